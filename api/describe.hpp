@@ -76,6 +76,14 @@ Type describe_list() {
     type.each = [](const void* list, void* context, Type::Visitor visit) {
         for (const auto& element : as<T>(list)) visit(context, {}, &element);
     };
+    type.retain = [](void* list, void* context, Type::Filter keep) {
+        // Not erased where it is: a short text that takes the place of a long one keeps its memory.
+        T kept;
+        for (auto& element : as<T>(list))
+            if (keep(context, {}, &element)) kept.push_back(std::move(element));
+        kept.shrink_to_fit();
+        as<T>(list) = std::move(kept);
+    };
     return type;
 }
 
@@ -88,6 +96,11 @@ Type describe_map() {
     type.each = [](const void* map, void* context, Type::Visitor visit) {
         for (const auto& [key, element] : as<T>(map)) visit(context, key, &element);
     };
+    type.retain = [](void* map, void* context, Type::Filter keep) {
+        auto& entries = as<T>(map);
+        for (auto next = entries.begin(); next != entries.end();)
+            next = keep(context, next->first, &next->second) ? std::next(next) : entries.erase(next);
+    };
     return type;
 }
 
@@ -99,6 +112,10 @@ Type describe_optional() {
     type.empty = [](const void* optional) { return !as<T>(optional).has_value(); };
     type.each = [](const void* optional, void* context, Type::Visitor visit) {
         if (as<T>(optional).has_value()) visit(context, {}, &*as<T>(optional));
+    };
+    type.retain = [](void* optional, void* context, Type::Filter keep) {
+        auto& value = as<T>(optional);
+        if (value.has_value() && !keep(context, {}, &*value)) value.reset();
     };
     return type;
 }
@@ -185,6 +202,7 @@ Type describe() {
 template <class T>
 Type describe_with_equality() {
     Type type = describe<T>();
+    type.bytes = sizeof(T);
     if constexpr (std::equality_comparable<T>) {
         type.equal = [](const void* one, const void* other) { return as<T>(one) == as<T>(other); };
     }

@@ -41,7 +41,8 @@ struct Type {
     explicit Type(Shape kind, const Type* of = nullptr) : shape(kind), element(of) {}
 
     Shape shape;
-    const Type* element;  // of List, Map, Optional
+    const Type* element;    // of List, Map, Optional
+    std::size_t bytes = 0;  // that a value takes itself, without what it points to
 
     // Object
     std::vector<Field> fields;  // in order of declaration
@@ -57,6 +58,11 @@ struct Type {
     // Calls visit(context, key, element) for each element in order; the key is empty except in a Map.
     using Visitor = void (*)(void* context, std::string_view key, const void* element);
     void (*each)(const void* container, void* context, Visitor visit) = nullptr;
+
+    // Calls keep(context, key, element) for each element in order, which may change it; those for which it
+    // returns false are removed.
+    using Filter = bool (*)(void* context, std::string_view key, void* element);
+    void (*retain)(void* container, void* context, Filter keep) = nullptr;
 
     // Shared only, null for all others: its pointer, and to have the same as another.
     std::shared_ptr<const void> (*shared)(const void* value) = nullptr;

@@ -82,10 +82,8 @@ std::vector<std::string> own_addresses(const Informers& informers, const NodeSmi
 
 CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor executor)
     : parts_(parts),
-      // Who asks is kept; what is asked for is read when it is judged, so that nobody fills this memory with
-      // it.
       requests_(parts.client, parts.clock, parts.random, std::move(executor), {},
-                [](Request& request) { request.spec.request.value.clear(); }),
+                [](Request& request) { forget_unread(request); }),
       guests_(parts.informers, parts.clock, parts.instances),
       judged_(parts.metrics.counter(
           "kubenodesmith_certificate_requests_total",

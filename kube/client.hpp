@@ -13,6 +13,8 @@
 
 #include "api/json.hpp"
 #include "api/meta.hpp"
+#include "api/names.hpp"
+#include "api/size.hpp"
 #include "api/stream.hpp"
 #include "base/clock.hpp"
 #include "base/http.hpp"
@@ -141,7 +143,8 @@ public:
     // nullopt: there is no such object.
     template <api::Kind T>
     asio::awaitable<std::optional<T>> get(ObjectKey key);
-    // All pages, read anew from the start if they expire half-way.
+    // All pages, read anew from the start if they expire half-way. Of kinds that are not ours at most
+    // api::kMostOfOthers of each object.
     template <api::Kind T>
     asio::awaitable<Listed<T>> list(ListOptions options);
     // Throws ApiError (is_already_exists) if the name is taken.
@@ -238,10 +241,15 @@ struct ListedSink final : ListSink {
     void restart() override { listed = {}; }
     std::unique_ptr<PageReader> read_page() override {
         return std::make_unique<DecodedPage<T>>(
-            [this](T&& item) { listed.objects.push_back(std::move(item)); },
+            [this](T&& item) { listed.objects.push_back(bounded(std::move(item))); },
             [this](T&& rest, const api::DecodeError& error) {
-                listed.undecodable.push_back({std::move(rest), error.what()});
+                listed.undecodable.push_back({bounded(std::move(rest)), error.what()});
             });
+    }
+
+    static T bounded(T&& item) {
+        if constexpr (T::kResource.group != api::kGroup) api::shorten(item, api::kMostOfOthers);
+        return std::move(item);
     }
 
     Listed<T> listed;

@@ -5,6 +5,7 @@ namespace kube {
 InformerCore::InformerCore(Client& client, base::Clock& clock, base::Random& random,
                            asio::any_io_executor executor, api::Resource resource, ListOptions options)
     : undecodable_(client.metrics(), resource),
+      large_(resource),
       resource_(resource),
       clock_(clock),
       changed_(std::move(executor)),

@@ -12,11 +12,14 @@
 #include <vector>
 
 #include "api/meta.hpp"
+#include "api/names.hpp"
+#include "api/size.hpp"
 #include "api/stream.hpp"
 #include "base/clock.hpp"
 #include "base/event.hpp"
 #include "base/random.hpp"
 #include "kube/client.hpp"
+#include "kube/large_objects.hpp"
 #include "kube/reflector.hpp"
 #include "kube/store.hpp"
 #include "kube/undecodable_objects.hpp"
@@ -59,7 +62,12 @@ public:
 
     // Nothing may be destroyed on the word of these: the store holds an older version of them, or none.
     const UndecodableObjects& undecodable() const { return undecodable_; }
-    void report_undecodable_to(EventRecorder& events) { undecodable_.report_to(events); }
+    // Objects of which a part is left out.
+    const LargeObjects& large() const { return large_; }
+    void report_odd_objects_to(EventRecorder& events) {
+        undecodable_.report_to(events);
+        large_.report_to(events);
+    }
     // How long ago the objects were known to be current, see Reflector::last_contact(); nullopt: they never
     // were. A quiet watch that works stays below two minutes, and below six where the server has no
     // bookmarks.
@@ -73,6 +81,7 @@ protected:
     void set_synced();
 
     UndecodableObjects undecodable_;
+    LargeObjects large_;
 
 private:
     class Observer;
@@ -102,6 +111,8 @@ public:
     }  // only before run()
     // What is not admitted is in no store and no change, as if it did not exist; only before run().
     void admit_only(Admission<T> admission) { admission_ = std::move(admission); }
+    // Runs on each object that is kept, with what is left of it; only before run(). Must not throw.
+    void share_parts(Transform<T> share) { share_ = std::move(share); }
     void on_refusal(RefusalHandler<T> handler) { refusal_ = std::move(handler); }  // only before run()
 
     // Read-your-writes: puts what the API server returned for our own write into the store at once,
@@ -133,8 +144,13 @@ private:
         if (refusal_) refusal_(object);
     }
 
-    Pointer kept(T&& object) const {
+    // Of objects of others, which may be as large as the API server takes, so much is kept. Ours have bounds
+    // of their own, and what is left out of them could be lost.
+    Pointer kept(T&& object) {
         if (transform_) transform_(object);
+        if constexpr (T::kResource.group != api::kGroup)
+            large_.note(object.metadata, api::shorten(object, api::kMostOfOthers));
+        if (share_) share_(object);
         return std::make_shared<const T>(std::move(object));
     }
 
@@ -148,7 +164,8 @@ private:
         gathered_.insert(kept(std::move(item)));
     }
     void gather_misfit(const T& rest, const api::DecodeError& error) {
-        if (admits(rest)) misfits_[api::key_of(rest)] = {rest.metadata, error.what()};
+        // Of what cannot be decoded others may have written as much as they like.
+        if (admits(rest)) misfits_[api::key_of(rest)] = {rest.metadata.uid, error.what()};
     }
     std::unique_ptr<PageReader> read_page() override {
         return std::make_unique<DecodedPage<T>>(
@@ -171,8 +188,8 @@ private:
         }
         undecodable_.keep_if([&misfits](const ObjectKey& key) { return misfits.contains(key); });
         for (const auto& [key, misfit] : misfits) {
-            mark_outdated(key, misfit.metadata.uid);
-            undecodable_.add(misfit.metadata, misfit.error);
+            mark_outdated(key, misfit.uid);
+            undecodable_.add(key, misfit.uid, misfit.error);
         }
         for (const auto& key : gone) drop(key);
         for (const auto& object : listed) {
@@ -217,7 +234,7 @@ private:
     void keep_last(const T& rest, const api::DecodeError& error) {
         const auto key = api::key_of(rest);
         mark_outdated(key, rest.metadata.uid);
-        undecodable_.add(rest.metadata, error.what());
+        undecodable_.add(key, rest.metadata.uid, error.what());
     }
 
     // Keeps the version that is known of the object with that UID, and drops that of another one.
@@ -248,16 +265,18 @@ private:
     }
 
     void drop(const ObjectKey& key) {
+        large_.remove(key);
         const auto before = store_.remove(key);
         for (const auto& handler : handlers_) handler(before.get(), nullptr);
     }
 
     Transform<T> transform_;
+    Transform<T> share_;
     Admission<T> admission_;  // none: all
     RefusalHandler<T> refusal_;
     Store<T> store_;
     struct Misfit {
-        api::ObjectMeta metadata;
+        std::string uid;
         std::string error;
     };
     Sorted gathered_;                      // by the list in progress

@@ -26,6 +26,8 @@ constexpr base::Duration kSilence = std::chrono::seconds(75);
 constexpr base::Duration kStood = std::chrono::seconds(5);
 constexpr base::Duration kAtOnce = std::chrono::seconds(1);
 
+constexpr std::size_t kMostBuffered = 256 * 1024;
+
 base::Counter& counter(Client& client, const char* name, const char* help, const api::Resource& resource) {
     return client.metrics().counter(name, help, {"resource"}).with({std::string(resource.plural)});
 }
@@ -168,6 +170,8 @@ bool Reflector::take_lines(std::string& buffer) {
         if (!line.empty() && !take_event(line)) return false;
     }
     buffer.erase(0, taken);
+    // Each kind has a buffer, and one large object must not leave it large.
+    if (buffer.capacity() > kMostBuffered && buffer.size() < kMostBuffered / 2) buffer.shrink_to_fit();
     objects_.set(static_cast<double>(target_.size()));
     return true;
 }

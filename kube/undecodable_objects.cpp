@@ -1,5 +1,7 @@
 #include "kube/undecodable_objects.hpp"
 
+#include <algorithm>
+
 #include "base/log.hpp"
 
 namespace kube {
@@ -21,12 +23,13 @@ UndecodableObjects::UndecodableObjects(base::MetricsRegistry& metrics, api::Reso
     count_.set(0);
 }
 
-void UndecodableObjects::add(const api::ObjectMeta& metadata, const std::string& error) {
-    const api::ObjectKey key{metadata.namespace_, metadata.name};
+void UndecodableObjects::add(const api::ObjectKey& key, const std::string& uid, std::string error) {
+    constexpr std::size_t kLongestError = 512;
+    error.resize(std::min(error.size(), kLongestError));
     auto& object = objects_[key];
     count_.set(static_cast<double>(objects_.size()));
-    if (object.uid == metadata.uid && object.error == error) return;
-    object = {metadata.uid, error};
+    if (object.uid == uid && object.error == error) return;
+    object = {uid, error};
     if (objects_.size() > kMostNamed) return;
     base::log::warning(
         "An object cannot be decoded: what it last said is kept, and nothing is removed for it",

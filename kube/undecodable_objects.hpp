@@ -15,8 +15,8 @@ class UndecodableObjects {
 public:
     UndecodableObjects(base::MetricsRegistry& metrics, api::Resource resource);
 
-    // `metadata` is what could be read of it; `error` holds no values.
-    void add(const api::ObjectMeta& metadata, const std::string& error);
+    // `error` holds no values, but may hold keys that others chose: its beginning is kept.
+    void add(const api::ObjectKey& key, const std::string& uid, std::string error);
     // The object can be decoded again or is gone.
     void remove(const api::ObjectKey& key);
     // Removes all that `is_kept` returns false for.

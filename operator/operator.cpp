@@ -95,7 +95,7 @@ struct Operator::Parts {
         }
         leads = true;
         wiring.leading = true;
-        wiring.informers.report_undecodable_to(*wiring.events);
+        wiring.informers.report_odd_objects_to(*wiring.events);
         base::log::info("Leading", {{"identity", settings.election.identity}});
         for (const auto& controller : wiring.controllers) leading.spawn(controller->run());
         background.spawn(watch_admission_policies(wiring.client, clock));

@@ -30,6 +30,11 @@ std::string lower(std::string text) {
     return text;
 }
 
+template <api::Kind T>
+kube::Transform<T> forgetting() {
+    return [](T& object) { forget_unread(object); };
+}
+
 kube::ListOptions unfinished_pods() {
     kube::ListOptions options;
     options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
@@ -128,30 +133,25 @@ void for_all(MaybeConst& i, Function each) {
 Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& random,
                      asio::any_io_executor executor, ManagedNamespaces managed_namespaces)
     : managed(std::move(managed_namespaces)),
-      pods(client, clock, random, executor, unfinished_pods(),
-           [this](api::Pod& pod) {
-               forget_unread(pod);
-               parts_.share(pod);
-           }),
-      nodes(client, clock, random, executor),
-      daemon_sets(client, clock, random, executor),
-      namespaces(client, clock, random, executor),
-      limit_ranges(client, clock, random, executor),
-      persistent_volumes(client, clock, random, executor, {},
-                         [](api::PersistentVolume& volume) { forget_unread_annotations(volume); }),
-      persistent_volume_claims(client, clock, random, executor, {},
-                               [](api::PersistentVolumeClaim& claim) { forget_unread_annotations(claim); }),
-      storage_classes(client, clock, random, executor),
-      csi_drivers(client, clock, random, executor),
-      csi_storage_capacities(client, clock, random, executor),
-      csi_nodes(client, clock, random, executor),
-      volume_attachments(client, clock, random, executor),
-      pod_disruption_budgets(client, clock, random, executor),
-      providers(client, clock, random, executor),
-      pools(client, clock, random, executor),
-      claims(client, clock, random, executor),
-      control_planes(client, clock, random, executor),
-      hosts(client, clock, random, executor) {
+      pods(client, clock, random, executor, unfinished_pods(), forgetting<api::Pod>()),
+      nodes(client, clock, random, executor, {}, forgetting<api::Node>()),
+      daemon_sets(client, clock, random, executor, {}, forgetting<api::DaemonSet>()),
+      namespaces(client, clock, random, executor, {}, forgetting<api::Namespace>()),
+      limit_ranges(client, clock, random, executor, {}, forgetting<api::LimitRange>()),
+      persistent_volumes(client, clock, random, executor, {}, forgetting<api::PersistentVolume>()),
+      persistent_volume_claims(client, clock, random, executor, {}, forgetting<api::PersistentVolumeClaim>()),
+      storage_classes(client, clock, random, executor, {}, forgetting<api::StorageClass>()),
+      csi_drivers(client, clock, random, executor, {}, forgetting<api::CSIDriver>()),
+      csi_storage_capacities(client, clock, random, executor, {}, forgetting<api::CSIStorageCapacity>()),
+      csi_nodes(client, clock, random, executor, {}, forgetting<api::CSINode>()),
+      volume_attachments(client, clock, random, executor, {}, forgetting<api::VolumeAttachment>()),
+      pod_disruption_budgets(client, clock, random, executor, {}, forgetting<api::PodDisruptionBudget>()),
+      providers(client, clock, random, executor, {}, forgetting<api::v1alpha1::NodeSmithProvider>()),
+      pools(client, clock, random, executor, {}, forgetting<api::v1alpha1::NodeSmithPool>()),
+      claims(client, clock, random, executor, {}, forgetting<api::v1alpha1::NodeSmithClaim>()),
+      control_planes(client, clock, random, executor, {}, forgetting<api::v1alpha1::NodeSmithControlPlane>()),
+      hosts(client, clock, random, executor, {}, forgetting<api::v1alpha1::NodeSmithHost>()) {
+    pods.share_parts([this](api::Pod& pod) { parts_.share(pod); });
     index_core(*this);
     index_ours(*this);
     admit_managed(*this);
@@ -224,8 +224,8 @@ std::string Informers::stale_kinds() const {
     return names;
 }
 
-void Informers::report_undecodable_to(kube::EventRecorder& events) {
-    for_all(*this, [&events](auto& informer) { informer.report_undecodable_to(events); });
+void Informers::report_odd_objects_to(kube::EventRecorder& events) {
+    for_all(*this, [&events](auto& informer) { informer.report_odd_objects_to(events); });
 }
 
 std::string Informers::describe_caches() const {
@@ -249,68 +249,6 @@ bool Informers::synced() const {
     return all;
 }
 
-namespace {
-
-void forget_settled_resources(api::Pod& pod) {
-    const auto is_settled = [](const api::ContainerStatus& status,
-                               const std::vector<api::Container>& containers) {
-        const auto found = std::ranges::find(containers, status.name, &api::Container::name);
-        if (!status.resources || found == containers.end()) return true;
-        const auto& requests = found->resources.requests;
-        return status.allocatedResources == requests && status.resources->requests == requests;
-    };
-    std::erase_if(*pod.status.containerStatuses,
-                  [&](const auto& status) { return is_settled(status, pod.spec.containers); });
-    std::erase_if(*pod.status.initContainerStatuses,
-                  [&](const auto& status) { return is_settled(status, pod.spec.initContainers); });
-    if (!pod.spec.resources) {
-        pod.status.resources.reset();
-        pod.status.allocatedResources.reset();
-    }
-}
-
-bool is_read_annotation(std::string_view name) {
-    using namespace api::annotations;
-    return name == kMirrorPod || name == kSafeToEvict || name == kDoNotDisrupt ||
-           name == kKarpenterDoNotDisrupt;
-}
-
-bool is_read_condition(const api::Condition& condition) {
-    if (condition.type == conditions::kPodResizePending || condition.type == conditions::kReady) return true;
-    return condition.type == conditions::kPodScheduled && condition.status != ConditionStatus::True;
-}
-
-// Only whether the pod is Ready is read.
-void forget_why(api::Condition& condition) {
-    condition = {std::string(conditions::kReady), condition.status, {}, {}, {}, {}};
-}
-
-}  // namespace
-
-void forget_unread(api::Pod& pod) {
-    forget_settled_resources(pod);
-    std::erase_if(*pod.metadata.annotations,
-                  [](const auto& entry) { return !is_read_annotation(entry.first); });
-    std::erase_if(*pod.status.conditions,
-                  [](const auto& condition) { return !is_read_condition(condition); });
-    for (auto& condition : *pod.status.conditions)
-        if (condition.type == conditions::kReady) forget_why(condition);
-    std::erase_if(*pod.spec.volumes, [](const api::Volume& volume) {
-        return !volume.persistentVolumeClaim && !volume.emptyDir && !volume.hostPath && !volume.ephemeral;
-    });
-}
-
-void forget_unread_annotations(api::PersistentVolume& volume) {
-    volume.metadata.annotations->clear();
-}
-
-void forget_unread_annotations(api::PersistentVolumeClaim& claim) {
-    using namespace api::annotations;
-    std::erase_if(*claim.metadata.annotations, [](const auto& entry) {
-        return entry.first != kSelectedNode && entry.first != kLocalData;
-    });
-}
-
 const std::string& hostname_of(const api::Node& node) {
     const auto* hostname = api::find(node.metadata.labels, api::labels::kHostname);
     return hostname && !hostname->empty() ? *hostname : node.metadata.name;
@@ -330,8 +268,11 @@ bool may_name_nodes(std::string_view label) {
 std::vector<std::string> places_of(const api::PersistentVolume& volume) {
     Values places;
     if (!volume.spec.nodeAffinity || !volume.spec.nodeAffinity->required) return places;
+    // A volume that so many nodes can use is bound to none of them.
+    constexpr std::size_t kMostPlaces = 64;
     const auto add = [&places](const api::SelectorRequirement& requirement) {
         if (requirement.operator_ != api::SelectorOperator::In) return;
+        if (places.size() + requirement.values.size() > kMostPlaces) return;
         places.insert(places.end(), requirement.values.begin(), requirement.values.end());
     };
     for (const auto& term : volume.spec.nodeAffinity->required->nodeSelectorTerms) {

@@ -10,6 +10,7 @@
 #include "base/task_group.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "controllers/cache/managed_namespaces.hpp"
+#include "controllers/cache/unread.hpp"
 #include "kube/informer.hpp"
 
 namespace controllers {
@@ -69,8 +70,9 @@ public:
     // Names the kinds whose objects were not known to be current for ten minutes; empty: none. Nothing is
     // destroyed on their word.
     std::string stale_kinds() const;
-    // Every object that cannot be decoded gets an Event, also those that are known now.
-    void report_undecodable_to(kube::EventRecorder& events);
+    // Every object that cannot be decoded, or of which a part is left out, gets an Event, also those that are
+    // known now.
+    void report_odd_objects_to(kube::EventRecorder& events);
     // One line for each kind: how old it is, and how many objects of it cannot be decoded.
     std::string describe_caches() const;
 
@@ -80,14 +82,6 @@ public:
     void spawn_core(base::TaskGroup& group);
     asio::awaitable<void> wait_core_synced();
 };
-
-// Takes off a pod what is in no decision: annotations that are not for us, volumes that tie it to nothing,
-// conditions that hold, and of its status the resources, which repeat its spec unless it is resized in place.
-void forget_unread(api::Pod& pod);
-
-// Drops the annotations that no decision reads.
-void forget_unread_annotations(api::PersistentVolume& volume);
-void forget_unread_annotations(api::PersistentVolumeClaim& claim);
 
 // The label kubernetes.io/hostname, or the Node's name where it lacks that label.
 const std::string& hostname_of(const api::Node& node);

@@ -34,7 +34,7 @@ struct OddFixture {
     base::TaskGroup group{context.get_executor()};
     Notes notes;
 
-    OddFixture() { pods.report_undecodable_to(notes); }
+    OddFixture() { pods.report_odd_objects_to(notes); }
     ~OddFixture() {
         group.stop();
         clock.run_for(context, 1s);
@@ -176,4 +176,30 @@ TEST_CASE_METHOD(OddFixture, "the age of the copy counts from what the server se
     put("odd");
     make_odd("odd");
     CHECK(*pods.age() < 5s);
+}
+
+TEST_CASE_METHOD(OddFixture, "an object that is too large is kept without a part of it and named once") {
+    start();
+    put("large");
+    const auto enlarge = [this](int labels) {
+        server.edit<api::Pod>({"default", "large"}, [labels](api::Pod& edited) {
+            for (int i = 0; i < labels; ++i)
+                edited.metadata.labels["l" + std::to_string(i)] = std::string(63, 'x');
+            edited.spec.nodeName += "x";
+        });
+        clock.run_for(context, 1s);
+    };
+    enlarge(10);
+    CHECK(pods.large().size() == 0);
+    enlarge(1000);
+    CHECK(pods.large().size() == 1);
+    CHECK(pod("large")->metadata.labels.size() < 1000);
+    CHECK(pod("large")->spec.nodeName == "xx");
+    enlarge(1000);
+    REQUIRE(notes.texts.size() == 1);
+    CHECK(notes.texts[0].starts_with("large TooLarge "));
+    CHECK(notes.texts[0].find("metadata.labels") != std::string::npos);
+    server.edit<api::Pod>({"default", "large"}, [](api::Pod& edited) { edited.metadata.labels.reset(); });
+    clock.run_for(context, 1s);
+    CHECK(pods.large().size() == 0);
 }

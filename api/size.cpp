@@ -1,0 +1,178 @@
+#include "api/size.hpp"
+
+#include <algorithm>
+#include <boost/json/serialize.hpp>
+
+namespace api {
+
+namespace {
+
+constexpr std::size_t kAllocation = 16;                  // what an allocator adds
+constexpr std::size_t kInline = 15;                      // characters that a string holds itself
+constexpr std::size_t kMapNode = 32 + kAllocation;       // links and colour
+constexpr std::size_t kControlBlock = 16 + kAllocation;  // of a shared pointer
+constexpr std::size_t kParsed = 4;                       // free-form JSON takes so many times its text
+constexpr std::size_t kLongestName = 256;                // texts up to this length stay whole
+
+std::size_t text_bytes(std::size_t size) {
+    return size <= kInline ? 0 : size + 1 + kAllocation;
+}
+
+// What one element of a list or map takes besides what it points to.
+std::size_t place_bytes(const Type& container, std::string_view key) {
+    const auto own = container.element->bytes;
+    if (container.shape != Shape::Map) return own;
+    return own + sizeof(std::string) + text_bytes(key.size()) + kMapNode;
+}
+
+std::size_t elements_bytes(const void* container, const Type& type) {
+    struct Sum {
+        const Type& type;
+        std::size_t bytes = 0;
+    } sum{type};
+    type.each(container, &sum, [](void* context, std::string_view key, const void* element) {
+        auto& so_far = as<Sum>(context);
+        so_far.bytes += heap_bytes(element, *so_far.type.element);
+        if (so_far.type.shape != Shape::Optional) so_far.bytes += place_bytes(so_far.type, key);
+        if (so_far.type.shared) so_far.bytes += so_far.type.element->bytes + kControlBlock;
+    });
+    return sum.bytes;
+}
+
+bool is_container(const Type& type) {
+    return type.shape == Shape::List || type.shape == Shape::Map;
+}
+
+// Keeps of the elements what fits into `room`, in order, and of those that do not fit what they hold.
+void fit_elements(void* container, const Type& type, std::size_t& room);
+
+// False: the value does not fit, whatever is left out of it.
+bool fit(void* value, const Type& type, std::size_t& room) {
+    if (type.shape == Shape::String) as<std::string>(value).shrink_to_fit();
+    const auto whole = heap_bytes(value, type);
+    if (whole <= room) {
+        room -= whole;
+        return true;
+    }
+    if (type.shape == Shape::Object) {
+        return std::ranges::all_of(
+            type.fields, [&](const Field& field) { return fit(member(value, field), *field.type, room); });
+    }
+    if (!type.retain) return false;
+    fit_elements(value, type, room);
+    return true;
+}
+
+void fit_elements(void* container, const Type& type, std::size_t& room) {
+    struct Fitting {
+        const Type& type;
+        std::size_t& room;
+    } fitting{type, room};
+    type.retain(container, &fitting, [](void* context, std::string_view key, void* element) {
+        auto& [of, left] = as<Fitting>(context);
+        const auto place = of.shape == Shape::Optional ? 0 : place_bytes(of, key);
+        if (place > left) return false;
+        left -= place;
+        return fit(element, *of.element, left);
+    });
+}
+
+// The parts of an object that can be made shorter: its lists, maps and texts, but not those within them.
+struct Part {
+    std::string name;
+    void* value;
+    const Type* type;
+    std::size_t bytes;
+};
+
+void add_parts(void* value, const Type& type, const std::string& name, std::vector<Part>& parts) {
+    if (is_container(type) || type.shape == Shape::String) {
+        parts.push_back({name, value, &type, heap_bytes(value, type)});
+    } else if (type.shape == Shape::Object) {
+        for (const Field& field : type.fields)
+            add_parts(member(value, field), *field.type,
+                      name.empty() ? std::string(field.name) : name + "." + std::string(field.name), parts);
+    } else if (type.shape == Shape::Optional) {
+        struct Inside {
+            const Type& type;
+            const std::string& name;
+            std::vector<Part>& parts;
+        } inside{*type.element, name, parts};
+        type.retain(value, &inside, [](void* context, std::string_view, void* element) {
+            auto& [of, called, all] = as<Inside>(context);
+            add_parts(element, of, called, all);
+            return true;
+        });
+    }
+}
+
+// How many bytes each part may take so that all together take `most`.
+std::size_t level_of(const std::vector<Part>& parts, std::size_t most) {
+    std::vector<std::size_t> sizes;
+    for (const auto& part : parts) sizes.push_back(part.bytes);
+    std::ranges::sort(sizes);
+    std::size_t left = most;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const auto share = left / (sizes.size() - i);
+        if (sizes[i] > share) return share;
+        left -= sizes[i];
+    }
+    return most;
+}
+
+void shorten(const Part& part, std::size_t level) {
+    if (part.type->shape == Shape::String) {
+        auto& text = as<std::string>(part.value);
+        text.resize(std::min(text.size(), std::max(level, kLongestName)));
+        text.shrink_to_fit();
+    } else {
+        auto room = level;
+        fit_elements(part.value, *part.type, room);
+    }
+}
+
+}  // namespace
+
+std::size_t heap_bytes(const void* value, const Type& type) {
+    std::size_t bytes = 0;
+    switch (type.shape) {
+        case Shape::Object:
+            for (const Field& field : type.fields) bytes += heap_bytes(member(value, field), *field.type);
+            break;
+        case Shape::List:
+        case Shape::Map:
+        case Shape::Optional:
+            bytes = elements_bytes(value, type);
+            break;
+        case Shape::String:
+            bytes = text_bytes(as<std::string>(value).capacity());
+            break;
+        case Shape::Any:
+            bytes = kParsed * json::serialize(as<json::value>(value)).size();
+            break;
+        case Shape::Text:
+        case Shape::Enum:
+        case Shape::Boolean:
+        case Shape::Integer:
+            break;
+    }
+    return bytes;
+}
+
+std::vector<std::string> shorten(void* object, const Type& type, std::size_t most) {
+    std::vector<std::string> names;
+    if (heap_bytes(object, type) <= most) return names;
+    std::vector<Part> parts;
+    add_parts(object, type, {}, parts);
+    const auto level = level_of(parts, most);
+    for (const auto& part : parts) {
+        const auto kept_whole =
+            part.type->shape == Shape::String ? std::max(level, text_bytes(kLongestName)) : level;
+        if (part.bytes <= kept_whole) continue;
+        shorten(part, level);
+        names.push_back(part.name);
+    }
+    return names;
+}
+
+}  // namespace api

@@ -1,0 +1,38 @@
+// The objects of one kind of which something was left out, as others wrote more than api::kMostOfOthers. Each
+// is named once in the log and in an Event.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/meta.hpp"
+#include "kube/event_recorder.hpp"
+
+namespace kube {
+
+class LargeObjects {
+public:
+    explicit LargeObjects(api::Resource resource) : resource_(resource) {}
+
+    // `fields` are those that are not complete; none: nothing is left out of the object any more.
+    void note(const api::ObjectMeta& metadata, const std::vector<std::string>& fields);
+    void remove(const api::ObjectKey& key) { objects_.erase(key); }
+
+    std::size_t size() const { return objects_.size(); }
+    // From now on each gets an Event; those that are known get theirs now. `events` must outlive this.
+    void report_to(EventRecorder& events);
+
+private:
+    struct Object {
+        std::string uid;
+        std::string fields;
+    };
+    void report(const api::ObjectKey& key, const Object& object);
+
+    api::Resource resource_;
+    std::map<api::ObjectKey, Object> objects_;
+    EventRecorder* events_ = nullptr;
+};
+
+}  // namespace kube

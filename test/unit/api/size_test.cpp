@@ -1,0 +1,74 @@
+// What is left of an object that others made larger than what is kept of one.
+#include "api/size.hpp"
+
+#include "api/core.hpp"
+#include "test/support/catch.hpp"
+
+namespace {
+
+constexpr std::size_t kMost = 4096;
+
+api::Pod pod_with_labels(int count, std::size_t length) {
+    api::Pod pod;
+    for (int i = 0; i < count; ++i) pod.metadata.labels["l" + std::to_string(i)] = std::string(length, 'x');
+    return pod;
+}
+
+}  // namespace
+
+TEST_CASE("an object that is small enough stays as it is") {
+    auto pod = pod_with_labels(5, 63);
+    pod.spec.nodeName = "n";
+    const auto before = pod;
+    CHECK(api::shorten(pod, kMost).empty());
+    CHECK(pod == before);
+}
+
+TEST_CASE("of a large object the large parts are shortened, and the small ones stay whole") {
+    auto pod = pod_with_labels(1000, 63);
+    pod.metadata.name = std::string(253, 'n');
+    pod.spec.nodeName = "n";
+    pod.spec.containers->emplace_back().resources.requests["cpu"] = api::Quantity::of(2);
+    for (int i = 0; i < 1000; ++i) pod.spec.tolerations->emplace_back().key = std::string(100, 't');
+    const auto containers = pod.spec.containers;
+    CHECK(api::shorten(pod, kMost) == std::vector<std::string>{"metadata.labels", "spec.tolerations"});
+    CHECK(api::heap_bytes(pod) < kMost + kMost / 8);  // with what is shared
+    CHECK(pod.metadata.name.size() == 253);
+    CHECK(pod.spec.containers == containers);
+    CHECK(pod.metadata.labels.size() > 5);
+    CHECK(pod.spec.tolerations.size() > 5);
+}
+
+TEST_CASE("an element that does not fit takes no place of those that do") {
+    api::Pod pod;
+    pod.metadata.annotations["a"] = std::string(100'000, 'x');
+    pod.metadata.annotations["b"] = "true";
+    CHECK(api::shorten(pod, kMost) == std::vector<std::string>{"metadata.annotations"});
+    CHECK(*pod.metadata.annotations == api::StringMap{{"b", "true"}});
+}
+
+TEST_CASE("a large element of a list keeps what fits of it") {
+    api::PersistentVolume volume;
+    auto& terms = volume.spec.nodeAffinity.emplace().required.emplace().nodeSelectorTerms;
+    auto& values = terms.emplace_back().matchExpressions.emplace_back().values;
+    for (int i = 0; i < 10'000; ++i) values.push_back("node-" + std::to_string(i));
+    CHECK(api::shorten(volume, kMost) ==
+          std::vector<std::string>{"spec.nodeAffinity.required.nodeSelectorTerms"});
+    REQUIRE(terms.size() == 1);
+    REQUIRE(terms[0].matchExpressions.size() == 1);
+    const auto left = terms[0].matchExpressions[0].values;
+    CHECK(left.size() > 10);
+    CHECK(left.size() < 200);
+    CHECK(left.front() == "node-0");
+}
+
+TEST_CASE("a long text keeps its beginning, and a shared part stays as it is for others") {
+    api::Node node;
+    node.status.nodeInfo.machineID = std::string(100'000, 'm');
+    CHECK(api::shorten(node, kMost) == std::vector<std::string>{"status.nodeInfo.machineID"});
+    CHECK(node.status.nodeInfo.machineID.size() <= kMost);
+    auto pod = pod_with_labels(1000, 63);
+    const auto other = pod;
+    api::shorten(pod, kMost);
+    CHECK(other.metadata.labels.size() == 1000);
+}
