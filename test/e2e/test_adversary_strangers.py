@@ -1,8 +1,11 @@
-"""Strangers who reach the operator's ports: thousands of silent connections, bodies, drips, wrong tokens.
+"""Strangers who reach the operator's ports: thousands of silent connections, bodies, drips, wrong tokens,
+parts of requests that never end, answers that nobody reads.
 
 Under each of them every probe is answered, memory stays bounded, the Lease is kept, and who may scrape does."""
 
+import collections
 import contextlib
+import multiprocessing
 import resource
 import secrets
 import select
@@ -102,6 +105,105 @@ def test_requests_that_never_end(stack):
     with nobody_suffers(stack), ThreadPoolExecutor(40) as threads:
         ended = [threads.submit(drip, (operator.health_port, operator.boot_port)[number % 2]) for number in range(40)]
         assert all(end.result(timeout=120) for end in ended)
+
+
+HEAD = b"GET / HTTP/1.1\r\nHost: operator\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+ENDLESS = {  # each part of a request that has no length, and what it goes on with
+    "target": (b"GET /", b"a"),
+    "header": (HEAD + b"X: ", b"a"),
+    "size": (CHUNKED, b"0"),
+    "extension": (CHUNKED + b"0;", b"a"),
+    "trailer": (CHUNKED + b"0\r\nX: ", b"a"),
+}
+
+
+def send_endlessly(operator, port, begin, filler):
+    """How many bytes the server took, 100 MiB at most."""
+    sent, piece = 0, filler * 65536
+    with contextlib.ExitStack() as peers, contextlib.suppress(OSError):
+        peer = peers.enter_context(connect(port))
+        peer.settimeout(30)
+        if port == operator.metrics_port:
+            peer = peers.enter_context(ssl._create_unverified_context().wrap_socket(peer))
+        peer.sendall(begin)
+        while sent < 100 * 1024 * 1024:
+            sent += peer.send(piece)
+    return sent
+
+
+@pytest.mark.parametrize("part", ENDLESS)
+def test_parts_of_requests_that_never_end(stack, part):
+    operator = stack.operator
+    with nobody_suffers(stack), ThreadPoolExecutor(20) as threads:
+        taken = list(threads.map(lambda number: send_endlessly(operator, ports(operator)[number % 3], *ENDLESS[part]), range(60)))
+    assert max(taken) < 8 * 1024 * 1024  # the kernel's buffers of both sides are in it
+
+
+def push_requests(peers, requests):
+    """As many of them as each connection takes now."""
+    for peer in peers:
+        with contextlib.suppress(OSError):
+            peer.send(requests)
+
+
+def reader_of_nothing(port):
+    peer = socket.socket()
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    peer.settimeout(30)
+    peer.connect(("127.0.0.1", port))
+    peer.setblocking(False)
+    return peer
+
+
+def test_answers_that_nobody_reads(stack):
+    """Thousands of requests on each of many connections, of whose answers a few bytes are read."""
+    operator = stack.operator
+    requests = b"GET /healthz HTTP/1.1\r\nHost: operator\r\n\r\n" * 3000
+    with contextlib.ExitStack() as open_sockets, nobody_suffers(stack) as probes:
+        peers = [open_sockets.enter_context(reader_of_nothing(port)) for port in (operator.health_port, operator.boot_port) for _ in range(300)]
+        for _ in range(30):
+            push_requests(peers, requests)
+            asked = len(probes.seconds)
+            wait_for("another probe", lambda: len(probes.seconds) > asked)
+
+
+def connect_for_ever(port):
+    """Thousands of times in a second, and says nothing."""
+    peers = collections.deque()
+    while True:
+        peer = socket.socket()
+        peer.setblocking(False)
+        with contextlib.suppress(OSError):
+            peer.connect_ex(("127.0.0.1", port))
+            peers.append(peer)
+        if len(peers) > 500:
+            peers.popleft().close()
+
+
+def test_everything_at_once(stack):
+    operator = stack.operator
+    requests = b"GET /healthz HTTP/1.1\r\nHost: operator\r\n\r\n" * 3000
+    before = operator.resident_kib()
+    strangers = [multiprocessing.Process(target=connect_for_ever, args=(port,), daemon=True) for port in ports(operator)]
+    with contextlib.ExitStack() as open_sockets, nobody_suffers(stack) as probes, ThreadPoolExecutor(12) as threads:
+        for stranger in strangers:
+            stranger.start()
+        try:
+            peers = [open_sockets.enter_context(reader_of_nothing(port)) for port in ports(operator) for _ in range(70)]
+            endless = [threads.submit(send_endlessly, operator, port, *part) for port in ports(operator) for part in ENDLESS.values()]
+            for _ in range(20):
+                push_requests(peers, requests)
+                asked = len(probes.seconds)
+                wait_for("another probe", lambda: len(probes.seconds) > asked)
+            assert max(sent.result() for sent in endless) < 8 * 1024 * 1024
+            more = operator.resident_kib() - before
+        finally:
+            for stranger in strangers:
+                stranger.terminate()
+                stranger.join()
+    print(f"{more // 1024} MiB more")
+    assert more < 64 * 1024
 
 
 def scrape(operator, token):
