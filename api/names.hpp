@@ -13,6 +13,9 @@ namespace labels {
 inline constexpr std::string_view kPool = "topology.kubenodesmith.io/pool";  // default of spec.poolLabelKey
 inline constexpr std::string_view kClaim = "kubenodesmith.io/nodeclaim";
 inline constexpr std::string_view kHost = "kubenodesmith.io/host";
+// On a Node: the claim that a person says it belongs to. No kubelet can set it, as NodeRestriction protects
+// it.
+inline constexpr std::string_view kStatedClaim = "node-restriction.kubernetes.io/kubenodesmith-claim";
 inline constexpr std::string_view kClaimUID = "kubenodesmith.io/claim-uid";
 // On a Secret, "true": pools and control planes may hand what is in it to machines.
 inline constexpr std::string_view kBootData = "kubenodesmith.io/boot-data";
@@ -117,6 +120,8 @@ inline constexpr std::string_view kMachineFound = "MachineFound";
 inline constexpr std::string_view kPowerCycled = "PowerCycled";  // a repair tried it
 // Only while it is True: its machine waits for a person's decision about the volumes on its disk.
 inline constexpr std::string_view kKeptForVolumes = "KeptForVolumes";
+// Only while it is True: several Nodes show the system UUID of its machine.
+inline constexpr std::string_view kIdentityContested = "IdentityContested";
 // Pool
 inline constexpr std::string_view kAvailable = "Available";
 inline constexpr std::string_view kProgressing = "Progressing";
@@ -161,6 +166,9 @@ inline constexpr std::string_view kLimitExceeded = "LimitExceeded";             
 inline constexpr std::string_view kNoHostLargeEnough = "NoHostLargeEnough";            // Launched, Failed
 inline constexpr std::string_view kWithdrawn = "Withdrawn";                            // Launched
 inline constexpr std::string_view kInsufficientCapacity = "InsufficientCapacity";      // Launched
+inline constexpr std::string_view kNameTaken = "NameTaken";                            // Launched, Failed
+inline constexpr std::string_view kCertificateIssued = "CertificateIssued";            // Failed: for its name
+inline constexpr std::string_view kSameSystemUUID = "SameSystemUUID";                  // IdentityContested
 inline constexpr std::string_view kProviderError = "ProviderError";                    // Launched
 inline constexpr std::string_view kLaunchAttemptsExceeded = "LaunchAttemptsExceeded";  // Failed
 inline constexpr std::string_view kProvisionTimeout = "ProvisionTimeout";              // Launched
@@ -218,6 +226,7 @@ inline constexpr std::string_view kUnhealthy = "Unhealthy";
 inline constexpr std::string_view kEvacuation = "Evacuation";
 // Pool
 inline constexpr std::string_view kAvailable = "Available";
+inline constexpr std::string_view kNothingOffered = "NothingOffered";
 inline constexpr std::string_view kMaxNodesReached = "MaxNodesReached";
 inline constexpr std::string_view kResourceLimitReached = "ResourceLimitReached";
 inline constexpr std::string_view kBackingOff = "BackingOff";

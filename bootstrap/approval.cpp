@@ -103,6 +103,8 @@ Approval judge_client(const api::CertificateSigningRequest& request, const Joine
     if (joiner->stage == Stage::Over)
         return deny("NotJoining", "the claim's machine has joined already, or is leaving");
     if (joiner->stage == Stage::Coming) return wait("NotLaunched", "the claim's machine is not made yet");
+    if (!joiner->name_taken.empty())
+        return deny("NameTaken", "the name of this claim's machine is taken: " + joiner->name_taken);
     SigningRequest asked;
     try {
         asked = parse_signing_request(spec.request.value);

@@ -31,6 +31,7 @@ struct Joiner {
     std::string node_name;
     std::string token_id;  // of the claim's current attempt
     Stage stage = Stage::Coming;
+    std::string name_taken;  // why the name is not the machine's to have; empty: it is
     // The key that this attempt was granted a certificate for; empty before.
     std::string key_sha256;
 };

@@ -6,6 +6,7 @@
 
 #include "bootstrap/token.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/claim/decide/observation.hpp"
 #include "controllers/services/address_ranges.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/identity.hpp"
@@ -155,6 +156,7 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
         co_return kube::Result{};
     const auto claim = claim_of(*request);
     if (!claim) co_return kube::Result{};
+    if (!is_serving(*request)) co_await look_for_namesake(claim);
     const auto judged = judge(*request, *claim);
     if (!judged) {
         guests_.ask(claim, key);  // and it comes again with the answer
@@ -173,7 +175,10 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
 
 std::optional<Approval> CertificateApprover::judge(const Request& request, const NodeSmithClaim& claim) {
     if (bootstrap::token_of_requester(request)) {
-        const auto joiner = joiner_of(claim);
+        auto joiner = joiner_of(claim);
+        const auto now = api::Time(parts_.clock.wall_now());
+        joiner.name_taken =
+            claim::observe(parts_.informers, std::make_shared<const NodeSmithClaim>(claim), now).name_taken;
         return bootstrap::judge_client(request, &joiner);
     }
     bootstrap::Machine machine{claim.status.nodeName, {}};
@@ -185,6 +190,13 @@ std::optional<Approval> CertificateApprover::judge(const Request& request, const
     const auto own = own_addresses(parts_.informers, claim, *said);
     machine.addresses.insert(machine.addresses.end(), own.begin(), own.end());
     return bootstrap::judge_serving(request, &machine);
+}
+
+// The cache may not have it yet, and this certificate would make its holder that Node.
+asio::awaitable<void> CertificateApprover::look_for_namesake(ClaimPointer claim) {
+    const kube::ObjectKey key{"", claim->metadata.name};
+    auto node = co_await parts_.client.get<api::Node>(key);
+    if (node) parts_.informers.nodes.observe(*std::move(node));
 }
 
 asio::awaitable<void> CertificateApprover::remember_key(ClaimPointer claim, std::string key_sha256) {

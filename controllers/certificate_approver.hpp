@@ -60,6 +60,7 @@ private:
     kube::Keys open_requests_of(const NodeSmithClaim& claim) const;
     // nullopt: its guest is asked first.
     std::optional<bootstrap::Approval> judge(const Request& request, const NodeSmithClaim& claim);
+    asio::awaitable<void> look_for_namesake(ClaimPointer claim);
     // The key stands in the claim's status before its certificate is approved.
     asio::awaitable<void> remember_key(ClaimPointer claim, std::string key_sha256);
     asio::awaitable<void> write(Request request, bootstrap::Approval approval);

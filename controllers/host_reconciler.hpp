@@ -28,6 +28,7 @@ struct HostFacts {
     std::optional<api::Time> looked;
     std::int32_t failed_looks = 0;  // in a row, this one included; those before a restart too
     bool has_ready_node = false;    // the claim's Node runs there and is Ready
+    std::string node_uid;           // of the claim's Node; empty: it has none
     std::string node;               // of the cluster, with the host's UUID, though no claim has the host
     api::Time now;
 };

@@ -319,6 +319,7 @@ HostStatus next_host_status(const HostFacts& facts) {
     observe(status, facts);
     verify_identity(status, facts);
     status.capacity = next_capacity(facts);
+    if (!facts.node_uid.empty()) status.nodeUID = facts.node_uid;
     const auto verdict = status.claimRef ? judge_claimed(facts) : judge_free(facts, status);
     if (verdict.phase == HostPhase::InUse && facts.host.status.phase != HostPhase::InUse) {
         learn_wake_time(status, facts);

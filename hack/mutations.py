@@ -77,6 +77,15 @@ def end_of_parentheses(text, start):
 
 
 MUTATIONS = [
+    Mutation("make a machine for a claim with the name of a Node", "its token is good for somebody's Node", "controllers",
+             Edit("decide_launch", r"if \((!s\.name_taken\.empty\(\))\)", "false")),
+    Mutation("try again under a name that got a certificate", "who stole the certificate is the next machine's Node", "controllers",
+             Edit("fail_attempt", r"if \((!status\.bootstrapKeySHA256\.empty\(\))\)", "false")),
+    Mutation("take a Node because its kubelet says it is the claim's", "a Node of others gets labels and is drained", "controllers",
+             Edit("why_refused", r"if \((is_recorded\(node, claim\)) \|\|", "is_labelled(node, claim)")),
+    Mutation("take an older Node for a claim's", "a Node of others gets labels and is drained", "controllers",
+             Edit("why_refused", r"if \((node\.metadata\.name != claim\.metadata\.name) &&", "false"),
+             Edit("why_refused", r"return (is_early) \?", "false")),
     Mutation("skip the ownership check when destroying", "machines of others are destroyed", "providers/proxmox",
              Edit("next_removal_step", r"contradictory: (break);", "return for_our_machine(seen)")),
     Mutation("change a VM whatever others changed since it was read", "a machine that somebody took over becomes ours again",
@@ -150,8 +159,8 @@ MUTATIONS = [
     Mutation("believe the UUID that a claim's status notes", "the Nodes of others are drained", "controllers",
              Edit("own_uuid", r"\|\| (is_adopted\(claim\))", "!noted.empty()")),
     Mutation("believe a status that says its machine was adopted", "the Nodes of others are drained", "controllers",
-             Edit("is_vouched_for", r"is_proven_by_label\([^)]+\)()", " || is_adopted(claim)"),
-             Edit("why_refused", r"is_labelled\([^)]+\)()", " || is_adopted(claim)")),
+             Edit("is_vouched_for", r"is_recorded\([^)]+\)()", " || is_adopted(claim)"),
+             Edit("why_refused", r"is_recorded\([^)]+\)()", " || is_adopted(claim)")),
     Mutation("count a leaving claim as coming", "pods wait for a machine that goes", "controllers",
              Edit("add_claim", r"else if \(!disruption::is_staying\(claim\)()", " && node"),
              Edit("add_claim", r"!node && ()!can_be_waited_for", "disruption::is_staying(claim) && ")),

@@ -20,7 +20,7 @@ BOOST_DESCRIBE_STRUCT(Kubelet, (), (extraArgs, maxPods, cloudProviderExternal))
 BOOST_DESCRIBE_STRUCT(Bootstrap, (),
                       (method, format, apiServerEndpoint, delivery, tokenTTL, approval, commandSecretRef,
                        machineConfigSecretRef, userData, version, kubelet, readyCommand, acceptDegraded,
-                       execTimeout))
+                       execTimeout, servingNetworks))
 
 }  // namespace api::v1alpha1
 

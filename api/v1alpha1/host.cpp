@@ -20,7 +20,7 @@ BOOST_DESCRIBE_STRUCT(HostStatus, (),
                       (observedGeneration, conditions, claimRef, phase, powerState, health, systemUUID,
                        serialNumber, macs, capacity, failures, nextRetryTime, wokenTime, wakeSeconds,
                        powerWatts, disks, diskSummary, ports, portSummary, refusedCredentials, failedLooks,
-                       protectedSecret))
+                       protectedSecret, nodeUID))
 BOOST_DESCRIBE_STRUCT(NodeSmithHost, (), (metadata, spec, status))
 
 bool is_adoptable(const NodeSmithHost& host) {

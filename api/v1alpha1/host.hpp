@@ -105,6 +105,8 @@ struct HostStatus {
     std::int32_t failedLooks = 0;
     // The Secret that may carry our finalizer for this host. It is recorded before the finalizer is added.
     std::string protectedSecret;
+    // UID of the Node that served a claim on this host last: it may be older than the next claim.
+    std::string nodeUID;
     bool operator==(const HostStatus&) const = default;
 };
 

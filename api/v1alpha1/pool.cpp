@@ -54,11 +54,11 @@ BOOST_DESCRIBE_STRUCT(RecentRemoval, (), (claim, time))
 BOOST_DESCRIBE_STRUCT(ReplacementPause, (), (count, nextRetryTime))
 BOOST_DESCRIBE_STRUCT(PoolStatus, (),
                       (observedGeneration, conditions, nodes, readyNodes, pendingNodes, claims, cpuCores,
-                       memoryMiB, learnedReserved, learnedOffer, nextClaimSequence, reserved, addresses,
-                       lastPlacedHost, lastScaleActivity, lastScaleUpTime, lastScaleDownTime,
-                       lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions, keptMachine,
-                       losses, undeclaredTaints, contestedLabels, openReplacements, recentRemovals,
-                       replacementPause))
+                       memoryMiB, learnedReserved, learnedOffer, learnedTemplateHash, learnedExpires,
+                       nextClaimSequence, reserved, addresses, lastPlacedHost, lastScaleActivity,
+                       lastScaleUpTime, lastScaleDownTime, lastScaleFailureTime, consecutiveFailures,
+                       nextRetryTime, mispredictions, keptMachine, losses, undeclaredTaints, contestedLabels,
+                       openReplacements, recentRemovals, replacementPause))
 BOOST_DESCRIBE_STRUCT(NodeSmithPool, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -223,6 +223,8 @@ struct PoolStatus {
     std::int64_t memoryMiB = 0;
     std::optional<SystemReserved> learnedReserved;
     std::optional<LearnedOffer> learnedOffer;
+    std::string learnedTemplateHash;     // of the claims that learnedReserved was learned from
+    std::optional<Time> learnedExpires;  // when what no Node shows now is dropped; absent: Nodes show it all
     std::int64_t nextClaimSequence = 1;
     Reserved reserved;
     std::vector<AddressReservation> addresses;

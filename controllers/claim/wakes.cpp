@@ -30,6 +30,8 @@ public:
         return keys;
     }
 
+    kube::Keys of_name(const std::string& name) const { return by_index(kClaimsByName, name); }
+
     // Pods come and go all the time: only a drain wants to know.
     kube::Keys drained_of(const api::Pod& pod) const {
         kube::Keys keys;
@@ -83,6 +85,9 @@ void wake_for_claims(Informers& informers, kube::WorkQueue& queue, const Writer&
         return !writer.is_recording();
     });
     news.enqueue(queue);
+    // The name is free for a claim of another namespace.
+    news.gone().enqueue(
+        queue, [concerned](const NodeSmithClaim& claim) { return concerned.of_name(claim.metadata.name); });
     news.gone().enqueue(queue, [concerned](const NodeSmithClaim& claim) {
         return concerned.moving([&claim](const NodeSmithClaim& other) {
             return are_of_one_pool(claim, other) &&

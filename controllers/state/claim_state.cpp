@@ -82,7 +82,15 @@ void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_
                    std::to_string(max_attempts) + " failed: " + failure.message;
     status.lastFailure = {failure.reason, failure.message, failure.host, now};
     set(status, conditions::kLaunched, ConditionStatus::False, failure.reason, attempt, now);
-    if (status.launchAttempts >= max_attempts) {
+    // Whoever has that certificate stays this Node, also when another machine joins under its name.
+    if (!status.bootstrapKeySHA256.empty()) {
+        set(status, conditions::kFailed, ConditionStatus::True, reasons::kCertificateIssued,
+            attempt +
+                "; its Node's name is not used again, because a certificate was approved for it. A "
+                "claim of a pool is replaced by one with another name; if you created this one, delete "
+                "it and create one with another name",
+            now);
+    } else if (status.launchAttempts >= max_attempts) {
         bool unregistered = failure.reason == reasons::kRegistrationTimeout;
         set(status, conditions::kFailed, ConditionStatus::True,
             unregistered ? reasons::kRegistrationTimeoutExceeded : reasons::kLaunchAttemptsExceeded, attempt,

@@ -63,6 +63,14 @@ bool is_label_value(const std::string& text) {
 
 }  // namespace
 
+// https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
+bool is_kept_from_kubelets(std::string_view key) {
+    const auto domain = key.substr(0, std::min(key.find('/'), key.size()));
+    constexpr std::string_view kRestricted = "node-restriction.kubernetes.io";
+    return domain == "node-role.kubernetes.io" || domain == kRestricted ||
+           domain.ends_with("." + std::string(kRestricted));
+}
+
 bool is_reserved_pool_label(std::string_view key) {
     if (key == api::labels::kPool) return false;
     const auto slash = key.find('/');

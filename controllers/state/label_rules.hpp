@@ -20,6 +20,8 @@ struct LabelProblem {
 // refuses the same, but an object may be older than its rules.
 LabelProblem label_problem(const NodeSmithPool& pool);
 
+// Reports whether NodeRestriction keeps kubelets from setting labels of this key on their Nodes.
+bool is_kept_from_kubelets(std::string_view key);
 // Reports whether Kubernetes, the kubelet or the operator sets labels of this key, so that no pool may keep
 // its name in it.
 bool is_reserved_pool_label(std::string_view key);

@@ -84,6 +84,8 @@ api::StringMap node_labels(const NodeOrigin& origin) {
     if (!status.host.empty()) wanted[std::string(labels::kHost)] = status.host;
     if (!origin.zone_label.empty() && !status.zone.empty()) wanted[origin.zone_label] = status.zone;
     if (!origin.region.empty()) wanted.try_emplace(std::string(labels::kRegion), origin.region);
+    if (origin.is_contested)
+        std::erase_if(wanted, [](const auto& label) { return is_kept_from_kubelets(label.first); });
     identify(wanted, origin);
     return wanted;
 }

@@ -20,6 +20,8 @@ struct NodeOrigin {
     std::string region;  // "" = none
     // The machine was made from what the pool's template says now, so its taints are those of the Node.
     bool has_present_template = false;
+    // Another Node shows the same system UUID: labels that no kubelet may set are not given to either.
+    bool is_contested = false;
 };
 
 // The key of the label that gets a machine's zone. Bare-metal hosts bring their own labels.

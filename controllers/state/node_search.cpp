@@ -4,7 +4,11 @@
 #include <tuple>
 
 #include "api/names.hpp"
+#include "base/text.hpp"
 #include "base/uuid.hpp"
+#include "bootstrap/settings.hpp"
+#include "controllers/cache/membership.hpp"
+#include "controllers/state/boot_rights.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/node_changes.hpp"
@@ -93,70 +97,105 @@ std::string whose(const Informers& informers, const NodeSmithClaim& claim, const
     return first ? "that is of claim " + api::key_of(*first).str() : std::string();
 }
 
-// The host's user says that it is to be taken as it runs, or it served an earlier claim.
+// The host's user says that it is to be taken as it runs, or the operator has recorded that this Node served
+// an earlier claim there. That the Node became Ready since the host was woken proves nothing: Nodes reboot.
 bool is_of_host(const api::Node& node, const NodeSmithHost& host) {
-    return is_adoptable(host) || label_of(node, labels::kHost) == host.metadata.name;
+    const auto& recorded = host.status.nodeUID;
+    return is_adoptable(host) || (!recorded.empty() && recorded == node.metadata.uid);
 }
 
-// Its BMC had said that the host is off, and took our request: what is Ready only since then runs there.
-bool came_up_after_waking(const api::Node& node, const NodeSmithHost& host) {
-    const auto ready_since = api::true_since(node.status.conditions, conditions::kReady);
-    return host.status.wokenTime && ready_since && *host.status.wokenTime < *ready_since;
+// A person says so in a label that NodeRestriction keeps kubelets from setting.
+bool is_stated(const api::Node& node, const NodeSmithClaim& claim) {
+    return label_of(node, labels::kStatedClaim) == claim.metadata.name;
 }
 
-// Our label is proof, and whoever may write it on a Node may do as he likes with that Node.
-std::string unproven(const NodeSmithClaim& claim, const char* why) {
-    return std::string(why) + "; if it runs on this claim's machine, label it " +
-           std::string(labels::kClaim) + "=" + claim.metadata.name;
+// The operator has recorded the Node as the claim's. Neither the Node's kubelet nor whoever forges a status
+// can write both the record and the label.
+bool is_recorded(const api::Node& node, const NodeSmithClaim& claim) {
+    return is_labelled(node, claim) && is_true(claim, conditions::kRegistered) &&
+           claim.status.nodeName == node.metadata.name;
+}
+
+// Its provider proved whose machine it is before it was labelled.
+bool is_of_adopted(const api::Node& node, const NodeSmithClaim& claim) {
+    return is_adopted(claim) && is_labelled(node, claim);
+}
+
+std::string unproven(const NodeSmithClaim& claim, const std::string& why) {
+    return why + "; if it runs on this claim's machine, label it " + std::string(labels::kStatedClaim) + "=" +
+           claim.metadata.name;
+}
+
+// Its machine can only join with a certificate for the claim's name.
+bool is_bound_to_name(const Informers& informers, const NodeSmithClaim& claim) {
+    if (!claim.status.bootstrapKeySHA256.empty()) return true;
+    const kube::ObjectKey key{claim.metadata.namespace_, claim.spec.poolRef};
+    const auto pool = informers.pools.store().get(key);
+    if (!pool) return false;
+    const auto settings = bootstrap_of(*pool, manager_of(key, informers.control_planes.store().all()));
+    return settings.method != api::v1alpha1::BootstrapMethod::None &&
+           settings.approval == api::v1alpha1::BootstrapApproval::Operator &&
+           bootstrap::asks_for_certificate(settings.format);
 }
 
 // Of a Node with the machine's identity.
 std::string why_refused(const Informers& informers, const NodeSmithClaim& claim, const HostPointer& host,
                         const api::Node& node) {
     if (auto other = whose(informers, claim, host, node); !other.empty()) return other;
-    if (is_labelled(node, claim)) return {};
+    if (is_recorded(node, claim) || is_of_adopted(node, claim) || is_stated(node, claim)) return {};
+    if (node.metadata.name != claim.metadata.name && is_bound_to_name(informers, claim))
+        return "this claim's machine can only join as Node " + claim.metadata.name;
     if (is_of_control_plane(node)) return unproven(claim, "it is of the control plane");
-    // A kubelet takes over what was left of an earlier machine of its name.
-    const bool is_taken_over = node.metadata.name == claim.metadata.name;
-    const bool is_host_proof =
-        is_given_to(host, claim) && (is_of_host(node, *host) || came_up_after_waking(node, *host));
-    const bool is_early = is_older(node, claim) && !is_taken_over && !is_host_proof;
+    const bool is_host_proof = is_given_to(host, claim) && is_of_host(node, *host);
+    const bool is_early = is_older(node, claim) && !is_host_proof;
     return is_early ? unproven(claim, "it is older than the claim") : std::string();
 }
 
-std::vector<NodePointer> candidates(const Informers& informers, const ClaimStatus& status) {
-    const auto& nodes = informers.nodes.store();
+std::vector<NodePointer> nodes_with_uuid(const Informers& informers, const std::string& uuid) {
     std::vector<NodePointer> result;
-    if (status.systemUUID.empty()) return result;
-    for (const auto& uuid : {status.systemUUID, byte_swapped(status.systemUUID)})
-        for (const auto& node : nodes.by_index(kNodesBySystemUuid, uuid))
+    if (uuid.empty()) return result;
+    for (const auto& form : {uuid, byte_swapped(uuid)})
+        for (const auto& node : informers.nodes.store().by_index(kNodesBySystemUuid, form))
             if (std::ranges::find(result, node) == result.end()) result.push_back(node);
-    if (status.providerID.empty()) return result;
-    for (const auto& node : nodes.by_index(kNodesByProviderId, status.providerID))
+    return result;
+}
+
+std::vector<NodePointer> candidates(const Informers& informers, const ClaimStatus& status) {
+    auto result = nodes_with_uuid(informers, status.systemUUID);
+    if (status.systemUUID.empty() || status.providerID.empty()) return result;
+    for (const auto& node : informers.nodes.store().by_index(kNodesByProviderId, status.providerID))
         if (node->status.nodeInfo.systemUUID.empty()) result.push_back(node);
     return result;
 }
 
-// Several have its UUID where guests lie: the one that bears the claim's name is meant, else the first.
-bool is_sooner(const api::Node& a, const api::Node& b, const NodeSmithClaim& claim) {
-    const auto rank = [&claim](const api::Node& node) {
-        return std::tuple(node.metadata.name != claim.metadata.name, node.metadata.creationTimestamp,
-                          node.metadata.name);
-    };
-    return rank(a) < rank(b);
+// Several Nodes show its UUID: a person's word counts, then our record. Nothing else tells which one is
+// right.
+NodePointer chosen_among(const std::vector<NodePointer>& nodes, const NodeSmithClaim& claim) {
+    if (nodes.size() == 1) return nodes.front();
+    for (const auto proves : {is_stated, is_recorded}) {
+        const auto is_its = [&](const NodePointer& node) { return proves(*node, claim); };
+        if (std::ranges::count_if(nodes, is_its) == 1) return *std::ranges::find_if(nodes, is_its);
+    }
+    return nullptr;
 }
 
-// Claims of one name, in two namespaces, would all be meant by a label.
-bool is_proven_by_label(const Informers& informers, const NodeSmithClaim& claim, const api::Node& node) {
-    return is_labelled(node, claim) &&
-           informers.claims.store().by_index(kClaimsByName, claim.metadata.name).size() <= 1;
+std::string contest_among(const std::vector<NodePointer>& nodes, const std::string& uuid) {
+    if (nodes.size() < 2) return {};
+    constexpr std::size_t kMostNamed = 5;
+    std::vector<std::string> names;
+    for (const auto& node : nodes) names.push_back(node->metadata.name);
+    std::ranges::sort(names);
+    return "Nodes " + base::joined_first(names, kMostNamed) + " all show system UUID " + uuid +
+           ": none of them gets labels of node-restriction.kubernetes.io/ and node-role.kubernetes.io/. Find "
+           "out which one runs on this claim's machine, stop the kubelets of the others and delete their "
+           "Nodes";
 }
 
-// What vouches for a UUID: our label on the Node, that it is derived, or the host that is the claim's. An
-// adopted machine's is no other claim's (see whose()), and its Node has the label.
-bool is_vouched_for(const Informers& informers, const NodeSmithClaim& claim,
-                    const NodeSmithProvider* provider, const HostPointer& host, const api::Node& node) {
-    if (is_proven_by_label(informers, claim, node)) return true;
+// What vouches for a UUID: our record or a person's word, that it is derived, or the host that is the
+// claim's. An adopted machine's is no other claim's (see whose()), and its Node has the label.
+bool is_vouched_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, const HostPointer& host,
+                    const api::Node& node) {
+    if (is_recorded(node, claim) || is_stated(node, claim)) return true;
     if (provider && !provider->spec.redfish) return !is_adopted(claim) || is_labelled(node, claim);
     return is_given_to(host, claim) && is_on_machine(node, host->status.systemUUID);
 }
@@ -175,17 +214,21 @@ ClaimPointer with_own_uuid(ClaimPointer claim, const NodeSmithProvider* provider
 FoundNode find_node(const Informers& informers, const NodeSmithClaim& claim,
                     const NodeSmithProvider* provider, const HostPointer& host) {
     FoundNode found;
+    std::vector<NodePointer> possible;
     for (const auto& node : candidates(informers, claim.status)) {
-        const auto why = is_vouched_for(informers, claim, provider, host, *node)
+        const auto why = is_vouched_for(claim, provider, host, *node)
                              ? why_refused(informers, claim, host, *node)
                              : unproven(claim, "nothing but the status says so");
         if (!why.empty())
             found.refusal =
                 "Node " + node->metadata.name + " has the machine's system UUID and is left alone: " + why;
-        else if (!found.node || is_sooner(*node, *found.node, claim))
-            found.node = node;
+        else
+            possible.push_back(node);
     }
-    if (found.node) found.refusal.clear();
+    found.contest =
+        contest_among(nodes_with_uuid(informers, claim.status.systemUUID), claim.status.systemUUID);
+    if (!possible.empty()) found.node = chosen_among(possible, claim);
+    if (!possible.empty()) found.refusal = found.node ? std::string() : found.contest;
     return found;
 }
 
@@ -200,7 +243,7 @@ NodePointer noted_node(const Informers& informers, const NodeSmithClaim& claim) 
     const auto own = own_uuid(claim, provider.get(), host);
     const bool is_another =
         !own.empty() && !node->status.nodeInfo.systemUUID.empty() && !is_on_machine(*node, own);
-    const bool is_its = !is_another && is_vouched_for(informers, claim, provider.get(), host, *node) &&
+    const bool is_its = !is_another && is_vouched_for(claim, provider.get(), host, *node) &&
                         (is_labelled(*node, claim) || is_on_machine(*node, own));
     return is_its && why_refused(informers, claim, host, *node).empty() ? node : nullptr;
 }
@@ -216,7 +259,7 @@ NodePointer node_of(const Informers& informers, const NodeSmithClaim& claim) {
 std::string why_not_adoptable(const Informers& informers, const NodeSmithClaim& claim,
                               const api::Node& node) {
     auto why = whose(informers, claim, nullptr, node);
-    if (why.empty() && is_of_control_plane(node) && !is_labelled(node, claim))
+    if (why.empty() && is_of_control_plane(node) && !is_stated(node, claim))
         why = "it is of the control plane";
     return why.empty() ? why : "Node " + node.metadata.name + " cannot be its Node: " + why;
 }

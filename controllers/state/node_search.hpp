@@ -1,7 +1,8 @@
 // Which Node runs on a claim's machine. Status is a note, not evidence: whoever may write one, and whoever is
-// root in a guest, names what he likes in it. Believed are what the API server itself sets (UID, name, time
-// of creation of claim and Node), our label on the Node, which only the operator, an administrator or that
-// Node's own kubelet can write, and the host that a claim was given.
+// root in a guest, names what he likes in it. A Node's own kubelet can write its labels, our own among them.
+// Believed are what the API server itself sets (UID, name, time of creation of claim and Node), the host that
+// a claim was given, our record of a Node together with our label on it, and the label with which a person
+// says whose a Node is, as no kubelet can set it.
 #pragma once
 
 #include <string>
@@ -21,6 +22,8 @@ struct FoundNode {
     NodePointer node;
     // Why a Node that has the machine's identity is not taken for the claim's; empty: there is no such Node.
     std::string refusal;
+    // Which Nodes show the machine's system UUID, if it is more than one, and what a person has to do.
+    std::string contest;
 };
 // By its identity; as above.
 FoundNode find_node(const Informers& informers, const NodeSmithClaim& claim,

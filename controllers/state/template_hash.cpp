@@ -58,6 +58,7 @@ void put_bootstrap(json::object& text, std::optional<api::v1alpha1::Bootstrap> b
     if (!bootstrap) return;
     put(text, "kubelet", bootstrap->kubelet);
     bootstrap->kubelet.reset();
+    bootstrap->servingNetworks.clear();
     text["bootstrap"] = given(*bootstrap);
 }
 

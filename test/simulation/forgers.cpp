@@ -10,19 +10,24 @@ constexpr std::uint64_t kOneInSeeds = 3;
 constexpr std::uint64_t kLongestPause = 900;  // s
 constexpr int kMostStrangers = 4;
 constexpr const char* kStranger = "simulation/stranger";
+constexpr const char* kStrangersName = "stranger-";
 constexpr const char* kForgedClaim = "said-to-be-";
+
+std::string uuid_of_stranger(int number) {
+    char uuid[40];
+    std::snprintf(uuid, sizeof uuid, "4c4c4544-0042-4510-8054-%012d", number);
+    return uuid;
+}
 
 api::Node stranger(int number) {
     api::Node node;
-    node.metadata.name = "stranger-" + std::to_string(number);
+    node.metadata.name = kStrangersName + std::to_string(number);
     node.metadata.labels[kStranger] = "true";
     if (number % 2 == 0) node.metadata.labels["node-role.kubernetes.io/control-plane"] = "";
     // Nothing of the simulated cluster runs there, so it needs no kubelet.
     node.spec.taints = {{.key = kStranger, .effect = std::string(api::taints::kNoExecute)}};
     node.spec.providerID = "proxmox://elsewhere/vms/" + std::to_string(900 + number);
-    char uuid[40];
-    std::snprintf(uuid, sizeof uuid, "4c4c4544-0042-4510-8054-%012d", number);
-    node.status.nodeInfo.systemUUID = uuid;
+    node.status.nodeInfo.systemUUID = uuid_of_stranger(number);
     node.status.capacity = {{"cpu", api::Quantity::of(4)}, {"memory", api::Quantity::parse("8Gi")}};
     node.status.allocatable = node.status.capacity;
     api::Condition ready;
@@ -46,11 +51,15 @@ bool has_forgers(const World& world) {
 }
 
 bool is_stranger(const api::Node& node) {
-    return node.metadata.name.starts_with("stranger-");
+    return node.metadata.name.starts_with(kStrangersName);
 }
 
 bool is_forged(const NodeSmithClaim& claim) {
-    return claim.metadata.name.starts_with(kForgedClaim);
+    return claim.metadata.name.starts_with(kForgedClaim) || bears_name_of_stranger(claim);
+}
+
+bool bears_name_of_stranger(const NodeSmithClaim& claim) {
+    return claim.metadata.name.starts_with(kStrangersName);
 }
 
 Forgers::Forgers(World& world) : world_(world), random_(world.random_for("what forgers do")) {}
@@ -65,6 +74,7 @@ void Forgers::begin() {
 void Forgers::make_peace() {
     if (!has_forgers(world_)) return;
     next_.reset();
+    take_back_lies();
     end_claims();
 }
 
@@ -77,13 +87,18 @@ void Forgers::arm() {
 }
 
 void Forgers::act() {
-    switch (random_->below(6)) {
+    take_back_lies();
+    switch (random_->below(8)) {
         case 0:
             return add_stranger();
         case 1:
             return end_claims();
         case 2:
             return make_claim();
+        case 3:
+            return claim_name_of_stranger();
+        case 4:
+            return lie_of_stranger();
         default:
             return forge_claim();
     }
@@ -96,7 +111,7 @@ void Forgers::add_stranger() {
 
 const api::Node* Forgers::any_stranger() {
     const auto name =
-        "stranger-" + std::to_string(1 + random_->below(static_cast<std::uint64_t>(strangers_)));
+        kStrangersName + std::to_string(1 + random_->below(static_cast<std::uint64_t>(strangers_)));
     return world_.view.find<api::Node>({"", name});
 }
 
@@ -143,6 +158,45 @@ void Forgers::make_claim() {
     }
     world_.trace.line("forger", "makes claim ", claim.metadata.name, " of ", node->metadata.name);
     world_.server.put(claim);
+}
+
+// Nothing of it is forged but the name.
+void Forgers::claim_name_of_stranger() {
+    const auto* pool = world_.view.any<NodeSmithPool>(*random_);
+    const auto* node = any_stranger();
+    if (!pool || !node || world_.view.find<NodeSmithClaim>({pool->metadata.namespace_, node->metadata.name}))
+        return;
+    NodeSmithClaim claim;
+    claim.metadata.name = node->metadata.name;
+    claim.metadata.namespace_ = pool->metadata.namespace_;
+    claim.spec.poolRef = pool->metadata.name;
+    world_.trace.line("forger", "makes a claim with the name of ", claim.metadata.name);
+    world_.server.put(claim);
+}
+
+// What a kubelet may write on its own Node, to be taken for a claim's.
+void Forgers::lie_of_stranger() {
+    const auto* claim = world_.view.any<NodeSmithClaim>(*random_);
+    const auto* node = any_stranger();
+    if (!claim || !node || claim->status.systemUUID.empty() || is_forged(*claim)) return;
+    const auto uuid = claim->status.systemUUID;
+    const auto name = claim->metadata.name;
+    liar_ = api::key_of(*node);
+    world_.trace.line("kubelet", node->metadata.name, " says that it is of claim ", name);
+    world_.server.edit<api::Node>(*liar_, [&](api::Node& lying) {
+        lying.metadata.labels[std::string(api::labels::kClaim)] = name;
+        lying.status.nodeInfo.systemUUID = uuid;
+    });
+}
+
+void Forgers::take_back_lies() {
+    if (!liar_) return;
+    const auto number = std::stoi(liar_->name.substr(std::string_view(kStrangersName).size()));
+    world_.server.edit<api::Node>(*liar_, [&](api::Node& honest) {
+        honest.metadata.labels->erase(std::string(api::labels::kClaim));
+        honest.status.nodeInfo.systemUUID = uuid_of_stranger(number);
+    });
+    liar_.reset();
 }
 
 void Forgers::end_claims() {

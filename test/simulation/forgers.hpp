@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "test/simulation/world.hpp"
 
@@ -14,6 +15,9 @@ bool has_forgers(const World& world);
 bool is_stranger(const api::Node& node);
 // A claim whose status was a lie from the first: what it says is nobody's doing but its maker's.
 bool is_forged(const NodeSmithClaim& claim);
+
+// A claim with the name of such a Node: no machine may be made for it.
+bool bears_name_of_stranger(const NodeSmithClaim& claim);
 
 class Forgers {
 public:
@@ -29,12 +33,16 @@ private:
     void add_stranger();
     void forge_claim();
     void make_claim();
+    void claim_name_of_stranger();
+    void lie_of_stranger();
+    void take_back_lies();
     void end_claims();
     const api::Node* any_stranger();
 
     World& world_;
     std::unique_ptr<base::Random> random_;
     std::unique_ptr<base::Alarm> next_;
+    std::optional<api::ObjectKey> liar_;  // the Node that says it is a claim's
     int strangers_ = 0;
     int made_ = 0;
 };

@@ -124,10 +124,24 @@ std::optional<std::string> why_withdrawn(const Situation& s) {
     return "pool " + s.pool->metadata.name + " offers no machines of " + size_text(size) + " any more";
 }
 
+// Who has a certificate for a Node's name is that Node: no machine gets a name that somebody else has.
+Decision decide_taken(const Situation& s) {
+    if (!limits::is_created_by_pool(s.claim))
+        return waiting(s, reasons::kNameTaken,
+                       s.name_taken +
+                           ": no machine is made for this claim. Delete it and create one with another name, "
+                           "or remove what has the name");
+    Decision decision{Step::nothing, s.claim.status, std::nullopt};
+    fail_for_room(decision.status, reasons::kNameTaken,
+                  s.name_taken + ": another claim with another name takes its place", s.now);
+    return decision;
+}
+
 }  // namespace
 
 Decision decide_launch(const Situation& s) {
     const auto& status = s.claim.status;
+    if (!s.name_taken.empty()) return decide_taken(s);
     if (!is_placed(status)) {
         if (!s.pool) return waiting(s, reasons::kPoolMissing, "there is no pool " + s.claim.spec.poolRef);
         if (s.pool->metadata.deletionTimestamp)

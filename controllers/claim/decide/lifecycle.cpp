@@ -82,6 +82,15 @@ void note_use(ClaimStatus& status, const Situation& s) {
         drifted ? s.use->drift : "the node is as it would be made now", s.now);
 }
 
+// Two machines say that they are the same one.
+void note_contest(ClaimStatus& status, const Situation& s) {
+    if (s.contest.empty())
+        api::remove_condition(status.conditions, conditions::kIdentityContested);
+    else
+        set(status, conditions::kIdentityContested, ConditionStatus::True, reasons::kSameSystemUUID,
+            s.contest, s.now);
+}
+
 // An operator of another version wrote it: the machine counts as made from what its pool has now.
 void renew_hash(ClaimStatus& status, const Situation& s) {
     if (status.templateHash.empty() || is_comparable(status.templateHash)) return;
@@ -112,6 +121,7 @@ Decision decide(const Situation& s) {
     auto decision = decide_stage(s);
     note_use(decision.status, s);
     note_doubt(decision.status, s);
+    note_contest(decision.status, s);
     renew_hash(decision.status, s);
     // Somebody decided: whoever deletes a claim gives up what is on its machine's disk.
     if (s.held_volumes.empty() || s.claim.metadata.deletionTimestamp)

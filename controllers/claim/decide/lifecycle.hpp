@@ -34,6 +34,8 @@ struct Situation {
     const api::v1alpha1::HostSpec* host = nullptr;  // of bare metal
     const api::Node* node = nullptr;                // runs on the claim's machine
     std::string node_refusal;  // why a Node with the machine's identity is not its Node; empty: none has it
+    std::string contest;       // which Nodes share the machine's system UUID; empty: none or one has it
+    std::string name_taken;    // why no machine may get the claim's name; empty: it may
     std::vector<Deviation> deviations;          // what the Node should have and has not
     const api::Node* namesake = nullptr;        // bears the claim's name but runs on another machine
     bool is_superseded = false;                 // its machine is kept, and so is a younger one of its pool

@@ -63,6 +63,8 @@ Situation Observation::situation() const {
     s.host = host ? &host->spec : nullptr;
     s.node = node.get();
     s.node_refusal = node_refusal;
+    s.contest = contest;
+    s.name_taken = name_taken;
     if (node) s.deviations = deviations(*node, origin());
     s.namesake = namesake.get();
     s.namesake_is_leftover = namesake_is_leftover;
@@ -85,7 +87,8 @@ NodeOrigin Observation::origin() const {
             zone_label(provider.get()),
             host ? &host->spec : nullptr,
             region_of(provider.get()),
-            has_present_template};
+            has_present_template,
+            !contest.empty()};
 }
 
 Observation Observation::with(ClaimPointer written) const {
@@ -122,6 +125,31 @@ bool has_kept_after(const Informers& informers, const NodeSmithClaim& claim) {
     });
 }
 
+// A Node and its certificates are known by name alone, in the whole cluster. The claim whose machine was
+// begun goes first, then the older one.
+ClaimPointer first_of_name(const Informers& informers, const NodeSmithClaim& claim) {
+    const auto rank = [](const NodeSmithClaim& c) {
+        return std::tuple(c.status.systemUUID.empty() && c.status.nodeName.empty(),
+                          c.metadata.creationTimestamp, c.metadata.uid);
+    };
+    ClaimPointer first;
+    for (const auto& other : informers.claims.store().by_index(kClaimsByName, claim.metadata.name)) {
+        if (other->metadata.uid == claim.metadata.uid) continue;
+        if (rank(*other) < rank(first ? *first : claim)) first = other;
+    }
+    return first;
+}
+
+std::string why_name_taken(const Informers& informers, const Observation& found,
+                           const NodeSmithClaim& claim) {
+    const auto& name = claim.metadata.name;
+    if (found.namesake && !found.namesake_is_leftover)
+        return "Node " + name + " is there and is not this claim's";
+    if (const auto other = first_of_name(informers, claim))
+        return "claim " + api::key_of(*other).str() + " has the same name, and so has its Node";
+    return {};
+}
+
 void look_at_local_volumes(const Informers& informers, Observation& result, const NodeSmithClaim& claim) {
     if (is_true(claim, conditions::kMachineDeleted)) return;
     result.volumes = local_volumes_of(informers, claim, result.node.get());
@@ -147,12 +175,14 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
         auto found = find_node(informers, *claim, result.provider.get(), result.host);
         result.node = std::move(found.node);
         result.node_refusal = std::move(found.refusal);
+        result.contest = std::move(found.contest);
     }
     auto named = informers.nodes.store().get({"", claim->metadata.name});
     if (named && named != result.node) {
         result.namesake = named;
         result.namesake_is_leftover = is_of_earlier_attempt(*named, *claim);
     }
+    result.name_taken = why_name_taken(informers, result, *claim);
     if (result.node) result.volumes_attached = has_attached_volumes(informers, result.node->metadata.name);
     look_at_local_volumes(informers, result, *claim);
     if (result.pool) {

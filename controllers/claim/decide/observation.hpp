@@ -23,6 +23,8 @@ struct Observation {
     HostPointer host;          // of bare metal, once it is chosen
     NodePointer node;          // runs on the claim's machine
     std::string node_refusal;  // see Situation
+    std::string contest;       // see Situation
+    std::string name_taken;    // see Situation
     NodePointer namesake;      // has the claim's name, but runs on another machine
     bool namesake_is_leftover = false;
     bool volumes_attached = false;

@@ -47,6 +47,13 @@ def test_a_pool_with_optional_parts(cluster):
     assert spec["disruption"]["budgets"] == [{"nodes": "10%"}]
 
 
+def test_a_control_plane_with_networks(cluster):
+    networks = ["10.0.4.0/24", "0.0.0.0/0", "fd00:1::/64"]
+    spec = created(cluster, "NodeSmithControlPlane", {"spec.bootstrap": {"servingNetworks": networks}})
+    assert spec["bootstrap"]["servingNetworks"] == networks
+    assert "servingNetworks" not in created(cluster, "NodeSmithControlPlane", {"spec.bootstrap": {}})["bootstrap"]
+
+
 def test_a_pool_that_tells_its_kubelets_something(cluster):
     spec = created(cluster, "NodeSmithPool", {"spec.bootstrap": {"kubelet": {}}})
     assert spec["bootstrap"]["kubelet"] == {"maxPods": 0, "cloudProviderExternal": False}

@@ -151,6 +151,7 @@ POOL = [
     ("a custom join without a command", {"spec.bootstrap": {"method": "CloudInit", "format": "Custom"}}, "format Custom needs commandSecretRef"),
     ("a command without a custom join", {"spec.bootstrap.commandSecretRef": {"name": "a", "key": "b"}}, "commandSecretRef needs format Custom"),
     ("an unknown method", {"spec.bootstrap.method": "Ansible"}, 'supported values: "None", "CloudInit", "GuestAgent"'),
+    ("a field of the ControlPlane", {"spec.bootstrap.servingNetworks": ["10.0.4.0/24"]}, 'unknown field "spec.bootstrap.servingNetworks"'),
     ("a version of K3s that is none", {"spec.bootstrap.version": "latest"}, "must be a version such as v1.33.1+k3s1 or v1.33.1+rke2r1"),
     ("a version that a shell would run", {"spec.bootstrap.version": "v1.33.1+k3s1'; reboot; '"}, "must be a version such as v1.33.1+k3s1"),
     ("an unknown language of user-data", {"spec.bootstrap.userData": "Butane"}, 'supported values: "CloudConfig", "Ignition"'),
@@ -195,6 +196,10 @@ CONTROL_PLANE = [
     ("idling longer than the longest wait", {"spec.batching": {"idleDuration": "1m", "maxDuration": "10s"}}, "idleDuration must not be longer than maxDuration"),
     ("idling longer than the default of the longest wait", {"spec.batching": {"idleDuration": "1m"}}, "idleDuration must not be longer than maxDuration"),
     ("a share above 100", {"spec.health.maxUnreadyPercent": 101}, "should be less than or equal to 100"),
+    ("an address as a network", {"spec.bootstrap": {"servingNetworks": ["10.0.4.1"]}}, "must be a network such as 10.0.4.0/24 or fd00:1::/64"),
+    ("a network with too long a prefix", {"spec.bootstrap": {"servingNetworks": ["10.0.4.0/33"]}}, "must be a network such as 10.0.4.0/24"),
+    ("an IPv6 network with too long a prefix", {"spec.bootstrap": {"servingNetworks": ["fd00:1::/129"]}}, "must be a network such as 10.0.4.0/24"),
+    ("a network twice", {"spec.bootstrap": {"servingNetworks": ["10.0.4.0/24", "10.0.4.0/24"]}}, "Duplicate value"),
     ("a negative rate", {"spec.rateLimits.maxCreationsPerHour": -1}, "should be greater than or equal to 0"),
 ]
 KINDS = {"NodeSmithProvider": PROVIDER, "NodeSmithHost": HOST, "NodeSmithPool": POOL, "NodeSmithClaim": CLAIM,

@@ -1,4 +1,6 @@
 // Invariant 17: a bootstrap token is good for the certificate of its claim's Node, and for no other.
+#include <map>
+
 #include "api/core.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
@@ -19,7 +21,27 @@ public:
                     stage_.violate("tokens are good for one Node",
                                    change.key.name + " is approved: " + condition.message);
         });
+        world_.server.observe([this](const fake::Change& change) {
+            if (change.after &&
+                change.key.resource == fake::ApiServer::resource_name(NodeSmithClaim::kResource))
+                look(api::decode<NodeSmithClaim>(change.after->value()));
+        });
     }
+
+private:
+    // Whoever has the certificate stays that Node.
+    void look(const NodeSmithClaim& claim) {
+        const auto& status = claim.status;
+        if (!status.bootstrapKeySHA256.empty())
+            attempts_.try_emplace(claim.metadata.uid, status.launchAttempts);
+        const auto granted = attempts_.find(claim.metadata.uid);
+        if (granted != attempts_.end() && granted->second < status.launchAttempts)
+            stage_.violate("tokens are good for one Node",
+                           "claim " + claim.metadata.name +
+                               " tries again under a name that a certificate was approved for");
+    }
+
+    std::map<std::string, std::int32_t> attempts_;  // that a certificate was approved in, by UID of the claim
 };
 
 }  // namespace

@@ -12,6 +12,15 @@ public:
             if (request.method != "GET" && request.target.find("/nodes/stranger-") != std::string::npos)
                 stage_.violate(kName, request.method + " " + request.target);
         });
+        world_.server.observe([this](const fake::Change& change) {
+            if (!change.after ||
+                change.key.resource != fake::ApiServer::resource_name(NodeSmithClaim::kResource))
+                return;
+            const auto claim = api::decode<NodeSmithClaim>(change.after->value());
+            if (bears_name_of_stranger(claim) && !claim.status.bootstrapTokenID.empty())
+                stage_.violate(kName, "a token is made for claim " + claim.metadata.name +
+                                          ", whose name is a stranger's");
+        });
     }
 
     // Nor has any of them brought a claim into service.

@@ -181,6 +181,39 @@ TEST_CASE("a claim that has joined, failed or leaves lets nobody in") {
     CHECK(world.decision("late") == "Denied NotJoining");
 }
 
+TEST_CASE("a first certificate is denied while the claim's name is that of a Node which is not its own") {
+    World world;
+    SECTION("a Node that the cache knows") {
+        world.server.put<api::Node>(objects::a_node("worker-1"));
+        world.run_for(2s);
+    }
+    SECTION("a Node that the API server alone knows yet") {
+        world.requests.on_request = [&world](const base::HttpRequest& request) {
+            const bool is_look =
+                request.target.find("/certificatesigningrequests/first") != std::string::npos;
+            if (is_look && !world.server.get<api::Node>({"", "worker-1"}))
+                world.server.put<api::Node>(objects::a_node("worker-1"));
+        };
+    }
+    world.ask("first");
+    CHECK(world.decision("first") == "Denied NameTaken");
+    CHECK(world.claim().status.bootstrapKeySHA256.empty());
+}
+
+TEST_CASE("a first certificate is denied while an older claim of another namespace has the name") {
+    World world;
+    auto twin = world.claim();
+    twin.metadata.namespace_ = "elsewhere";
+    twin.metadata.uid.clear();
+    twin.metadata.creationTimestamp = objects::at(-1h);
+    twin.status.launchAttempts = 0;
+    twin.status.systemUUID = "4c4c4544-0042-3510-8054-b4c04f4d3131";
+    world.server.put(twin);
+    world.run_for(2s);
+    world.ask("first");
+    CHECK(world.decision("first") == "Denied NameTaken");
+}
+
 TEST_CASE("a token that belongs to no claim's present attempt is left alone, and looked at when it does") {
     World world;
     const auto set_attempts = [&world](std::int32_t attempts) {

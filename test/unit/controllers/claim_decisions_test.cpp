@@ -71,6 +71,58 @@ TEST_CASE("nothing is begun while it must not be, and the condition says why") {
     CHECK(scene.decide().status.launchAttempts == scene.claim.status.launchAttempts);
 }
 
+TEST_CASE("no machine is made for a claim whose name somebody else has") {
+    Scene scene;
+    scene.name_taken = "Node c is there and is not this claim's";
+    SECTION("one that a person created waits for the person") {
+        scene.claim.spec.idempotencyKey.clear();
+        scene.claim.status.providerRef = "proxmox";
+        SECTION("before it was begun") {}
+        SECTION("when it has its place already, and no token yet") {
+            scene.placed();
+        }
+        const auto decision = scene.decide();
+        CHECK(decision.step == Step::nothing);
+        CHECK(condition(decision.status, conditions::kLaunched).reason == reasons::kNameTaken);
+        CHECK(condition(decision.status, conditions::kLaunched).message ==
+              "Node c is there and is not this claim's: no machine is made for this claim. Delete it and "
+              "create "
+              "one with another name, or remove what has the name");
+        CHECK_FALSE(api::find_condition(decision.status.conditions, conditions::kFailed));
+    }
+    SECTION("one of a pool fails, so that another takes its place") {
+        const auto decision = scene.decide();
+        CHECK(decision.step == Step::nothing);
+        CHECK(decision.status.launchAttempts == 0);
+        CHECK(condition(decision.status, conditions::kFailed).reason == reasons::kNameTaken);
+    }
+    SECTION("one in service is not touched by it") {
+        scene.in_service();
+        CHECK(scene.decide().step == Step::nothing);
+        CHECK_FALSE(api::find_condition(scene.decide().status.conditions, conditions::kFailed));
+    }
+}
+
+TEST_CASE("a Node whose system UUID another Node shows, too, gets no label that kubelets may not set") {
+    Scene scene;
+    scene.pool.spec.machineTemplate.labels = {{"node-restriction.kubernetes.io/team", "a"},
+                                              {"node-role.kubernetes.io/worker", ""},
+                                              {"tier", "web"}};
+    scene.joined();
+    scene.contest = "Nodes c, d all show system UUID x";
+    const auto decision = scene.decide();
+    CHECK(decision.step == Step::register_node);
+    CHECK(condition(decision.status, conditions::kIdentityContested).message == scene.contest);
+    const auto labels = node_labels(scene.origin());
+    CHECK(labels.contains("tier"));
+    CHECK_FALSE(labels.contains("node-restriction.kubernetes.io/team"));
+    CHECK_FALSE(labels.contains("node-role.kubernetes.io/worker"));
+    scene.claim.status = decision.status;
+    scene.contest.clear();
+    CHECK(node_labels(scene.origin()).contains("node-role.kubernetes.io/worker"));
+    CHECK_FALSE(api::find_condition(scene.decide().status.conditions, conditions::kIdentityContested));
+}
+
 TEST_CASE("a claim of the Go operator is adopted before anything else, wherever it stands") {
     Scene scene;
     scene.claim.status.providerID = "proxmox://c";
@@ -173,6 +225,21 @@ TEST_CASE("R4: a failed attempt removes its machine, then pauses, then counts up
     CHECK(second.step == Step::launch);
     CHECK(second.status.launchAttempts == 2);
     CHECK(second.status.systemUUID == system_uuid(kUid, 2));
+}
+
+TEST_CASE("a name for which a certificate was approved is not used by a second attempt") {
+    Scene scene;
+    scene.pool.spec.scaleUp.maxLaunchAttempts = 3;
+    scene.launched();
+    scene.claim.status.bootstrapKeySHA256 = "0f";
+    scene.now = at(1h);
+    const auto decision = scene.decide();
+    const auto& failed = condition(decision.status, conditions::kFailed);
+    CHECK(failed.reason == reasons::kCertificateIssued);
+    CHECK(failed.message.find("attempt 1 of 3 failed") == 0);
+    CHECK(failed.message.find("if you created this one, delete it and create one with another name") !=
+          std::string::npos);
+    CHECK(condition(decision.status, conditions::kMachineDeleted).status == ConditionStatus::False);
 }
 
 TEST_CASE("R4: the pauses double up to the pool's maximum") {

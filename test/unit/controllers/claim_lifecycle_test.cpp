@@ -362,7 +362,7 @@ TEST_CASE("R13: a Node that joined while nobody looked is recognised and leaves 
     CHECK(world.clean());
 }
 
-TEST_CASE("R13: a Node that only bears the claim's name is never touched") {
+TEST_CASE("R13: a Node that only bears the claim's name is never touched, and no machine is made beside it") {
     World world;
     world.machines_join = false;
     auto stranger = objects::node("c");
@@ -370,8 +370,8 @@ TEST_CASE("R13: a Node that only bears the claim's name is never touched") {
     stranger = world.server.put(stranger);
     Process process(world);
     world.launch();
-    REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeIdentityMismatch"; },
-                            1min));
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "NameTaken"; }, 1min));
+    CHECK(world.cloud.created() == 0);
     world.server.remove<NodeSmithClaim>(kClaim);
     REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
     CHECK(world.server.get<api::Node>({"", "c"}) == stranger);

@@ -125,7 +125,7 @@ TEST_CASE("a Node that is older than the claim, of the control plane or another 
                              " has the machine's system UUID and is left alone: " + why) == 0);
 }
 
-TEST_CASE("an older Node is taken if it came up after its claim had turned on the host that was off") {
+TEST_CASE("an older Node is not taken for hardware's because it became Ready since the host was woken") {
     Scene scene;
     scene.provider.spec.proxmox.reset();
     scene.provider.spec.redfish.emplace();
@@ -139,42 +139,33 @@ TEST_CASE("an older Node is taken if it came up after its claim had turned on th
     host->metadata.name = "metal-1";
     host->status.wokenTime = woken;
     auto node = stranger("of-old");
-    const auto ready_at = [&](std::chrono::seconds after) {
-        objects::set_condition(node.status.conditions, conditions::kReady, ConditionStatus::False,
-                               api::Time(woken.at - std::chrono::hours{2}));
-        objects::set_condition(node.status.conditions, conditions::kReady, ConditionStatus::True,
-                               api::Time(woken.at + after));
-        scene.cluster.server.put(node);
-    };
-    SECTION("it did") {
-        ready_at(std::chrono::seconds{60});
-        CHECK(scene.find(host).node);
-    }
-    SECTION("it ran all along") {
-        ready_at(std::chrono::seconds{-60});
-        CHECK_FALSE(scene.find(host).node);
-    }
-    SECTION("nothing says who turned the host on") {
-        host->status.wokenTime.reset();
-        ready_at(std::chrono::seconds{60});
-        CHECK_FALSE(scene.find(host).node);
-    }
+    node.metadata.labels[std::string(api::labels::kHost)] = "metal-1";
+    label(node, "mine");
+    objects::set_condition(node.status.conditions, conditions::kReady, ConditionStatus::True,
+                           api::Time(woken.at + std::chrono::minutes{1}));
+    scene.cluster.server.put(node);
+    const auto found = scene.find(host);
+    CHECK_FALSE(found.node);
+    CHECK(found.refusal.find("it is older than the claim; if it runs on this claim's machine, label it "
+                             "node-restriction.kubernetes.io/kubenodesmith-claim=mine") != std::string::npos);
 }
 
-TEST_CASE("a kubelet may take over the Node that an earlier machine of its name has left") {
+TEST_CASE("an older Node with the claim's name is not its Node, whatever its kubelet says") {
     Scene scene;
     scene.make_claim_later();
-    scene.cluster.server.put(scene.own_node());
-    CHECK(scene.find().node);
+    auto node = scene.own_node();
+    label(node, "mine");
+    scene.cluster.server.put(node);
+    CHECK_FALSE(scene.find().node);
 }
 
-TEST_CASE("our label proves a Node, and a label that names a claim of the past says nothing") {
+TEST_CASE("a label that no kubelet can set is a person's word, and one of a claim of the past says nothing") {
     Scene scene;
     auto node = scene.own_node();
-    SECTION("ours, on an adopted Node") {
+    SECTION("the word of a person") {
         scene.make_claim_later();
         node.metadata.labels["node-role.kubernetes.io/control-plane"] = "";
-        label(node, "mine");
+        node.metadata.labels["node-restriction.kubernetes.io/kubenodesmith-claim"] = "mine";
     }
     SECTION("of a claim that is gone") {
         label(node, "gone");
@@ -183,13 +174,77 @@ TEST_CASE("our label proves a Node, and a label that names a claim of the past s
     CHECK(scene.find().node->metadata.name == "mine");
 }
 
-TEST_CASE("of two Nodes with the machine's UUID the one with the claim's name is its Node") {
+TEST_CASE("the label of a claim, which a kubelet can set, makes no Node of the control plane the claim's") {
     Scene scene;
+    auto node = scene.own_node();
+    node.metadata.labels["node-role.kubernetes.io/control-plane"] = "";
+    label(node, "mine");
+    scene.cluster.server.put(node);
+    CHECK_FALSE(scene.find().node);
+}
+
+TEST_CASE("where the token is bound to a name, a Node of another name is never the claim's") {
+    Scene scene;
+    const auto put_pool = [&scene](api::v1alpha1::BootstrapFormat format) {
+        auto pool = objects::pool("small");
+        pool.spec.bootstrap.emplace().method = api::v1alpha1::BootstrapMethod::CloudInit;
+        pool.spec.bootstrap->format = format;
+        scene.cluster.server.put(pool);
+    };
     auto liar = scene.own_node("a-liar");
     label(liar, "mine");
     scene.cluster.server.put(liar);
-    scene.cluster.server.put(scene.own_node());
-    CHECK(scene.find().node->metadata.name == "mine");
+    SECTION("alone") {
+        put_pool(api::v1alpha1::BootstrapFormat::Kubeadm);
+        const auto found = scene.find();
+        CHECK_FALSE(found.node);
+        CHECK(found.refusal.find("this claim's machine can only join as Node mine") != std::string::npos);
+    }
+    SECTION("beside the machine's own") {
+        put_pool(api::v1alpha1::BootstrapFormat::Kubeadm);
+        scene.cluster.server.put(scene.own_node());
+        const auto found = scene.find();
+        CHECK(found.node->metadata.name == "mine");
+        CHECK(found.contest.find("Nodes a-liar, mine all show system UUID") == 0);
+    }
+    SECTION("after its pool was changed, as a certificate was approved for it") {
+        put_pool(api::v1alpha1::BootstrapFormat::K3s);
+        scene.mine.status.bootstrapKeySHA256 = "0f";
+        CHECK_FALSE(scene.find().node);
+    }
+    SECTION("other tokens are bound to none") {
+        put_pool(api::v1alpha1::BootstrapFormat::K3s);
+        CHECK(scene.find().node);
+    }
+}
+
+TEST_CASE("of two Nodes with the machine's UUID none is its Node until a person settles it") {
+    Scene scene;
+    auto liar = scene.own_node("a-liar");
+    label(liar, "mine");
+    auto own = scene.own_node("own");
+    scene.cluster.server.put(liar);
+    SECTION("nothing tells which") {
+        scene.cluster.server.put(own);
+        const auto found = scene.find();
+        CHECK_FALSE(found.node);
+        CHECK(found.refusal == found.contest);
+        CHECK(found.contest.find("stop the kubelets of the others") != std::string::npos);
+    }
+    SECTION("a person says which") {
+        own.metadata.labels["node-restriction.kubernetes.io/kubenodesmith-claim"] = "mine";
+        scene.cluster.server.put(own);
+        CHECK(scene.find().node->metadata.name == "own");
+    }
+    SECTION("a claim in service keeps the Node that it has") {
+        label(own, "mine");
+        scene.cluster.server.put(own);
+        scene.mine.status.nodeName = "own";
+        objects::set_condition(scene.mine.status.conditions, conditions::kRegistered, ConditionStatus::True);
+        const auto found = scene.find();
+        CHECK(found.node->metadata.name == "own");
+        CHECK_FALSE(found.contest.empty());
+    }
 }
 
 TEST_CASE("a providerID says something only of a Node without a system UUID") {
@@ -242,12 +297,18 @@ TEST_CASE("S6: hardware that names a foreign UUID gets no Node by it") {
         scene.cluster.server.put(stranger("worker-of-old"));
         CHECK(scene.find(host).node);
     }
-    SECTION("or it served an earlier claim on this host") {
+    SECTION("or it is recorded to have served an earlier claim on this host") {
+        scene.make_claim_later();
+        auto old = stranger("metal-1");
+        host->status.nodeUID = scene.cluster.server.put(old).metadata.uid;
+        CHECK(scene.find(host).node);
+    }
+    SECTION("but not by its label, which its kubelet can set") {
         scene.make_claim_later();
         auto old = stranger("metal-1");
         old.metadata.labels[std::string(api::labels::kHost)] = "metal-1";
         scene.cluster.server.put(old);
-        CHECK(scene.find(host).node);
+        CHECK_FALSE(scene.find(host).node);
     }
     SECTION("and without the host's word nothing is") {
         host->status.claimRef->uid = "of-another";
@@ -283,16 +344,14 @@ TEST_CASE("the Node that a status notes is the claim's if it is proven so") {
         scene.cluster.server.put(scene.own_node("noted"));
         CHECK(noted());
     }
-    SECTION("by our label, as long as no other namespace has a claim of that name") {
+    SECTION("by our label, together with the record that it was registered") {
         auto node = stranger("noted", "");
         label(node, "mine");
         scene.cluster.server.put(node);
         scene.mine.status.providerRef.clear();
-        CHECK(noted());
-        auto twin = scene.mine;
-        twin.metadata.namespace_ = "elsewhere";
-        scene.cluster.server.put(twin);
         CHECK_FALSE(noted());
+        objects::set_condition(scene.mine.status.conditions, conditions::kRegistered, ConditionStatus::True);
+        CHECK(noted());
     }
 }
 

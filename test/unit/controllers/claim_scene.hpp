@@ -25,6 +25,8 @@ struct Scene {
     std::optional<api::Node> namesake;
     bool leftover = false;
     std::string node_refusal;
+    std::string contest;
+    std::string name_taken;
     controllers::MachineReports::Report machine;
     bool with_pool = true;
     api::v1alpha1::NodeSmithProvider provider = objects::provider("proxmox");
@@ -44,6 +46,8 @@ struct Scene {
         if (namesake) s.namesake = &*namesake;
         s.namesake_is_leftover = leftover;
         s.node_refusal = node_refusal;
+        s.contest = contest;
+        s.name_taken = name_taken;
         if (node) s.deviations = deviations(*node, origin());
         s.machine = machine;
         s.launch_hold = hold;
@@ -52,8 +56,9 @@ struct Scene {
         return s;
     }
     NodeOrigin origin() const {
-        return {claim,   with_pool ? &pool : nullptr, zone_label(&provider),
-                nullptr, region_of(&provider),        true};
+        return {claim,           with_pool ? &pool : nullptr, zone_label(&provider),
+                nullptr,         region_of(&provider),        true,
+                !contest.empty()};
     }
     Decision decide() const { return controllers::claim::decide(situation()); }
     void set(std::string_view type, ConditionStatus status, std::string_view reason = "Test",
