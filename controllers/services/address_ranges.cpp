@@ -45,6 +45,12 @@ ip::address following(const ip::address& address) {
 
 }  // namespace
 
+bool is_address(const std::string& text) {
+    boost::system::error_code error;
+    ip::make_address(text, error);
+    return !error;
+}
+
 std::string canonical_address(const std::string& text) {
     return parse(text, text).to_string();
 }

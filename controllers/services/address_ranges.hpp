@@ -8,6 +8,7 @@
 
 namespace controllers {
 
+bool is_address(const std::string& text);
 // In the form in which addresses compare equal ("2001:DB8:0::1" becomes "2001:db8::1"). Throws
 // std::invalid_argument.
 std::string canonical_address(const std::string& text);

@@ -110,6 +110,18 @@ std::string interface_of(const AddressReservation& reservation) {
     return reservation.interface.empty() ? "net0" : reservation.interface;
 }
 
+std::set<std::string> addresses_of_foreign(const Informers& informers, const api::Node& node) {
+    std::set<std::string> result;
+    if (!informers.claims.store().by_index(kClaimsByNode, node.metadata.name).empty()) return result;
+    std::set<bool> families;
+    for (const auto& address : node.status.addresses) {
+        if (address.type != "InternalIP" || !is_address(address.address)) continue;
+        if (families.insert(bootstrap::is_ipv6(address.address)).second)
+            result.insert(canonical_address(address.address));
+    }
+    return result;
+}
+
 bool gives_addresses(const MachineNetwork& network) {
     return !wishes_of(network).empty();
 }
@@ -150,11 +162,8 @@ std::set<std::string> Addresses::taken(const NodeSmithPool& pool, const MachineN
         for (const auto& reservation : other->status.addresses) result.insert(reservation.address);
     }
     // Machines that were kept (deletionPolicy Retain) have no claim any more, but still their Node.
-    for (const auto& [key, node] : informers_.nodes.store().all()) {
-        for (const auto& address : node->status.addresses) {
-            if (address.type == "InternalIP") result.insert(canonical_address(address.address));
-        }
-    }
+    for (const auto& [key, node] : informers_.nodes.store().all())
+        result.merge(addresses_of_foreign(informers_, *node));
     return result;
 }
 

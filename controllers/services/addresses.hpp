@@ -25,6 +25,11 @@ bool gives_addresses(const api::v1alpha1::MachineNetwork& network);
 // The interface that an address is reserved for.
 std::string interface_of(const api::v1alpha1::AddressReservation& reservation);
 
+// What a Node that no claim has is known by: one address for each family, in canonical form. Its kubelet
+// writes them, so that more would let it take all addresses of a range. A claim's Node has what the operator
+// reserved.
+std::set<std::string> addresses_of_foreign(const Informers& informers, const api::Node& node);
+
 class Addresses {
 public:
     Addresses(Informers& informers, kube::Client& client) : informers_(informers), client_(client) {}

@@ -99,6 +99,33 @@ TEST_CASE("addresses that Nodes have are taken, for kept machines have no claim"
     CHECK(world.reserve("a") == "10.0.4.3");
 }
 
+TEST_CASE("a Node's kubelet takes one address of each family and spoils no range with what is none") {
+    World world;
+    world.network.addresses = {"10.0.4.1-10.0.4.9", "fd00::1-fd00::9"};
+    api::Node node;
+    node.metadata.name = "greedy";
+    node.status.addresses = {
+        {"InternalIP", "not-an-ip"}, {"InternalIP", "10.0.4.2"}, {"InternalIP", "fd00::1"}};
+    for (int last = 3; last <= 9; ++last)
+        node.status.addresses.push_back({"InternalIP", "10.0.4." + std::to_string(last)});
+    world.server.put(node);
+    world.run_for(100ms);
+    CHECK(world.reserve("a") == "10.0.4.3");
+}
+
+TEST_CASE("of a claim's Node the reservation counts, and not what its kubelet says") {
+    World world;
+    auto claim = objects::claim("theirs", world.pool());
+    claim.status.nodeName = "theirs";
+    world.server.put(claim);
+    api::Node node;
+    node.metadata.name = "theirs";
+    node.status.addresses = {{"InternalIP", "10.0.4.2"}};
+    world.server.put(node);
+    world.run_for(100ms);
+    CHECK(world.reserve("a") == "10.0.4.2");
+}
+
 TEST_CASE("a range that is none is a refusal that names it") {
     World world;
     world.network.addresses = {"10.0.4"};
