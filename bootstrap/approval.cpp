@@ -139,9 +139,13 @@ Approval judge_serving(const api::CertificateSigningRequest& request, const Mach
     if (asked.dns_names.empty() && asked.ip_addresses.empty())
         return wait("NoNames", "a serving certificate needs a DNS name or an IP address");
     if (const auto name = unknown_name(asked, *machine))
-        return wait(std::string(kUnknownAddress),
-                    printable(*name) + " is not known to be a name or address of this machine");
-    return {Verdict::Approve, "NamesOfThisMachine", "every name and address is known to be this machine's",
+        return wait(
+            std::string(kUnknownAddress),
+            printable(*name) +
+                " is neither the Node's name nor an address that the operator gave to this machine, nor "
+                "is it free for it in a network of bootstrap.servingNetworks of its "
+                "NodeSmithControlPlane");
+    return {Verdict::Approve, "NamesOfThisMachine", "every name and address is this machine's",
             asked.key_sha256};
 }
 

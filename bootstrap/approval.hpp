@@ -16,7 +16,7 @@ inline constexpr std::string_view kClientSigner = "kubernetes.io/kube-apiserver-
 inline constexpr std::string_view kServingSigner = "kubernetes.io/kubelet-serving";
 // The group of our tokens, which nothing approves but this decision.
 inline constexpr std::string_view kTokenGroup = "system:bootstrappers:kubenodesmith";
-// The reason why a serving certificate waits: a name or address in it is not known to be the machine's.
+// The reason why a serving certificate waits: a name or address in it is not the machine's to name.
 inline constexpr std::string_view kUnknownAddress = "UnknownAddress";
 
 // Where the claim's current attempt stands.
@@ -39,7 +39,7 @@ struct Joiner {
 // The machine behind a Node of ours.
 struct Machine {
     std::string node_name;
-    // What the provider and the claim know it by; IP addresses in canonical form.
+    // Addresses that it may name, in canonical form.
     std::vector<std::string> addresses;
 };
 

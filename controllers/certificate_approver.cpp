@@ -1,13 +1,11 @@
 #include "controllers/certificate_approver.hpp"
 
-#include <set>
-#include <stdexcept>
 #include <utility>
 
+#include "bootstrap/signing_request.hpp"
 #include "bootstrap/token.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/claim/decide/observation.hpp"
-#include "controllers/services/address_ranges.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/node_search.hpp"
@@ -22,8 +20,6 @@ namespace {
 
 constexpr const char* kByToken = "token";  // ID of the token of ours that asks
 constexpr const char* kByNode = "node";    // name of the Node that asks
-// A guest's agent may start after its kubelet. By then what it said before is forgotten.
-constexpr base::Duration kGuestsSpeakLate = std::chrono::minutes{1};
 
 bool is_out_of_service(const NodeSmithClaim& claim) {
     return claim::is_leaving(claim) || claim::is_true(claim, conditions::kFailed);
@@ -31,15 +27,6 @@ bool is_out_of_service(const NodeSmithClaim& claim) {
 
 std::vector<std::string> only(std::optional<std::string> value) {
     return value ? std::vector{*std::move(value)} : std::vector<std::string>();
-}
-
-// As a certificate's request has it; empty: no address.
-std::string canonical(const std::string& address) {
-    try {
-        return canonical_address(address);
-    } catch (const std::invalid_argument&) {
-        return {};
-    }
 }
 
 bool is_serving(const api::CertificateSigningRequest& request) {
@@ -62,30 +49,11 @@ bootstrap::Joiner joiner_of(const NodeSmithClaim& claim) {
     return joiner;
 }
 
-std::vector<std::string> own_addresses(const Informers& informers, const NodeSmithClaim& claim,
-                                       const std::vector<std::string>& said) {
-    std::set<std::string> foreign;
-    for (const auto& [key, other] : informers.claims.store().all()) {
-        if (other->metadata.uid == claim.metadata.uid) continue;
-        for (const auto& address : other->status.addresses) foreign.insert(canonical(address));
-    }
-    for (const auto& [key, node] : informers.nodes.store().all()) {
-        if (node->metadata.name == claim.status.nodeName) continue;
-        for (const auto& address : node->status.addresses) foreign.insert(canonical(address.address));
-    }
-    std::vector<std::string> own;
-    for (const auto& address : said) {
-        auto plain = canonical(address);
-        if (!plain.empty() && !foreign.contains(plain)) own.push_back(std::move(plain));
-    }
-    return own;
-}
-
 CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor executor)
     : parts_(parts),
-      requests_(parts.client, parts.clock, parts.random, std::move(executor), {},
+      requests_(parts.client, parts.clock, parts.random, executor, {},
                 [](Request& request) { forget_unread(request); }),
-      guests_(parts.informers, parts.clock, parts.instances),
+      cluster_(parts.informers, parts.client, parts.clock, executor),
       judged_(parts.metrics.counter(
           "kubenodesmith_certificate_requests_total",
           "Requests of machines for certificates that were judged, by signer and verdict.",
@@ -104,7 +72,7 @@ CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor exec
 }
 
 void CertificateApprover::subscribe(kube::WorkQueue& queue) {
-    guests_.on_answer([&queue](const kube::ObjectKey& request) { queue.add(request); });
+    cluster_.on_answer([&queue](const kube::ObjectKey& request) { queue.add(request); });
     const auto is_open = [](const Request& request) { return !bootstrap::decided(request); };
     kube::watch(requests_).present().when(is_open).enqueue(queue);
     const auto forget = [this](const Request& request) { told_.erase(request.metadata.uid); };
@@ -113,6 +81,12 @@ void CertificateApprover::subscribe(kube::WorkQueue& queue) {
     kube::watch(parts_.informers.claims).present().enqueue(queue, [this](const NodeSmithClaim& claim) {
         return open_requests_of(claim);
     });
+    // Its administrator may have named a network.
+    kube::watch(parts_.informers.control_planes)
+        .changed(kube::kGeneration)
+        .enqueue(queue, [this, is_open](const NodeSmithControlPlane&) {
+            return kube::keys_of(requests_.store(), is_open);
+        });
 }
 
 kube::Keys CertificateApprover::open_requests_of(const NodeSmithClaim& claim) const {
@@ -159,7 +133,7 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
     if (!is_serving(*request)) co_await look_for_namesake(claim);
     const auto judged = judge(*request, *claim);
     if (!judged) {
-        guests_.ask(claim, key);  // and it comes again with the answer
+        cluster_.ask(key);  // and it comes again with the answer
         co_return kube::Result{};
     }
     const auto& approval = *judged;
@@ -168,9 +142,7 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
         co_await remember_key(claim, approval.key_sha256);
     if (approval.verdict != Verdict::Wait) co_await write(*request, approval);
     tell(*request, *claim, approval);
-    kube::Result result;
-    if (approval.reason == bootstrap::kUnknownAddress) result.requeue_after = kGuestsSpeakLate;
-    co_return result;
+    co_return kube::Result{};
 }
 
 std::optional<Approval> CertificateApprover::judge(const Request& request, const NodeSmithClaim& claim) {
@@ -181,14 +153,15 @@ std::optional<Approval> CertificateApprover::judge(const Request& request, const
             claim::observe(parts_.informers, std::make_shared<const NodeSmithClaim>(claim), now).name_taken;
         return bootstrap::judge_client(request, &joiner);
     }
-    bootstrap::Machine machine{claim.status.nodeName, {}};
-    for (const auto& address : claim.status.addresses) machine.addresses.push_back(canonical(address));
+    bootstrap::Machine machine{claim.status.nodeName, given_addresses(parts_.informers, claim)};
     auto approval = bootstrap::judge_serving(request, &machine);
-    if (approval.reason != bootstrap::kUnknownAddress) return approval;
-    const auto said = guests_.of(claim);
-    if (!said) return std::nullopt;
-    const auto own = own_addresses(parts_.informers, claim, *said);
-    machine.addresses.insert(machine.addresses.end(), own.begin(), own.end());
+    const auto networks = serving_networks(parts_.informers, claim);
+    if (approval.reason != bootstrap::kUnknownAddress || networks.empty()) return approval;
+    const auto* cluster = cluster_.found();
+    if (!cluster) return std::nullopt;
+    const auto asked = bootstrap::parse_signing_request(request.spec.request.value).ip_addresses;
+    const auto free = free_addresses(parts_.informers, claim, asked, networks, *cluster);
+    machine.addresses.insert(machine.addresses.end(), free.begin(), free.end());
     return bootstrap::judge_serving(request, &machine);
 }
 

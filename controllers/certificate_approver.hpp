@@ -15,8 +15,7 @@
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "controllers/claim/act/boot_data.hpp"
-#include "controllers/guest_addresses.hpp"
-#include "controllers/services/provider_instances.hpp"
+#include "controllers/cluster_addresses.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 #include "kube/watches.hpp"
@@ -25,9 +24,6 @@ namespace controllers {
 
 // What a claim says of the machine that may ask for its first certificate.
 bootstrap::Joiner joiner_of(const NodeSmithClaim& claim);
-// Of those that a guest says it has, the ones that no other claim and no other Node is known by.
-std::vector<std::string> own_addresses(const Informers& informers, const NodeSmithClaim& claim,
-                                       const std::vector<std::string>& said);
 
 class CertificateApprover final : public kube::Reconciler {
 public:
@@ -38,7 +34,6 @@ public:
         base::Random& random;
         kube::EventRecorder& events;
         base::MetricsRegistry& metrics;
-        ProviderInstances& instances;
         const claim::BootData& boot_data;
     };
     CertificateApprover(Parts parts, asio::any_io_executor executor);
@@ -48,8 +43,8 @@ public:
     // still gets machines.
     asio::awaitable<void> watch() { return requests_.run(); }
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
-    // Asks guests for their addresses; reconciles NodeSmithProviders in a queue of its own.
-    GuestAddresses& guest_addresses() { return guests_; }
+    // Finds the addresses of the cluster itself, in a queue of its own.
+    ClusterAddressFinder& cluster_addresses() { return cluster_; }
 
 private:
     using Request = api::CertificateSigningRequest;
@@ -58,7 +53,7 @@ private:
     ClaimPointer claim_of(const Request& request) const;
     bool is_served(const NodeSmithClaim& claim) const;
     kube::Keys open_requests_of(const NodeSmithClaim& claim) const;
-    // nullopt: its guest is asked first.
+    // nullopt: the addresses of the cluster itself have to be found first.
     std::optional<bootstrap::Approval> judge(const Request& request, const NodeSmithClaim& claim);
     asio::awaitable<void> look_for_namesake(ClaimPointer claim);
     // The key stands in the claim's status before its certificate is approved.
@@ -69,7 +64,7 @@ private:
 
     Parts parts_;
     kube::Informer<Request> requests_;
-    GuestAddresses guests_;
+    ClusterAddressFinder cluster_;
     std::map<std::string, std::string> told_;  // what was said of requests that are left, by UID
     base::Family<base::Counter>& judged_;
 };

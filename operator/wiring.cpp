@@ -70,8 +70,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
           [this] { return provisioning.world_for_removals(); }, [this] { return may_mutate(); }),
       hosts(informers, client, clock(), random(), decisions, metrics, instances),
       garbage(context, instances, machine_reports),
-      certificates({informers, client, clock(), random(), decisions, metrics, instances, boot_data},
-                   executor()),
+      certificates({informers, client, clock(), random(), decisions, metrics, boot_data}, executor()),
       unmanaged(informers, client, clock()),
       cluster_metrics(
           informers.pods, clock(), metrics, [this] { return report(); }, settings.election.lease.name) {
@@ -90,7 +89,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
     add("host", hosts, kConcurrentHosts);
     add("garbagecollection", garbage, kConcurrentProviders);
     add("certificate", certificates, 1);
-    add("guestaddresses", certificates.guest_addresses(), kConcurrentProviders);
+    add("clusteraddresses", certificates.cluster_addresses(), 1);
     if (!settings.namespaces.all()) add_unmanaged();
 }
 

@@ -4,6 +4,7 @@ import base64
 
 API = "kubenodesmith.parawell.cloud/v1alpha1"
 NAMESPACE = "kubenodesmith"
+DHCP_NETWORK = "10.98.0.0/16"  # of the simulated machines that have no static address
 
 
 def _object(kind, name, spec):

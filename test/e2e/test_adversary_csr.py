@@ -156,11 +156,9 @@ def test_a_machine_joins_by_the_operators_approval_and_its_token_is_no_more(clea
     forget_requests(stack)
 
 
-def wait_for_sight_of_nodes(stack, name):
-    """Until the operator has seen all changes of Nodes so far: it mends a label that is taken off the Node after them."""
-    label = "kubenodesmith.io/host"
-    stack.cluster.kubectl("label", "node", name, f"{label}-")
-    wait_for("the label", lambda: stack.cluster.api("GET", f"/api/v1/nodes/{name}")["metadata"]["labels"][label])
+def name_networks(stack, *networks):
+    stack.cluster.kubectl("patch", "nodesmithcontrolplane", "kubenodesmith", "-n", manifests.NAMESPACE, "--type=merge",
+                          "-p", json.dumps({"spec": {"bootstrap": {"servingNetworks": networks}}}))
 
 
 def test_a_node_gets_serving_certificates_for_what_is_its_machines_only(clean, tmp_path):
@@ -176,27 +174,43 @@ def test_a_node_gets_serving_certificates_for_what_is_its_machines_only(clean, t
     def serving(request, names, key="first"):
         return node.ask(request, name, signer=SERVING, names=names, key=key)
 
-    serving("foreign-address", f"DNS:{name},IP:{address},IP:10.96.0.1")
-    serving("foreign-name", f"DNS:{name},DNS:kubernetes.default.svc")
-    for part in ("10.96.0.1 is not known", "kubernetes.default.svc is not known"):
-        wait_for(f"the Event {part}", lambda part=part: told(stack, "CertificateLeft", part))
-    for request, key in (("own", "first"), ("renewed", "second")):
-        serving(request, f"DNS:{name},IP:{address}", key)
+    # What guest and Node say proves nothing, until an administrator names their network.
+    serving("own", f"DNS:{name},IP:{address}")
+    wait_for("the Event that names the field", lambda: [e for e in told(stack, "CertificateLeft", "request own") if "bootstrap.servingNetworks" in e["message"]])
+    assert decision(stack, "own") is None
+    name_networks(stack, "10.0.0.0/8")
+    serving("renewed", f"DNS:{name},IP:{address}", "second")
+    for request in ("own", "renewed"):
         wait_for(f"a decision on {request}", lambda request=request: decision(stack, request))
         assert decision(stack, request)[:2] == ("Approved", "NamesOfThisMachine")
-    stranger = Asker.as_node(stack, tmp_path, "control-plane-1")
-    stranger.ask("stranger", "control-plane-1", signer=SERVING, names=f"DNS:{name}")
-    # The address is another Node's word, too: nobody can tell whose it is.
+
+    # The network is wider than it should be. The virtual IP is what machines are told to join.
+    service = stack.cluster.api("GET", "/api/v1/namespaces/default/services/kubernetes")["spec"]["clusterIP"]
+    endpoints = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4", "endpoints": [{"addresses": ["10.0.0.2"]}],
+                 "metadata": {"name": "kubernetes", "namespace": "default"}}
+    stack.cluster.api("POST", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", endpoints)
+    stack.apply(manifests.pool("elsewhere", bootstrap={"method": "CloudInit", "apiServerEndpoint": "10.0.0.4:6443"}))
     twin = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "twin"}}
     stack.cluster.api("POST", "/api/v1/nodes", twin)
-    stack.cluster.api("PATCH", "/api/v1/nodes/twin/status", {"status": {"addresses": [{"type": "InternalIP", "address": address}]}},
+    stack.cluster.api("PATCH", "/api/v1/nodes/twin/status", {"status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.5"}]}},
                       "application/merge-patch+json")
-    wait_for_sight_of_nodes(stack, name)
-    serving("claimed-twice", f"DNS:{name},IP:{address}", "third")
-    wait_for("the Event", lambda: told(stack, "CertificateLeft", "request claimed-twice"))
-    for request in ("foreign-address", "foreign-name", "stranger", "claimed-twice"):
+    # A new operator has seen all of that.
+    stack.operator.stop()
+    stack.operator.start().wait_ready()
+    theirs = {"service": service, "another-service": service.rpartition(".")[0] + ".77", "endpoint": "10.0.0.2", "virtual": "10.0.0.4", "twin": "10.0.0.5"}
+    for request, stolen in theirs.items():
+        serving(request, f"DNS:{name},IP:{address},IP:{stolen}")
+        wait_for("the Event", lambda stolen=stolen: told(stack, "CertificateLeft", f"{stolen} is neither"))
+    serving("foreign-name", f"DNS:{name},DNS:kubernetes.default.svc")
+    wait_for("the Event", lambda: told(stack, "CertificateLeft", "kubernetes.default.svc is neither"))
+    stranger = Asker.as_node(stack, tmp_path, "control-plane-1")
+    stranger.ask("stranger", "control-plane-1", signer=SERVING, names=f"DNS:{name}")
+    serving("last", f"DNS:{name},IP:{address}")
+    wait_for("a decision on the last", lambda: decision(stack, "last"))
+    for request in (*theirs, "foreign-name", "stranger"):
         assert decision(stack, request) is None, request
     stack.cluster.api("DELETE", "/api/v1/nodes/twin")
+    stack.cluster.api("DELETE", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes")
     forget_requests(stack)
 
 

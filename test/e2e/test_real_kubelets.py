@@ -147,7 +147,8 @@ def settled(stack, count):
 
 def test_real_programs_join_and_run_pods(stack):
     stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox, vmOptions=[{"name": "agent", "value": "1"}]),
-                manifests.pool(limits={"maxNodes": MACHINES}), manifests.control_plane(), apart(MACHINES))
+                manifests.pool(limits={"maxNodes": MACHINES}), manifests.control_plane(bootstrap={"servingNetworks": [manifests.DHCP_NETWORK]}),
+                apart(MACHINES))
     wait_for(f"{MACHINES} Ready claims", lambda: settled(stack, MACHINES), 600)
     wait_for("a pod on each", lambda: len({p["spec"]["nodeName"] for p in running_pods(stack.pods())}) == MACHINES, 300)
     wait_for("the end of all tokens", lambda: not stack.bootstrap_tokens())

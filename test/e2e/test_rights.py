@@ -30,6 +30,10 @@ NOT_PLAYED = [
     right("get", "", "configmaps", "kube-public", "kube-root-ca.crt"),
     # Real kubelets ask for serving certificates: test_real_kubelets.py.
     right("approve", "certificates.k8s.io", "signers", name="kubernetes.io/kubelet-serving"),
+    # And where the cluster listens is asked for these only: test_adversary_csr.py.
+    right("get", "", "services", "default", "kubernetes"),
+    right("get", "discovery.k8s.io", "endpointslices", "default", "kubernetes"),
+    right("list", "networking.k8s.io", "servicecidrs"),
 ]
 
 

@@ -286,7 +286,7 @@ TEST_CASE("A serving certificate with a name or address that is not known waits 
         CHECK_THAT(approval.message, Catch::StartsWith(name));
     }
     const auto approval = bootstrap::judge_serving(serving_request("DNS:kubernetes.default.svc"), &kMachine);
-    CHECK_THAT(approval.message, Catch::StartsWith("kubernetes.default.svc is not known"));
+    CHECK_THAT(approval.message, Catch::StartsWith("kubernetes.default.svc is neither the Node's name nor"));
 }
 
 TEST_CASE("A serving certificate of other form waits, that of another's Node is left alone") {

@@ -1,10 +1,10 @@
 // Which requests for certificates the operator decides, in which order it writes, and what it leaves alone.
 #include "controllers/certificate_approver.hpp"
 
+#include "api/network.hpp"
 #include "bootstrap/signing_request.hpp"
 #include "bootstrap/token.hpp"
 #include "test/support/catch.hpp"
-#include "test/support/fake_provider.hpp"
 #include "test/unit/bootstrap/signing_requests.hpp"
 #include "test/unit/controllers/cluster.hpp"
 
@@ -19,16 +19,9 @@ namespace {
 const api::ObjectKey kClaim{"default", "worker-1"};
 
 struct World : test::Cluster {
-    fake::Cloud cloud{clock};
-    providers::ProviderEnvironment environment{context.get_executor(), clock, *random, metrics, {},
-                                               [] { return true; }};
-    controllers::ProviderInstances instances{
-        informers, client, environment, [this](providers::ProviderConfig, providers::ProviderEnvironment&) {
-            return fake::make_fake_provider(cloud);
-        }};
     controllers::claim::BootData boot_data{informers, client, clock, *random};
-    controllers::CertificateApprover approver{
-        {informers, client, clock, *random, events, metrics, instances, boot_data}, context.get_executor()};
+    controllers::CertificateApprover approver{{informers, client, clock, *random, events, metrics, boot_data},
+                                              context.get_executor()};
     base::TaskGroup watching{context.get_executor()};
     std::vector<std::string> written;  // the operator's writes, in their order
 
@@ -45,7 +38,7 @@ struct World : test::Cluster {
             if (request.method == "PATCH") written.push_back(request.target);
         };
         add("certificate", approver);
-        add("guestaddresses", approver.guest_addresses());
+        add("clusteraddresses", approver.cluster_addresses());
         watching.spawn(approver.watch());
         start();
     }
@@ -261,16 +254,40 @@ namespace {
 struct Serving : World {
     Serving() {
         set(conditions::kRegistered);
-        server.edit<NodeSmithClaim>(kClaim, [](auto& claim) {
-            claim.status.nodeName = "worker-1";
-            claim.status.addresses = {"10.0.0.7"};
+        server.edit<NodeSmithClaim>(kClaim, [](auto& claim) { claim.status.nodeName = "worker-1"; });
+        give("worker-1", "10.0.0.7");
+        auto node = objects::a_node("worker-1").label(std::string(api::labels::kClaim), "worker-1").node;
+        // Root in the guest writes both.
+        node.status.addresses.push_back({"InternalIP", "10.0.0.77"});
+        server.put<api::Node>(node);
+    }
+    // As the operator notes a static address.
+    void give(const std::string& claim, const std::string& address) {
+        server.edit<objects::NodeSmithPool>({"default", "small"}, [&](auto& pool) {
+            pool.status.addresses.push_back({address, claim, "net0"});
         });
-        server.put<api::Node>(
-            objects::a_node("worker-1").label(std::string(api::labels::kClaim), "worker-1"));
-        fake::CloudMachine machine;
-        machine.machine_id = "100";
-        machine.host = "host-a";
-        cloud.plant(machine).guest = {true, {"10.0.0.77", "fd00:0::77"}, ""};
+    }
+    void name_networks(std::vector<std::string> networks) {
+        server.edit<api::v1alpha1::NodeSmithControlPlane>({"default", "main"}, [&](auto& manager) {
+            if (!manager.spec.bootstrap) manager.spec.bootstrap.emplace();
+            manager.spec.bootstrap->servingNetworks = networks;
+        });
+        run_for(1s);
+    }
+    // A cluster of kubeadm's with two control plane machines behind a virtual IP.
+    void put_cluster() {
+        api::Service service;
+        service.metadata.namespace_ = "default";
+        service.metadata.name = "kubernetes";
+        service.spec.clusterIPs = {"10.96.0.1"};
+        server.put(service);
+        api::EndpointSlice slice;
+        slice.metadata = service.metadata;
+        slice.endpoints = {{{"10.0.0.2"}}, {{"10.0.0.3"}}};
+        server.put(slice);
+        server.edit<NodeSmithClaim>(
+            kClaim, [](auto& claim) { claim.status.boot.emplace().apiServer = "10.0.0.4:6443"; });
+        run_for(1s);
     }
     void ask_serving(const std::string& name, const std::string& names) {
         auto parts = test::kubelet_request("worker-1", 0);
@@ -288,42 +305,121 @@ struct Serving : World {
 
 }  // namespace
 
-TEST_CASE("a Node's serving certificate is approved for what its claim and its guest's agent know") {
+TEST_CASE("a serving certificate names what the operator gave, and nothing that Node and guest say") {
     Serving world;
     world.ask_serving("own", "DNS:worker-1,IP:10.0.0.7");
     CHECK(world.decision("own") == "Approved NamesOfThisMachine");
-    world.ask_serving("told", "DNS:worker-1,IP:10.0.0.77,IP:fd00::77");
-    CHECK(world.decision("told") == "Approved NamesOfThisMachine");
-    CHECK(world.written.size() == 2);
-}
-
-TEST_CASE("a serving certificate for a strange address waits, with one Event, until the address is known") {
-    Serving world;
-    world.ask_serving("strange", "DNS:worker-1,IP:10.0.0.8");
-    CHECK(world.decision("strange").empty());
+    world.ask_serving("told", "DNS:worker-1,IP:10.0.0.77");
+    CHECK(world.decision("told").empty());
     world.run_for(10min);
-    CHECK(world.events.count("CertificateLeft: the kubelet's request strange") == 1);
-    CHECK(world.events.count("10.0.0.8 is not known to be a name or address of this machine") == 1);
-    world.cloud.machines["100"].guest.addresses.emplace_back("10.0.0.8");
-    world.run_for(2min);
-    CHECK(world.decision("strange") == "Approved NamesOfThisMachine");
+    CHECK(world.decision("told").empty());
+    CHECK(world.events.count("CertificateLeft: the kubelet's request told") == 1);
+    CHECK(world.events.count("bootstrap.servingNetworks of its NodeSmithControlPlane") == 1);
 }
 
-TEST_CASE("an address that another claim or Node is known by is not a guest's own, whatever its agent says") {
+TEST_CASE("an address in a network that an administrator named is approved, also when it is named later") {
     Serving world;
-    SECTION("another claim") {
-        auto other = objects::bought_claim("worker-2", world.pool(), 2);
-        other.status.addresses = {"fd00:0:0::77"};
-        world.server.put(other);
+    world.put_cluster();
+    world.ask_serving("own", "DNS:worker-1,IP:10.0.0.7,IP:10.0.0.77,IP:fd00::77");
+    CHECK(world.decision("own").empty());
+    world.name_networks({"10.0.0.0/24", "fd00::/64"});
+    world.run_for(2s);
+    CHECK(world.decision("own") == "Approved NamesOfThisMachine");
+}
+
+TEST_CASE("no network makes an address of others a machine's") {
+    Serving world;
+    world.put_cluster();
+    world.name_networks({"10.0.0.0/8", "fd00::/64", "0.0.0.0/0"});
+    std::string address;
+    SECTION("the API server's Service") {
+        address = "10.96.0.1";
     }
-    SECTION("another Node") {
+    SECTION("as an IPv6 address that stands for it") {
+        world.name_networks({"::/0"});
+        address = "::ffff:10.96.0.1";
+    }
+    SECTION("another Service") {
+        address = "10.111.255.254";
+    }
+    SECTION("a Service in a network that the cluster states") {
+        api::ServiceCIDR more;
+        more.metadata.name = "more";
+        more.spec.cidrs = {"10.200.0.0/16"};
+        world.server.put(more);
+        address = "10.200.0.9";
+    }
+    SECTION("an API server") {
+        address = "10.0.0.3";
+    }
+    SECTION("the endpoint that machines are given") {
+        address = "10.0.0.4";
+    }
+    SECTION("the address of another claim") {
+        world.give("worker-2", "10.0.0.8");
+        address = "10.0.0.8";
+    }
+    SECTION("the address of a Node that no claim has") {
         auto node = objects::node("control-plane-1");
-        node.status.addresses.push_back({"InternalIP", "10.0.0.77"});
+        node.status.addresses.push_back({"InternalIP", "10.0.0.9"});
         world.server.put(node);
+        address = "10.0.0.9";
     }
-    world.ask_serving("stolen", "IP:10.0.0.77,IP:fd00::77");
+    SECTION("a loopback address") {
+        address = "127.0.0.1";
+    }
+    SECTION("a link-local address") {
+        address = "169.254.169.254";
+    }
+    world.ask_serving("stolen", "IP:" + address);
     CHECK(world.decision("stolen").empty());
     CHECK(world.events.count("CertificateLeft") == 1);
+}
+
+TEST_CASE("no address of a network is approved while it is not known where the cluster listens") {
+    Serving world;
+    world.name_networks({"10.0.0.0/24"});
+    world.ask_serving("early", "DNS:worker-1,IP:10.0.0.77");
+    CHECK(world.decision("early").empty());
+    world.put_cluster();
+    world.run_for(10min);
+    CHECK(world.decision("early") == "Approved NamesOfThisMachine");
+}
+
+TEST_CASE("many requests of one machine cost one look at the cluster for all of them") {
+    Serving world;
+    world.put_cluster();
+    world.name_networks({"10.0.0.0/24"});
+    std::size_t looks = 0;
+    world.requests.on_request = [&looks](const base::HttpRequest& asked) {
+        if (asked.target.find("/services/kubernetes") != std::string::npos) ++looks;
+    };
+    for (int i = 0; i < 12; ++i)
+        world.ask_serving("strange-" + std::to_string(i), "DNS:worker-1,IP:10.0.1.77");
+    world.run_for(1h);
+    CHECK(looks == 1);
+    CHECK(world.decision("strange-11").empty());
+}
+
+TEST_CASE("the Service network of a cluster that does not state it begins before the API server's Service") {
+    CHECK(controllers::lies_in("10.111.255.255", controllers::service_network_of("10.96.0.1")));
+    CHECK_FALSE(controllers::lies_in("10.112.0.0", controllers::service_network_of("10.96.0.1")));
+    CHECK_FALSE(controllers::lies_in("10.95.255.255", controllers::service_network_of("10.96.0.1")));
+    CHECK(controllers::lies_in("10.43.255.255", controllers::service_network_of("10.43.0.1")));
+    CHECK_FALSE(controllers::lies_in("10.44.0.0", controllers::service_network_of("10.43.0.1")));
+    CHECK(controllers::lies_in("fd00:96::f:ffff", controllers::service_network_of("fd00:96::1")));
+    CHECK_FALSE(controllers::lies_in("fd00:96::10:0", controllers::service_network_of("fd00:96::1")));
+}
+
+TEST_CASE("an address lies in a network of its family") {
+    CHECK(controllers::lies_in("10.0.4.255", "10.0.4.0/24"));
+    CHECK_FALSE(controllers::lies_in("10.0.5.0", "10.0.4.0/24"));
+    CHECK(controllers::lies_in("10.0.4.130", "10.0.4.128/25"));
+    CHECK_FALSE(controllers::lies_in("10.0.4.127", "10.0.4.128/25"));
+    CHECK_FALSE(controllers::lies_in("fd00::1", "0.0.0.0/0"));
+    CHECK_FALSE(controllers::lies_in("10.0.4.1", "10.0.4.0"));
+    CHECK_FALSE(controllers::lies_in("10.0.4.1", "10.0.4.0/x"));
+    CHECK_FALSE(controllers::lies_in("no address", "0.0.0.0/0"));
 }
 
 TEST_CASE("a pool that leaves approval to the cluster gets no serving certificate of the operator") {
@@ -338,9 +434,9 @@ TEST_CASE("a pool that leaves approval to the cluster gets no serving certificat
     CHECK(world.events.count("CertificateLeft") == 0);
 }
 
-TEST_CASE("a first certificate never waits for a provider that hangs") {
+TEST_CASE("a first certificate never waits for what serving certificates wait for") {
     Serving world;
-    world.cloud.latency = 1h;
+    world.name_networks({"10.0.0.0/24"});
     world.ask_serving("strange", "DNS:worker-1,IP:10.0.0.77");
     CHECK(world.decision("strange").empty());
     auto joining = objects::bought_claim("worker-2", world.pool(), 2);
@@ -356,6 +452,4 @@ TEST_CASE("a first certificate never waits for a provider that hangs") {
     request.spec.groups = {"system:bootstrappers", std::string(bootstrap::kTokenGroup)};
     world.put(std::move(request));
     CHECK(world.decision("first") == "Approved TokenOfThisNode");
-    world.run_for(61min);
-    CHECK(world.decision("strange") == "Approved NamesOfThisMachine");
 }

@@ -1,0 +1,104 @@
+#include "controllers/cluster_addresses.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "api/network.hpp"
+#include "base/event.hpp"
+
+namespace controllers {
+
+namespace {
+
+namespace ip = boost::asio::ip;
+
+constexpr base::Duration kAnswerLasts = std::chrono::minutes{1};
+constexpr base::Duration kLongestLookup = std::chrono::seconds{10};
+const kube::ObjectKey kApiServer{"default", "kubernetes"};
+
+// A lookup cannot be cancelled, so it lives on its own, and whoever waits for it may leave.
+struct Lookup {
+    explicit Lookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}
+    ip::tcp::resolver resolver;
+    base::Event finished;
+    std::optional<boost::system::error_code> outcome;
+    std::set<std::string> addresses;
+};
+
+}  // namespace
+
+void ClusterAddressFinder::ask(const kube::ObjectKey& asked_for) {
+    if (asked_for_.insert(asked_for).second && asked_for_.size() == 1) queue_->add({"", "cluster"});
+}
+
+const ClusterAddresses* ClusterAddressFinder::found() const {
+    return found_ && clock_.now() < at_ + kAnswerLasts ? &*found_ : nullptr;
+}
+
+asio::awaitable<kube::Result> ClusterAddressFinder::reconcile(kube::ObjectKey) {
+    found_ = co_await find();
+    at_ = clock_.now();
+    for (const auto& key : std::exchange(asked_for_, {})) listener_(key);
+    co_return kube::Result{};
+}
+
+asio::awaitable<ClusterAddresses> ClusterAddressFinder::find() {
+    ClusterAddresses found;
+    const auto service = co_await client_.get<api::Service>(kApiServer);
+    const auto slice = co_await client_.get<api::EndpointSlice>(kApiServer);
+    if (!service) throw std::runtime_error("there is no Service " + kApiServer.str());
+    found.api_servers.insert(service->spec.clusterIPs.begin(), service->spec.clusterIPs.end());
+    // Some API servers are told to keep none (--endpoint-reconciler-type=none).
+    if (slice)
+        for (const auto& endpoint : slice->endpoints)
+            found.api_servers.insert(endpoint.addresses.begin(), endpoint.addresses.end());
+    try {
+        const kube::ListOptions all;
+        const auto networks = co_await client_.list<api::ServiceCIDR>(all);
+        if (!networks.undecodable.empty()) throw std::runtime_error("a ServiceCIDR cannot be decoded");
+        for (const auto& network : networks.objects)
+            found.service_networks.insert(found.service_networks.end(), network.spec.cidrs.begin(),
+                                          network.spec.cidrs.end());
+    } catch (const kube::ApiError& error) {
+        if (!error.is_not_found()) throw;
+    }
+    // An older cluster does not say.
+    if (found.service_networks.empty())
+        for (const auto& address : service->spec.clusterIPs)
+            found.service_networks.push_back(service_network_of(address));
+    co_await add_hosts(found.api_servers);
+    co_return found;
+}
+
+asio::awaitable<void> ClusterAddressFinder::add_hosts(std::set<std::string>& addresses) {
+    for (const auto& host : api_server_hosts(informers_)) {
+        boost::system::error_code not_an_address;
+        const auto address = ip::make_address(host, not_an_address);
+        if (not_an_address)
+            addresses.merge(co_await look_up(host));
+        else
+            addresses.insert(address.to_string());
+    }
+}
+
+asio::awaitable<std::set<std::string>> ClusterAddressFinder::look_up(std::string host) {
+    const auto lookup = std::make_shared<Lookup>(executor_);
+    lookup->resolver.async_resolve(host, "", [lookup](const boost::system::error_code& error, auto found) {
+        lookup->outcome = error;
+        for (const auto& entry : found) lookup->addresses.insert(entry.endpoint().address().to_string());
+        lookup->finished.notify_all();
+    });
+    const auto deadline = clock_.now() + kLongestLookup;
+    while (!lookup->outcome && clock_.now() < deadline)
+        co_await lookup->finished.wait_until(clock_, deadline);
+    if (!lookup->outcome) throw std::runtime_error("looking up " + host + ": timed out");
+    const auto& error = *lookup->outcome;
+    // No machine finds the API server under a name that is none.
+    const bool is_unknown = error == asio::error::host_not_found || error == asio::error::no_data;
+    if (error && !is_unknown) throw std::runtime_error("looking up " + host + ": " + error.message());
+    co_return lookup->addresses;
+}
+
+}  // namespace controllers

@@ -1,0 +1,165 @@
+#include "controllers/serving_addresses.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <boost/asio/ip/address.hpp>
+#include <charconv>
+#include <optional>
+
+#include "controllers/cache/membership.hpp"
+#include "controllers/services/addresses.hpp"
+
+namespace controllers {
+
+namespace {
+
+namespace ip = boost::asio::ip;
+
+constexpr unsigned kLargestServiceNetworkBits = 20;
+
+// An IPv6 address that stands for an IPv4 address is that one: TLS clients compare them so.
+std::optional<ip::address> parse_address(const std::string& text) {
+    boost::system::error_code error;
+    const auto address = ip::make_address(text, error);
+    if (error) return std::nullopt;
+    if (address.is_v6() && address.to_v6().is_v4_mapped())
+        return ip::make_address_v4(ip::v4_mapped, address.to_v6());
+    return address;
+}
+
+std::vector<unsigned char> bytes_of(const ip::address& address) {
+    const auto copy = [](const auto& bytes) {
+        return std::vector<unsigned char>(bytes.begin(), bytes.end());
+    };
+    return address.is_v4() ? copy(address.to_v4().to_bytes()) : copy(address.to_v6().to_bytes());
+}
+
+std::optional<unsigned> parse_length(std::string_view text) {
+    unsigned length = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return length;
+}
+
+bool same_prefix(const std::vector<unsigned char>& a, const std::vector<unsigned char>& b, unsigned length) {
+    for (std::size_t i = 0; i < a.size() && 8 * i < length; ++i) {
+        const auto rest = std::min<std::size_t>(8, length - 8 * i);
+        if (((a[i] ^ b[i]) >> (8 - rest)) != 0) return false;
+    }
+    return true;
+}
+
+bool is_special(const ip::address& address) {
+    if (address.is_loopback() || address.is_multicast() || address.is_unspecified()) return true;
+    return address.is_v6() ? address.to_v6().is_link_local() : lies_in(address.to_string(), "169.254.0.0/16");
+}
+
+std::string plain(const std::string& text) {
+    const auto address = parse_address(text);
+    return address ? address->to_string() : std::string();
+}
+
+// Addresses that others were given, or are known by.
+std::set<std::string> addresses_of_others(const Informers& informers, const NodeSmithClaim& claim) {
+    std::set<std::string> taken;
+    for (const auto& [key, pool] : informers.pools.store().all())
+        for (const auto& reservation : pool->status.addresses) {
+            const bool is_own = key.namespace_ == claim.metadata.namespace_ &&
+                                pool->metadata.name == claim.spec.poolRef &&
+                                reservation.claim == claim.metadata.name;
+            if (!is_own) taken.insert(plain(reservation.address));
+        }
+    for (const auto& [key, other] : informers.claims.store().all()) {
+        if (other->metadata.uid == claim.metadata.uid) continue;
+        for (const auto& address : other->status.addresses) taken.insert(plain(address));
+    }
+    for (const auto& [key, node] : informers.nodes.store().all())
+        for (const auto& address : addresses_of_foreign(informers, *node)) taken.insert(plain(address));
+    return taken;
+}
+
+// "[fd00::1]:6443" and "k8s.example.org:6443".
+std::string host_of(const std::string& endpoint) {
+    if (endpoint.starts_with('[')) return endpoint.substr(1, endpoint.find(']') - 1);
+    return endpoint.substr(0, endpoint.rfind(':'));
+}
+
+}  // namespace
+
+bool lies_in(const std::string& address, const std::string& network) {
+    const auto slash = network.find('/');
+    if (slash == std::string::npos) return false;
+    const auto wanted = parse_address(address);
+    boost::system::error_code error;
+    const auto base = ip::make_address(network.substr(0, slash), error);
+    const auto length = parse_length(std::string_view(network).substr(slash + 1));
+    if (!wanted || error || !length || wanted->is_v4() != base.is_v4()) return false;
+    return same_prefix(bytes_of(*wanted), bytes_of(base), *length);
+}
+
+std::string service_network_of(const std::string& first_address) {
+    const auto address = parse_address(first_address);
+    if (!address) return {};
+    auto bytes = bytes_of(*address);
+    // Its network begins one before.
+    for (auto byte = bytes.rbegin(); byte != bytes.rend() && (*byte)-- == 0; ++byte) {
+    }
+    unsigned zeros = 0;
+    for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) {
+        zeros += static_cast<unsigned>(std::countr_zero(*byte));
+        if (*byte != 0) break;
+    }
+    const auto bits = std::min(zeros, kLargestServiceNetworkBits);
+    const auto length = static_cast<unsigned>(8 * bytes.size()) - bits;
+    return address->to_string() + "/" + std::to_string(length);
+}
+
+std::vector<std::string> given_addresses(const Informers& informers, const NodeSmithClaim& claim) {
+    std::vector<std::string> given;
+    const auto pool = informers.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
+    if (!pool) return given;
+    for (const auto& reservation : pool->status.addresses)
+        if (reservation.claim == claim.metadata.name) given.push_back(plain(reservation.address));
+    return given;
+}
+
+std::vector<std::string> serving_networks(const Informers& informers, const NodeSmithClaim& claim) {
+    const kube::ObjectKey pool{claim.metadata.namespace_, claim.spec.poolRef};
+    const auto* manager = manager_of(pool, informers.control_planes.store().all());
+    if (!manager || !manager->spec.bootstrap) return {};
+    return manager->spec.bootstrap->servingNetworks;
+}
+
+std::vector<std::string> free_addresses(const Informers& informers, const NodeSmithClaim& claim,
+                                        const std::vector<std::string>& asked,
+                                        const std::vector<std::string>& networks,
+                                        const ClusterAddresses& cluster) {
+    const auto taken = addresses_of_others(informers, claim);
+    std::vector<std::string> free;
+    for (const auto& text : asked) {
+        const auto address = parse_address(text);
+        if (!address || is_special(*address)) continue;
+        const auto name = address->to_string();
+        const auto holds = [&name](const std::string& network) { return lies_in(name, network); };
+        const bool is_theirs = taken.contains(name) || cluster.api_servers.contains(name) ||
+                               std::ranges::any_of(cluster.service_networks, holds);
+        if (!is_theirs && std::ranges::any_of(networks, holds)) free.push_back(text);
+    }
+    return free;
+}
+
+std::set<std::string> api_server_hosts(const Informers& informers) {
+    std::set<std::string> hosts;
+    const auto add = [&hosts](const std::string& endpoint) {
+        if (!endpoint.empty()) hosts.insert(host_of(endpoint));
+    };
+    for (const auto& [key, claim] : informers.claims.store().all())
+        if (claim->status.boot) add(claim->status.boot->apiServer);
+    for (const auto& [key, pool] : informers.pools.store().all())
+        if (pool->spec.bootstrap) add(pool->spec.bootstrap->apiServerEndpoint);
+    for (const auto& [key, manager] : informers.control_planes.store().all())
+        if (manager->spec.bootstrap) add(manager->spec.bootstrap->apiServerEndpoint);
+    return hosts;
+}
+
+}  // namespace controllers
