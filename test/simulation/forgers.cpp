@@ -1,6 +1,7 @@
 #include "test/simulation/forgers.hpp"
 
 #include <chrono>
+#include <utility>
 #include <vector>
 
 namespace simulation {
@@ -190,13 +191,14 @@ void Forgers::lie_of_stranger() {
 }
 
 void Forgers::take_back_lies() {
-    if (!liar_) return;
-    const auto number = std::stoi(liar_->name.substr(std::string_view(kStrangersName).size()));
-    world_.server.edit<api::Node>(*liar_, [&](api::Node& honest) {
+    const auto liar = std::exchange(liar_, std::nullopt);
+    // Somebody may have deleted it.
+    if (!liar || !world_.view.find<api::Node>(*liar)) return;
+    const auto number = std::stoi(liar->name.substr(std::string_view(kStrangersName).size()));
+    world_.server.edit<api::Node>(*liar, [&](api::Node& honest) {
         honest.metadata.labels->erase(std::string(api::labels::kClaim));
         honest.status.nodeInfo.systemUUID = uuid_of_stranger(number);
     });
-    liar_.reset();
 }
 
 void Forgers::end_claims() {
