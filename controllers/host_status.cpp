@@ -71,17 +71,23 @@ std::optional<std::int64_t> steady(std::optional<std::int64_t> known, std::optio
     return difference * 10 < *known ? known : told;
 }
 
-// spec.capacity, then what its Node said when it last was one, then what the BMC says.
+// spec.capacity, then what its Node said when it last was one, as far as the BMC finds it plausible, then
+// what the BMC says.
 std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
     HostCapacity capacity = facts.host.status.capacity.value_or(HostCapacity{});
-    if (facts.report && facts.report->reachable && facts.report->cpu_cores > 0 &&
-        facts.report->memory_mib > 0) {
+    const bool is_told = facts.report && facts.report->reachable && facts.report->cpu_cores > 0 &&
+                         facts.report->memory_mib > 0;
+    if (is_told) {
         capacity.cpuCores = known_or(capacity.cpuCores, facts.report->cpu_cores, kLeastOfCores);
         capacity.memoryMiB = known_or(capacity.memoryMiB, facts.report->memory_mib, kLeastOfMemory);
     }
     if (facts.claim && whole(facts.claim->status.capacity, "cpu") > 0) {
-        capacity.cpuCores = whole(facts.claim->status.capacity, "cpu");
-        capacity.memoryMiB = whole(facts.claim->status.capacity, "memory");
+        const auto cores = whole(facts.claim->status.capacity, "cpu");
+        const auto memory_mib = whole(facts.claim->status.capacity, "memory");
+        // The Node's kubelet writes them.
+        capacity.cpuCores = is_told ? known_or(cores, facts.report->cpu_cores, kLeastOfCores) : cores;
+        capacity.memoryMiB =
+            is_told ? known_or(memory_mib, facts.report->memory_mib, kLeastOfMemory) : memory_mib;
         capacity.extended = extended_of(facts.claim->status.capacity);
     }
     if (const auto& wanted = facts.host.spec.capacity) {

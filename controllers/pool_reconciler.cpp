@@ -38,6 +38,7 @@ std::vector<api::Time> times_of(const api::v1alpha1::PoolStatus& status) {
     if (status.nextRetryTime) times.push_back(*status.nextRetryTime);
     if (status.losses && status.losses->nextRetryTime) times.push_back(*status.losses->nextRetryTime);
     if (const auto end = end_of_losses(status)) times.push_back(*end);
+    if (status.learnedExpires) times.push_back(*status.learnedExpires);
     return times;
 }
 

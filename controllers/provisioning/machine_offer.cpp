@@ -4,6 +4,7 @@
 
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/state/boot_rights.hpp"
+#include "controllers/state/learning.hpp"
 #include "controllers/state/limits.hpp"
 #include "controllers/state/prices.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
@@ -76,9 +77,8 @@ NodeSmithPool with_bootstrap(NodeSmithPool pool, const NodeSmithControlPlane* ma
 
 PoolPointer as_its_nodes_show(const PoolPointer& pool, const PoolObservation& facts,
                               const std::string& template_hash) {
-    const auto reserved = learn_reserved(facts);
+    const auto reserved = learn_reserved(facts, template_hash);
     auto offer = learn_offer(facts, template_hash);
-    if (offer && offer->templateHash != template_hash) offer.reset();
     const bool is_told_more = !pool->spec.bootstrap && facts.manager && facts.manager->spec.bootstrap;
     if (!is_told_more && reserved == pool->status.learnedReserved && offer == pool->status.learnedOffer)
         return pool;

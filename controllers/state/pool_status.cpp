@@ -10,21 +10,19 @@
 #include "controllers/state/contested_labels.hpp"
 #include "controllers/state/course.hpp"
 #include "controllers/state/label_rules.hpp"
+#include "controllers/state/learning.hpp"
 #include "controllers/state/local_volumes.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/pool_status.hpp"
 #include "controllers/state/room.hpp"
-#include "controllers/state/template_hash.hpp"
 #include "controllers/state/undeclared_taints.hpp"
 #include "scheduling/amount_text.hpp"
 
 namespace controllers {
 
-using api::v1alpha1::LearnedOffer;
 using api::v1alpha1::PoolStatus;
 using api::v1alpha1::Size;
-using api::v1alpha1::SystemReserved;
 
 namespace {
 
@@ -154,6 +152,10 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
                   facts.claims_refused +
                       "; asked for again at least once a minute while pods wait, so it suffices to mend "
                       "what refuses them");
+    auto learned = facts.object;
+    learned.status.learnedReserved = status.learnedReserved;
+    if (auto nothing = why_nothing_offered(learned); !nothing.empty())
+        return no(reasons::kNothingOffered, std::move(nothing));
     const auto size = limits::smallest_size(facts.object.spec.machineTemplate);
     const auto used = limits::at_least(counts.usage, limits::usage_of(status.reserved));
     if (const auto hit =
@@ -251,11 +253,6 @@ std::optional<api::v1alpha1::KeptMachine> kept_machine(const ClaimPointers& clai
                                       status.keptSince};
 }
 
-// A kubelet knows when it joins what it keeps and how many pods it takes, long before it is Ready.
-const api::Node* joined_node_of(const NodeSmithClaim& claim, const Nodes& nodes) {
-    return api::is_true(claim.status.conditions, conditions::kRegistered) ? node_of(claim, nodes) : nullptr;
-}
-
 // Where the claim stands that was placed last, as far as claims are left.
 std::string youngest_host(const ClaimPointers& claims) {
     const NodeSmithClaim* youngest = nullptr;
@@ -273,50 +270,6 @@ std::string youngest_host(const ClaimPointers& claims) {
 
 bool is_free(const NodeSmithHost& host) {
     return api::is_true(host.status.conditions, conditions::kReady) && !host.status.claimRef;
-}
-
-std::optional<SystemReserved> learn_reserved(const PoolObservation& facts) {
-    auto learned = facts.object.status.learnedReserved;
-    for (const auto& claim : facts.claims) {
-        const auto* node = joined_node_of(*claim, facts.nodes);
-        if (!node) continue;
-        const auto size = limits::size_of(claim->spec, &facts.object);
-        const auto cpu = node->status.allocatable.find("cpu");
-        const auto memory = node->status.allocatable.find("memory");
-        if (cpu == node->status.allocatable.end() || memory == node->status.allocatable.end()) continue;
-        // A kubelet that cannot read what its machine has says 0.
-        if (cpu->second.is_zero() || memory->second.is_zero()) continue;
-        if (!learned) learned = SystemReserved{0, 0};
-        // Rounded so that what is left over is never overrated.
-        const auto offered_mib = memory->second.value() / (1024 * 1024);
-        learned->cpuMillicores =
-            std::max<base::Saturating>(learned->cpuMillicores, size.cpuCores * 1000 - cpu->second.milli());
-        learned->memoryMiB = std::max<base::Saturating>(learned->memoryMiB, size.memoryMiB - offered_mib);
-    }
-    return learned;
-}
-
-std::optional<LearnedOffer> learn_offer(const PoolObservation& facts, const std::string& template_hash) {
-    const bool has_known_disk = facts.provider && facts.provider->status.bootDiskGiB > 0;
-    LearnedOffer offer;
-    offer.templateHash = template_hash;
-    const auto learn = [](std::int64_t& known, const api::ResourceList& allocatable, const char* name,
-                          std::int64_t unit) {
-        const auto found = allocatable.find(name);
-        if (found == allocatable.end() || found->second.is_zero()) return;
-        const auto amount = found->second.value() / unit;
-        known = known > 0 ? std::min<base::Saturating>(known, amount) : amount;
-    };
-    for (const auto& claim : facts.claims) {
-        const auto* node = joined_node_of(*claim, facts.nodes);
-        if (!node || claim->status.templateHash != template_hash) continue;
-        learn(offer.pods, node->status.allocatable, "pods", 1);
-        // Disks of bare metal differ from host to host, and machines without one keep files in memory.
-        if (has_known_disk)
-            learn(offer.ephemeralStorageMiB, node->status.allocatable, "ephemeral-storage", 1024 * 1024);
-    }
-    if (offer.pods > 0 || offer.ephemeralStorageMiB > 0) return offer;
-    return facts.object.status.learnedOffer;
 }
 
 void count_failures(const PoolObservation& facts, PoolStatus& status) {
@@ -364,8 +317,7 @@ PoolStatus next_status(const PoolObservation& facts, api::Time now) {
     status.claims = counts.claims;
     status.cpuCores = counts.usage.cpuCores;
     status.memoryMiB = counts.usage.memoryMiB;
-    status.learnedReserved = learn_reserved(facts);
-    status.learnedOffer = learn_offer(facts, claim::template_hash(facts.object, facts.provider));
+    note_learned(facts, status, now);
     count_failures(facts, status);
     count_losses(facts.object, facts.claims, status, now);
     status.undeclaredTaints = learn_taints(facts.object, facts.claims, now);

@@ -32,14 +32,6 @@ api::v1alpha1::PoolStatus next_status(const PoolObservation& facts, api::Time no
 // which is there only while they have not.
 void judge_boot(const PoolObservation& facts, api::v1alpha1::PoolStatus& status, api::Time now);
 
-// The most that a machine of this pool ever had less to offer than it was launched for: kernel and firmware
-// (size - capacity) plus what the kubelet keeps (capacity - allocatable). nullopt: never seen a Node.
-std::optional<api::v1alpha1::SystemReserved> learn_reserved(const PoolObservation& facts);
-
-// The least that Nodes of the template with that hash offer besides; what was known before if there is none.
-std::optional<api::v1alpha1::LearnedOffer> learn_offer(const PoolObservation& facts,
-                                                       const std::string& template_hash);
-
 // Consecutive failed claims and until when nothing is launched; a claim that became a Node ends the series.
 // Counts each failure once, by its time.
 void count_failures(const PoolObservation& facts, api::v1alpha1::PoolStatus& status);

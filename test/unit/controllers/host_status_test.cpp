@@ -210,6 +210,13 @@ TEST_CASE("capacity is what the user says, else what the Node said, else what th
     c.claim.reset();
     c.host.status.claimRef.reset();
     CHECK(c.settled().capacity->memoryMiB == 64000);
+    SECTION("its kubelet lies") {
+        c.take(HostPhase::Joining);
+        c.claim->status.capacity = {{"cpu", api::Quantity::of(1)},
+                                    {"memory", api::Quantity::of_mebibytes(1)}};
+        CHECK(c.settled().capacity->cpuCores == c.report.cpu_cores);
+        CHECK(c.host.status.capacity->memoryMiB == c.report.memory_mib);
+    }
     SECTION("memory was added") {
         c.report.memory_mib = 131072;
         CHECK(c.settled().capacity->memoryMiB == 131072);

@@ -240,6 +240,75 @@ TEST_CASE("what a machine offers less than it was bought for is learned, the mos
     CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{100, 0});
 }
 
+TEST_CASE(
+    "one Node alone moves what is expected of machines by a quarter, two that agree by a half at most") {
+    World world;
+    world.claims = {world.a_claim("a").sized(8, 16384).in_service(),
+                    world.a_claim("b").sized(8, 16384).in_service()};
+    const auto liar = a_node("a").having("memory", "16Gi").offering("memory", "1Ki").offering("cpu", "1m");
+    const auto honest =
+        a_node("b").having("memory", "16Gi").offering("memory", "16Gi").offering("cpu", "7900m");
+    SECTION("one that lies, alone or beside an honest one") {
+        world.nodes = {liar};
+        CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{2100, 256 + 4096});
+        world.nodes = {liar, honest};
+        CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{2100, 256 + 4096});
+        CHECK(world.condition("Available").status == ConditionStatus::True);
+    }
+    SECTION("two that agree") {
+        auto second = liar;
+        second.node.metadata.name = "b";
+        world.nodes = {liar, second};
+        CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{4000, 8192});
+    }
+    SECTION("one that says it takes a single pod, or all there are") {
+        const auto hash = controllers::claim::template_hash(world.pool, &world.provider);
+        for (auto& claim : world.claims) claim.status.templateHash = hash;
+        world.provider.status.bootDiskGiB = 20;
+        world.nodes = {a_node("a").offering("pods", "1").offering("ephemeral-storage", "1Ki")};
+        CHECK(world.look().learnedOffer == api::v1alpha1::LearnedOffer{hash, 55, 10240});
+        world.nodes = {a_node("a").offering("pods", "100000").offering("ephemeral-storage", "1Pi")};
+        CHECK(world.look().learnedOffer == api::v1alpha1::LearnedOffer{hash, 220, 20480});
+        world.nodes = {a_node("a").offering("pods", "30"), a_node("b").offering("pods", "30")};
+        CHECK(world.look().learnedOffer->pods == 30);
+    }
+}
+
+TEST_CASE("what no Node shows any more is kept for a week, and not for another template") {
+    World world;
+    world.claims = {world.a_claim("a").sized(2, 4096).in_service()};
+    world.nodes = {
+        a_node("a").having("memory", "3900Mi").offering("memory", "3800Mi").offering("cpu", "1900m")};
+    CHECK_FALSE(world.look().learnedExpires);
+    world.claims.clear();
+    CHECK(world.look(1h).learnedExpires == objects::at(169h));
+    CHECK(world.look(168h).learnedReserved == api::v1alpha1::SystemReserved{100, 296});
+    SECTION("a week is over") {
+        CHECK_FALSE(world.look(169h).learnedReserved);
+        CHECK_FALSE(world.look(170h).learnedExpires);
+    }
+    SECTION("a Node shows it again") {
+        world.claims = {world.a_claim("a").sized(2, 4096).in_service()};
+        CHECK_FALSE(world.look(168h).learnedExpires);
+    }
+    SECTION("the template changes") {
+        world.pool.spec.machineTemplate.labels["a"] = "b";
+        CHECK_FALSE(world.look(168h).learnedReserved);
+    }
+}
+
+TEST_CASE("a pool whose largest machine offers nothing says so") {
+    World world;
+    world.pool.spec.machineTemplate.sizes = {{"small", 1, 1024}, {"large", 2, 2048}};
+    world.pool.spec.machineTemplate.systemReserved = {100, 2048};
+    const auto condition = world.condition("Available");
+    CHECK(condition.reason == "NothingOffered");
+    CHECK_THAT(condition.message, Contains("the largest machine (2c/2Gi) offers nothing to pods, as 100m CPU "
+                                           "and 2048 MiB are kept for the system"));
+    world.pool.spec.machineTemplate.systemReserved.memoryMiB = 1500;
+    CHECK(world.condition("Available").status == ConditionStatus::True);
+}
+
 TEST_CASE("pods and disk that Nodes of the present template offer are learned, the least of them") {
     World world;
     const auto hash = controllers::claim::template_hash(world.pool, &world.provider);
@@ -290,7 +359,7 @@ TEST_CASE("what a Node offers is learned when it has joined, though it is not Re
     CHECK_FALSE(world.look().learnedReserved);
     CHECK(world.look().learnedOffer->pods == 60);
     world.nodes[0].status.allocatable["cpu"] = api::Quantity::parse("1100m");
-    CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{900, 0});
+    CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{600, 0});
 }
 
 TEST_CASE("a claim that found no room says nothing about the pool's other sizes") {

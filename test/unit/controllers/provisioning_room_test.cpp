@@ -1,5 +1,6 @@
 // One claim for which no host has room stops no other launch, and is not repeated.
 #include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/state/learning.hpp"
 #include "controllers/state/room.hpp"
 #include "controllers/state/template_hash.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
@@ -162,7 +163,7 @@ TEST_CASE("what a machine is bought for, expected of it, and offered by its Node
     claim.status.templateHash = hash;
     const auto nodes = objects::store_of<api::Node>({node});
     const controllers::PoolObservation facts{pool, objects::pointers({claim}), nodes, nullptr, &provider};
-    pool.status.learnedReserved = controllers::learn_reserved(facts);
+    pool.status.learnedReserved = controllers::learn_reserved(facts, hash);
     pool.status.learnedOffer = controllers::learn_offer(facts, hash);
     scheduling::Pool learned;
     controllers::provisioning::describe_machines(learned, pool, &provider, hash);

@@ -1,4 +1,5 @@
 // Behaviour of launching, against an API server in memory and in virtual time.
+#include "controllers/state/template_hash.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
 
@@ -94,7 +95,9 @@ TEST_CASE("R6: a machine is bought so large that its pods fit beside the DaemonS
 
 TEST_CASE("R6: what the pool's Nodes were seen to keep for the system counts for the next purchase") {
     auto pool = objects::pool("small");
+    const auto provider = objects::provider("proxmox");
     pool.status.learnedReserved = api::v1alpha1::SystemReserved{500, 1024};
+    pool.status.learnedTemplateHash = controllers::claim::template_hash(pool, &provider);
     World world(pool);
     world.put_pending_pod("web", "3600m", "3200Mi");
     world.run_for(2s);

@@ -1,0 +1,179 @@
+#include "controllers/state/learning.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "base/saturating.hpp"
+#include "controllers/state/boot_rights.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/limits.hpp"
+#include "controllers/state/template_hash.hpp"
+#include "scheduling/input/snapshot.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::LearnedOffer;
+using api::v1alpha1::PoolStatus;
+using api::v1alpha1::SystemReserved;
+
+namespace {
+
+// No kubelet keeps more than half of its machine. One Node alone moves the expected reserve by a quarter of
+// its machine at most. Of pods and storage it can halve what is expected.
+constexpr std::int64_t kPlausiblePart = 2;
+constexpr std::int64_t kPartOfOne = 4;
+constexpr api::Duration kKept(std::chrono::hours{7 * 24});
+constexpr std::int64_t kMiB = 1024 * 1024;
+
+// What several Nodes show of one thing: the largest that two of them reach, or that one may say alone.
+class Shown {
+public:
+    void add(std::int64_t plausible, std::int64_t alone) {
+        alone_ = std::max(alone_.value_or(alone), alone);
+        if (!first_ || plausible >= *first_) {
+            second_ = first_;
+            first_ = plausible;
+        } else {
+            second_ = std::max(second_.value_or(plausible), plausible);
+        }
+    }
+    std::optional<std::int64_t> value() const {
+        return second_ && alone_ ? std::max(*second_, *alone_) : alone_;
+    }
+
+private:
+    std::optional<std::int64_t> first_;
+    std::optional<std::int64_t> second_;
+    std::optional<std::int64_t> alone_;
+};
+
+void add_reserve(Shown& shown, std::int64_t size, std::int64_t offered, std::int64_t stated) {
+    const std::int64_t kept = base::Saturating(size) - offered;
+    const auto plausible = std::clamp<std::int64_t>(kept, 0, size / kPlausiblePart);
+    const std::int64_t most_alone = base::Saturating(stated) + size / kPartOfOne;
+    shown.add(plausible, std::min(plausible, most_alone));
+}
+
+// The least counts, so it is the largest with the other sign.
+void add_offer(Shown& shown, std::int64_t offered, std::int64_t expected, std::int64_t most) {
+    const auto plausible = std::min(offered, most);
+    shown.add(-plausible, -std::max(plausible, expected / kPlausiblePart));
+}
+
+// A kubelet knows when it joins what it keeps and how many pods it takes, long before it is Ready.
+const api::Node* joined_node_of(const NodeSmithClaim& claim, const Nodes& nodes) {
+    return api::is_true(claim.status.conditions, conditions::kRegistered) ? node_of(claim, nodes) : nullptr;
+}
+
+// A kubelet that cannot read what its machine has says 0.
+std::optional<api::Quantity> offered(const api::Node& node, const char* name) {
+    const auto found = node.status.allocatable.find(name);
+    if (found == node.status.allocatable.end() || found->second.is_zero()) return std::nullopt;
+    return found->second;
+}
+
+std::optional<SystemReserved> shown_reserve(const PoolObservation& facts) {
+    const auto& stated = facts.object.spec.machineTemplate.systemReserved;
+    Shown millicores;
+    Shown memory_mib;
+    for (const auto& claim : facts.claims) {
+        const auto* node = joined_node_of(*claim, facts.nodes);
+        if (!node) continue;
+        const auto size = limits::size_of(claim->spec, &facts.object);
+        const auto cpu = offered(*node, "cpu");
+        const auto memory = offered(*node, "memory");
+        if (!cpu || !memory) continue;
+        const std::int64_t cores = base::Saturating(size.cpuCores) * 1000;
+        add_reserve(millicores, cores, cpu->milli(), stated.cpuMillicores);
+        // Rounded so that what is left over is never overrated.
+        add_reserve(memory_mib, size.memoryMiB, memory->value() / kMiB, stated.memoryMiB);
+    }
+    if (!millicores.value()) return std::nullopt;
+    return SystemReserved{*millicores.value(), *memory_mib.value()};
+}
+
+std::int64_t expected_pods(const PoolObservation& facts) {
+    const auto bootstrap = bootstrap_of(facts.object, facts.manager);
+    const auto stated = bootstrap.kubelet ? bootstrap.kubelet->maxPods : 0;
+    return stated > 0 ? stated : scheduling::kDefaultPodsPerNode;
+}
+
+std::optional<LearnedOffer> shown_offer(const PoolObservation& facts, const std::string& template_hash) {
+    // Disks of bare metal differ from host to host, and machines without one keep files in memory.
+    const std::int64_t disk_mib =
+        facts.provider ? base::Saturating(facts.provider->status.bootDiskGiB) * 1024 : base::Saturating(0);
+    const auto usual_pods = expected_pods(facts);
+    Shown pods;
+    Shown storage;
+    for (const auto& claim : facts.claims) {
+        const auto* node = joined_node_of(*claim, facts.nodes);
+        if (!node || claim->status.templateHash != template_hash) continue;
+        if (const auto count = offered(*node, "pods"))
+            add_offer(pods, count->value(), usual_pods, kPlausiblePart * usual_pods);
+        const auto size = offered(*node, "ephemeral-storage");
+        if (size && disk_mib > 0) add_offer(storage, size->value() / kMiB, disk_mib, disk_mib);
+    }
+    if (!pods.value() && !storage.value()) return std::nullopt;
+    return LearnedOffer{template_hash, -pods.value().value_or(0), -storage.value().value_or(0)};
+}
+
+}  // namespace
+
+std::optional<SystemReserved> learn_reserved(const PoolObservation& facts, const std::string& template_hash) {
+    const auto shown = shown_reserve(facts);
+    const auto& status = facts.object.status;
+    if (!status.learnedReserved || status.learnedTemplateHash != template_hash) return shown;
+    if (!shown) return status.learnedReserved;
+    return SystemReserved{std::max(shown->cpuMillicores, status.learnedReserved->cpuMillicores),
+                          std::max(shown->memoryMiB, status.learnedReserved->memoryMiB)};
+}
+
+std::optional<LearnedOffer> learn_offer(const PoolObservation& facts, const std::string& template_hash) {
+    if (auto shown = shown_offer(facts, template_hash)) return shown;
+    const auto& known = facts.object.status.learnedOffer;
+    return known && known->templateHash == template_hash ? known : std::nullopt;
+}
+
+void note_learned(const PoolObservation& facts, PoolStatus& status, api::Time now) {
+    const auto template_hash = claim::template_hash(facts.object, facts.provider);
+    const auto reserved = shown_reserve(facts);
+    const auto offer = shown_offer(facts, template_hash);
+    status.learnedReserved = learn_reserved(facts, template_hash);
+    status.learnedOffer = learn_offer(facts, template_hash);
+    const bool is_shown = status.learnedReserved == reserved && status.learnedOffer == offer;
+    if (is_shown || (status.learnedExpires && *status.learnedExpires <= now)) {
+        status.learnedReserved = reserved;
+        status.learnedOffer = offer;
+        status.learnedExpires.reset();
+    } else if (!status.learnedExpires) {
+        status.learnedExpires = claim::later(now, kKept);
+    }
+    status.learnedTemplateHash = status.learnedReserved ? template_hash : std::string();
+}
+
+std::string why_nothing_offered(const NodeSmithPool& pool) {
+    const auto& machine = pool.spec.machineTemplate;
+    std::int64_t cores = 0;
+    std::int64_t memory_mib = 0;
+    for (const auto& size : machine.sizes) {
+        cores = std::max(cores, size.cpuCores);
+        memory_mib = std::max(memory_mib, size.memoryMiB);
+    }
+    if (machine.sizes.empty()) {
+        const auto flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
+        cores = flexible.cpuCores.max;
+        memory_mib = flexible.memoryMiB.max;
+    }
+    const auto& learned = pool.status.learnedReserved;
+    const auto reserved = learned.value_or(machine.systemReserved);
+    const std::int64_t millicores = base::Saturating(cores) * 1000;
+    if (reserved.cpuMillicores < millicores && reserved.memoryMiB < memory_mib) return {};
+    return "the largest machine (" + claim::size_text({cores, memory_mib}) + ") offers nothing to pods, as " +
+           std::to_string(reserved.cpuMillicores) + "m CPU and " + std::to_string(reserved.memoryMiB) +
+           " MiB are kept for the system (" +
+           (learned ? "status.learnedReserved, as its Nodes show" : "spec.machineTemplate.systemReserved") +
+           "): state larger sizes" + (learned ? "" : " or a smaller reserve");
+}
+
+}  // namespace controllers
