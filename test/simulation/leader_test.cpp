@@ -20,6 +20,12 @@ struct Decision {
     base::TimePoint at;
 };
 
+// So many of these decisions within an hour.
+struct Rate {
+    std::string what;
+    std::ptrdiff_t most = 0;  // 0: any number
+};
+
 struct Story {
     std::string name;
     base::Duration lasts;
@@ -28,6 +34,7 @@ struct Story {
     std::function<bool(World&)> is_held;                            // the leader is killed then
     // A new leader knows less of pauses after requests that failed: it may decide so much earlier.
     base::Duration earlier = 2s;
+    Rate rate{};
 };
 
 // A machine for each pod of the deployment, which goes soon when it is empty.
@@ -165,6 +172,14 @@ std::string difference(const std::vector<Decision>& undisturbed, const std::vect
     return text;
 }
 
+bool holds(const Rate& rate, const std::vector<Decision>& decisions) {
+    if (rate.most == 0) return true;
+    const auto times = by_what(decisions).at(rate.what);
+    for (std::size_t i = static_cast<std::size_t>(rate.most); i < times.size(); ++i)
+        if (times[i] - times[i - static_cast<std::size_t>(rate.most)] < 59min) return false;
+    return true;
+}
+
 bool any_claim(World& world, const std::function<bool(const NodeSmithClaim&)>& is_so) {
     return std::ranges::any_of(world.view.all<NodeSmithClaim>(),
                                [&is_so](const auto& entry) { return is_so(*entry.second); });
@@ -258,13 +273,15 @@ std::vector<Story> stories() {
                    {{5min, scales_to(0)}, {25min, scales_to(2)}},
                    is_past(30min),
                    // It is judged once a minute.
-                   1min});
+                   1min,
+                   {"creates a claim of general", 2}});
     all.push_back({"how many nodes were removed within the hour",
                    90min,
                    [](Scenario& scenario) { scenario.control_plane.spec.rateLimits.maxRemovalsPerHour = 1; },
                    {{5min, scales_to(0)}},
                    [](World& world) { return claims(world) == 1; },
-                   1min});
+                   1min,
+                   {"removes a claim of general", 1}});
     all.push_back({"which evictions failed",
                    40min,
                    {},
@@ -316,6 +333,8 @@ TEST_CASE("a leader that is killed while it holds something in memory decides as
                       << "\nwith the kill:" << text_of(tale.decisions()));
         CHECK(tale.was_killed());
         CHECK(undisturbed.size() >= 2);
+        CHECK(holds(story.rate, undisturbed));
+        CHECK(holds(story.rate, tale.decisions()));
         CHECK(difference(undisturbed, tale.decisions(), story.earlier).empty());
     }
 }
