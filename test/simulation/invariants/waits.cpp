@@ -62,7 +62,8 @@ private:
             stage_.violate("a long wait is explained",
                            "pod " + api::key_of(pod).str() + " waits for two minutes, and no Event says why");
         const auto help = is_any_coming() ? std::nullopt : purchase_that_helps(world_, pod);
-        if (!help || is_hung(help->pool)) wait.helpless_since = now;
+        // A machine that its provider does not answer for is on its way until the claim gives it up.
+        if (!help || is_hung(help->pool) || is_coming) wait.helpless_since = now;
         if (wait.helpless_since + kAfterAnObstacle + kLooksForWaits < now)
             stage_.violate("no pod waits longer than its obstacle",
                            "pod " + api::key_of(pod).str() + " waits, and " + help->str() +
