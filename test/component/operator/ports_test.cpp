@@ -197,3 +197,18 @@ TEST_CASE_METHOD(Fixture, "who guesses keys keeps no machine from its boot data"
         }
     });
 }
+
+TEST_CASE_METHOD(Fixture, "a probe's connection ends with its answer") {
+    const auto port = ports()[0];
+    serve(port);
+    loop.run([&]() -> asio::awaitable<void> {
+        auto socket = co_await connect();
+        co_await asio::async_write(socket, asio::buffer(get(port.page)), asio::use_awaitable);
+        std::string answer;
+        boost::system::error_code error;
+        co_await asio::async_read(socket, asio::dynamic_buffer(answer),
+                                  asio::redirect_error(asio::use_awaitable, error));
+        CHECK(error == asio::error::eof);
+        CHECK(answer.find("Connection: close") != std::string::npos);
+    });
+}
