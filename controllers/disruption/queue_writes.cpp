@@ -5,6 +5,7 @@
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/course.hpp"
+#include "controllers/state/disruption_state.hpp"
 #include "controllers/state/removal_rate.hpp"
 #include "controllers/state/replacements.hpp"
 
