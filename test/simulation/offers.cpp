@@ -48,7 +48,7 @@ std::vector<api::Pod> daemons_on(const World& world, const api::Node& node) {
 
 api::ResourceList offered(const World& world, const NodeSmithPool& pool, const Registration& machine) {
     const auto& said = pool.status.learnedReserved.value_or(pool.spec.machineTemplate.systemReserved);
-    auto poorer = world.kubelets.habits();
+    auto poorer = world.kubelets.habits().on(machine);
     poorer.cpu_millicores = std::max(poorer.cpu_millicores, said.cpuMillicores);
     poorer.memory_mib = std::max(poorer.memory_mib, said.memoryMiB);
     poorer.disk_percent = std::max<std::int64_t>(poorer.disk_percent, kAssumedDiskPercent);

@@ -52,6 +52,14 @@ api::ResourceList KubeletHabits::allocatable(const Registration& machine) const 
     return result;
 }
 
+KubeletHabits KubeletHabits::on(const Registration& machine) const {
+    constexpr std::int64_t kPart = 4;
+    auto habits = *this;
+    habits.cpu_millicores = std::min(cpu_millicores, machine.cpu_cores * 1000 / kPart);
+    habits.memory_mib = std::min(memory_mib, machine.memory_mib / kPart);
+    return habits;
+}
+
 Kubelets::Kubelets(fake::ApiServer& server, ClusterSnapshot& view, Trace& trace,
                    std::unique_ptr<base::Random> random, KubeletHabits habits)
     : server_(server),
@@ -112,7 +120,7 @@ api::Node Kubelets::fresh_node(const Registration& registration) const {
         {std::string(api::conditions::kReady), ConditionStatus::False, "KubeletNotReady", "starting", {}},
         now);
     node.status.capacity = habits_.capacity(registration);
-    node.status.allocatable = habits_.allocatable(registration);
+    node.status.allocatable = habits_.on(registration).allocatable(registration);
     node.status.nodeInfo.systemUUID = registration.system_uuid;
     for (const auto& address : registration.addresses)
         node.status.addresses.push_back({"InternalIP", address});

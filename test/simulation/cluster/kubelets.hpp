@@ -44,6 +44,9 @@ struct KubeletHabits {
     bool operator==(const KubeletHabits&) const = default;
     api::ResourceList capacity(const Registration& machine) const;
     api::ResourceList allocatable(const Registration& machine) const;
+    // On that machine: nobody keeps more than a quarter of one for its system. What kubelets that lie say is
+    // drawn by forgers.
+    KubeletHabits on(const Registration& machine) const;
 };
 
 // A pod with this annotation takes so many seconds to end (at most its grace period), otherwise one.

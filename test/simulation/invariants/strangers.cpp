@@ -17,7 +17,9 @@ public:
                 change.key.resource != fake::ApiServer::resource_name(NodeSmithClaim::kResource))
                 return;
             const auto claim = api::decode<NodeSmithClaim>(change.after->value());
-            if (bears_name_of_stranger(claim) && !claim.status.bootstrapTokenID.empty())
+            // Once that Node is gone its name is free.
+            const bool is_taken = world_.view.find<api::Node>({"", claim.metadata.name}) != nullptr;
+            if (is_taken && bears_name_of_stranger(claim) && !claim.status.bootstrapTokenID.empty())
                 stage_.violate(kName, "a token is made for claim " + claim.metadata.name +
                                           ", whose name is a stranger's");
         });
