@@ -239,7 +239,9 @@ HostFacts HostReconciler::facts_of(const HostPointer& host,
     if (is_its) {
         const auto node = claim::noted_node(informers_, *claim);
         facts.has_ready_node = node && is_ready(*node);
-        if (node && claim::is_true(*claim, conditions::kRegistered)) facts.node_uid = node->metadata.uid;
+        // Also of an attempt that is given up just as its Node joins: that Node comes back with the host.
+        const auto joined = claim::node_of(informers_, *claim);
+        if (joined) facts.node_uid = joined->metadata.uid;
     }
     auto uuid = host->status.systemUUID;
     if (facts.report && !facts.report->system_uuid.empty()) uuid = facts.report->system_uuid;

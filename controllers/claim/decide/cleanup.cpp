@@ -149,6 +149,14 @@ Decision decide_release(const Situation& s) {
     return decision;
 }
 
+// The Node that the claim was registered with. Once it is deleted another that shows the machine's UUID is a
+// stranger's: the machine is gone.
+bool has_node_to_delete(const Situation& s) {
+    if (s.namesake && s.namesake_is_leftover) return true;
+    const auto& noted = s.claim.status.nodeName;
+    return s.node && (noted.empty() || s.node->metadata.name == noted);
+}
+
 }  // namespace
 
 Decision decide_cleanup(const Situation& s, const Decision& done) {
@@ -172,7 +180,7 @@ Decision decide_cleanup(const Situation& s, const Decision& done) {
         intend_removal(decision.status, s);
         return decision;
     }
-    if (s.node || (s.namesake && s.namesake_is_leftover)) return {Step::delete_node, status, std::nullopt};
+    if (has_node_to_delete(s)) return {Step::delete_node, status, std::nullopt};
     if (!status.bootstrapTokenID.empty()) return {Step::revoke_token, status, std::nullopt};
     return done;
 }

@@ -83,8 +83,15 @@ private:
         // The machine of a failed attempt that joined after all is drained like any other.
         const bool is_drained_first = waits(claim, api::conditions::kDrained,
                                             {api::reasons::kBlockedByBudget, api::reasons::kDrainStalled});
-        if (is_drained_first || is_held_by_an_outage(claim)) return;
+        if (is_drained_first || is_held_by_an_outage(claim) || is_left_to_a_person(claim)) return;
         findings.push_back({"no claim is stuck", describe(claim)});
+    }
+
+    // A Node that is older than the claim shows its host's UUID, and nothing tells whose it is.
+    static bool is_left_to_a_person(const NodeSmithClaim& claim) {
+        const bool is_bare_metal = std::atoi(claim.status.machineID.c_str()) == 0;
+        return is_bare_metal && api::is_true(claim.status.conditions, api::conditions::kStalled) &&
+               waits(claim, api::conditions::kDrained, {api::reasons::kNodeIdentityMismatch});
     }
 
     struct Health {

@@ -227,7 +227,8 @@ void compare_kind() {
     Comparison(Comparison::Part::Status, faults)
         .compare(*api::find_field(type, "status")->type, schema.at("properties").at("status").as_object(),
                  "status");
-    // A setting of the whole cluster: pools share the struct, and only the ControlPlane's CRD takes the field.
+    // A setting of the whole cluster: pools share the struct, and only the ControlPlane's CRD takes the
+    // field.
     if (std::is_same_v<T, api::v1alpha1::NodeSmithPool>)
         std::erase(faults, "spec/bootstrap/servingNetworks is missing in the CRD");
     CHECK(faults == std::vector<std::string>{});
