@@ -112,7 +112,7 @@ def test_an_aborted_drain_puts_the_node_back_in_service(clean):
     wait_for("the node back in service", lambda: "disrupted:NoSchedule" not in describe(stack, "node", name))
     assert name in claim_names(stack)
     patch(stack, "pod", pod, {"metadata": {"finalizers": None}}, "default")
-    blocked(stack, name, "a removal in the pool failed less than 1h")
+    blocked(stack, name, "its drain was given up less than 1h")
 
 
 def test_a_drain_that_the_pods_grace_periods_would_outlast_is_not_begun(clean):

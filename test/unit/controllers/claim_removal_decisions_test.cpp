@@ -57,6 +57,25 @@ TEST_CASE("removal is taint, drain, volumes, machine, Node, token, finalizer") {
     CHECK(scene.decide().step == Step::drop_finalizer);
 }
 
+TEST_CASE("once the machine and its Node are gone, another Node that shows its UUID is a stranger's") {
+    Scene scene;
+    scene.in_service().deleted().tainted();
+    scene.set(conditions::kDrained, ConditionStatus::True, reasons::kDrained, at(10s));
+    scene.claim.status = after_removal(scene.situation(), providers::Gone{});
+    REQUIRE(scene.decide().step == Step::delete_node);
+    scene.node->metadata.name = "stranger";
+    CHECK(scene.decide().step == Step::drop_finalizer);
+}
+
+TEST_CASE("pods do not wait for a failed attempt whose Node a person has to settle") {
+    Scene scene;
+    scene.in_service();
+    scene.set(conditions::kMachineDeleted, ConditionStatus::False, reasons::kAttemptFailed, at(0s));
+    CHECK_FALSE(controllers::removal_hangs(scene.claim));
+    scene.set(conditions::kDrained, ConditionStatus::False, reasons::kNodeIdentityMismatch, at(0s));
+    CHECK(controllers::removal_hangs(scene.claim));
+}
+
 TEST_CASE("a machine that never joined cannot join any more before anybody looks whether it did") {
     Scene scene;
     scene.launched().deleted();
