@@ -110,9 +110,12 @@ bool is_stated(const api::Node& node, const NodeSmithClaim& claim) {
 }
 
 // The operator has recorded the Node as the claim's. Neither the Node's kubelet nor whoever forges a status
-// can write both the record and the label.
+// can write both the record and the label. Where they do so together, the name in the certificate that the
+// operator approved still tells.
 bool is_recorded(const api::Node& node, const NodeSmithClaim& claim) {
-    return is_labelled(node, claim) && is_true(claim, conditions::kRegistered) &&
+    const bool is_named_otherwise =
+        !claim.status.bootstrapKeySHA256.empty() && node.metadata.name != claim.metadata.name;
+    return !is_named_otherwise && is_labelled(node, claim) && is_true(claim, conditions::kRegistered) &&
            claim.status.nodeName == node.metadata.name;
 }
 

@@ -207,7 +207,10 @@ void Forgers::end_claims() {
         if (is_forged(*claim)) keys.push_back(key);
     for (const auto& key : keys) {
         world_.server.edit<NodeSmithClaim>(key, [](NodeSmithClaim& claim) {
-            claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
+            // Once the stranger's Node was gone it got a machine like any other.
+            const bool has_machine = bears_name_of_stranger(claim) && claim.status.launchAttempts > 0;
+            if (!has_machine)
+                claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
         });
         if (world_.view.find<NodeSmithClaim>(key)) world_.server.remove<NodeSmithClaim>(key);
     }
