@@ -18,7 +18,8 @@ public:
                 return;
             const auto claim = api::decode<NodeSmithClaim>(change.after->value());
             // Once that Node is gone its name is free.
-            const bool is_taken = world_.view.find<api::Node>({"", claim.metadata.name}) != nullptr;
+            const auto* node = world_.view.find<api::Node>({"", claim.metadata.name});
+            const bool is_taken = node && is_stranger(*node);
             if (is_taken && bears_name_of_stranger(claim) && !claim.status.bootstrapTokenID.empty())
                 stage_.violate(kName, "a token is made for claim " + claim.metadata.name +
                                           ", whose name is a stranger's");
