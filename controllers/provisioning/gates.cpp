@@ -134,8 +134,7 @@ Gate gate_of(const GateFacts& facts, api::Time now) {
         gate.most_claims = std::min<std::int64_t>(gate.most_claims, 1);
     }
     if (const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour; most > 0) {
-        gate.most_claims = std::min(gate.most_claims, most - facts.creations_last_hour);
-        if (gate.most_claims <= 0)
+        if (facts.creations_last_hour >= most)
             // Looked at again each minute: when the oldest creation is an hour old is not worth remembering.
             return for_a_while(closed(
                 "RateLimited",

@@ -85,6 +85,8 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
             facts.manager_counts = known->second.counts;
             facts.creations_last_hour = known->second.creations;
             supply.manager_limit_use = known->second.limit_use;
+            if (const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour; most > 0)
+                supply.manager_creations_left = std::max<std::int64_t>(0, most - facts.creations_last_hour);
         }
         supply.gate = gate_of(facts, now);
         supplies.push_back(std::move(supply));

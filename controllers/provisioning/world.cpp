@@ -261,21 +261,29 @@ private:
         add_limits(entry, "limits", "of pool " + name, own, supply.limit_use);
         if (supply.gate.open && supply.gate.most_claims < std::numeric_limits<std::int64_t>::max()) {
             scheduling::Budget pace;
-            pace.name = "scaleUp.batchSize, scaleUp.maxConcurrent or the rate limit of pool " + name;
+            pace.name = "scaleUp.batchSize or scaleUp.maxConcurrent of pool " + name;
             pace.nodes = supply.gate.most_claims;
             add_budget(entry, std::move(pace), own);
         }
-        if (supply.manager.name.empty() || !supply.manager_limit_use.limits.any()) return;
-        const auto known = manager_budgets_.find(supply.manager);
-        if (known != manager_budgets_.end()) {
-            entry.budgets.insert(entry.budgets.end(), known->second.begin(), known->second.end());
-            return;
-        }
-        const auto first = entry.budgets.size();
-        add_limits(entry, "limits", "of control plane " + supply.manager.name, {{}, supply.manager},
+        if (supply.manager.name.empty()) return;
+        const auto [known, is_new] = manager_budgets_.try_emplace(supply.manager);
+        if (is_new) known->second = budgets_of_manager(supply);
+        entry.budgets.insert(entry.budgets.end(), known->second.begin(), known->second.end());
+    }
+
+    // Its pools share them.
+    std::vector<std::size_t> budgets_of_manager(const PoolSupply& supply) {
+        scheduling::Pool shared;
+        const BudgetOwner owner{{}, supply.manager};
+        add_limits(shared, "limits", "of control plane " + supply.manager.name, owner,
                    supply.manager_limit_use);
-        manager_budgets_[supply.manager].assign(entry.budgets.begin() + static_cast<std::ptrdiff_t>(first),
-                                                entry.budgets.end());
+        if (supply.manager_creations_left) {
+            scheduling::Budget rate;
+            rate.name = "rateLimits.maxCreationsPerHour of control plane " + supply.manager.name;
+            rate.nodes = *supply.manager_creations_left;
+            add_budget(shared, std::move(rate), owner);
+        }
+        return shared.budgets;
     }
 
     // One budget for each limit, so that a cut names the limit in the way.

@@ -22,8 +22,11 @@ struct PoolSupply {
     PoolPointer pool;
     kube::ObjectKey manager;  // empty name: not managed
     Gate gate;
-    limits::LimitUse limit_use;                                     // of the pool
-    limits::LimitUse manager_limit_use;                             // of its ControlPlane
+    limits::LimitUse limit_use;          // of the pool
+    limits::LimitUse manager_limit_use;  // of its ControlPlane
+    // Claims that may be created within the hour for all pools of its ControlPlane; nullopt: as many as
+    // wanted.
+    std::optional<std::int64_t> manager_creations_left;
     std::vector<api::v1alpha1::UndeclaredTaint> undeclared_taints;  // that its new Nodes are expected to keep
     std::vector<ClaimRefusal> refusals;                             // of its claims, as sizes to leave out
     std::optional<api::Time> refused_until;                         // when the first size is asked for again

@@ -268,3 +268,18 @@ TEST_CASE("a DaemonSet of one tenant keeps nobody's pods from their machines, an
                              "for its pod, so machines are made without room for it: request less, or select "
                              "other nodes") == 1);
 }
+
+TEST_CASE("the pools of a control plane share the claims that it may create within an hour") {
+    World world(test::ProvisioningWorld::fixed_size_pool());
+    auto other = test::ProvisioningWorld::fixed_size_pool();
+    other.metadata.name = "other";
+    other.metadata.uid = "other-uid";
+    other.spec.limits.minNodes = 2;
+    world.server.put(other);
+    world.server.edit<NodeSmithPool>({"default", "small"},
+                                     [](NodeSmithPool& pool) { pool.spec.limits.minNodes = 2; });
+    world.server.edit<objects::NodeSmithControlPlane>(
+        {"default", "main"}, [](auto& manager) { manager.spec.rateLimits.maxCreationsPerHour = 3; });
+    world.run_for(10s);
+    CHECK(world.claims("small").size() + world.claims("other").size() == 3);
+}
