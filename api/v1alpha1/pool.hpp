@@ -241,7 +241,7 @@ struct PoolStatus {
     std::vector<UndeclaredTaint> undeclaredTaints;
     std::vector<PoolContestedLabel> contestedLabels;
     std::vector<OpenReplacement> openReplacements;
-    std::vector<RecentRemoval> recentRemovals;  // within the last hour, whether or not a rate is set.
+    std::vector<RecentRemoval> recentRemovals;  // only while the ControlPlane has a rate for removals
     std::optional<ReplacementPause> replacementPause;
     bool operator==(const PoolStatus&) const = default;
 };

@@ -19,8 +19,8 @@ asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
     after.status.lastScaleActivity = view.now;
     const auto claims = with_.informers.claims.store().by_index(kClaimsByPool, api::key_of(*view.pool).str());
     after.status.openReplacements = with_removed(*view.pool, claims, *member.claim, view.now);
-    // Also where no rate is set: one that is set later counts what was removed before.
-    after.status.recentRemovals = with_removal(*view.pool, *member.claim, view.now);
+    if (view.manager && view.manager->spec.rateLimits.maxRemovalsPerHour > 0)
+        after.status.recentRemovals = with_removal(*view.pool, *member.claim, view.now);
     co_await write_status(with_.client, with_.informers.pools, *view.pool, std::move(after));
 
     const auto& metadata = member.claim->metadata;

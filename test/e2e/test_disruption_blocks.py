@@ -126,6 +126,8 @@ def scale(stack, replicas):
 def test_what_its_pool_has_just_done_holds_a_node(clean):
     stack = clean
     apply_all(stack, template=MEDIUM, scale_down={"delayAfterDelete": "1h"})
+    # Removals are remembered from when a rate is set.
+    patch(stack, "nscp", "kubenodesmith", {"spec": {"rateLimits": {"maxRemovalsPerHour": 1}}}, NAMESPACE)
     stack.apply(manifests.deployment("web", 3, cpu="2500m"))
     wait_running(stack, 3)
     all_ready(stack, 3)
@@ -134,7 +136,6 @@ def test_what_its_pool_has_just_done_holds_a_node(clean):
     scale(stack, 1)
     node = wait_for("an empty node", lambda: empty_node(stack))
     blocked(stack, node, "the pool removed a node less than 1h")
-    patch(stack, "nscp", "kubenodesmith", {"spec": {"rateLimits": {"maxRemovalsPerHour": 1}}}, NAMESPACE)
     patch_pool(stack, scaleDown={"delayAfterDelete": "0s"})
     blocked(stack, node, "1 node may be removed in an hour")
 
