@@ -68,7 +68,7 @@ std::vector<std::string> kinds_that_wait(const Informers& informers, std::vector
 }
 
 // A rate of its pool's ControlPlane counts it.
-bool is_counted(const Informers& informers, const NodeSmithClaim& claim) {
+bool counts_against_rate(const Informers& informers, const NodeSmithClaim& claim) {
     const auto* manager =
         manager_of({claim.metadata.namespace_, claim.spec.poolRef}, informers.control_planes.store().all());
     return manager && manager->spec.rateLimits.maxCreationsPerHour > 0 && limits::is_created_by_pool(claim);
@@ -133,7 +133,7 @@ asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client
     auto pods = bought_for_living(claim, informers.pods.store());
     std::vector<std::string> kinds_in_vain;
     if (was_never_used(claim)) kinds_in_vain = kinds_that_wait(informers, kinds_bought_for(claim));
-    if (pods.empty() && kinds_in_vain.empty() && !is_counted(informers, claim)) co_return;
+    if (pods.empty() && kinds_in_vain.empty() && !counts_against_rate(informers, claim)) co_return;
     auto list = past_launches(*pool);
     std::erase_if(list, [&](const PastLaunch& past) {
         return past.claim_uid == claim.metadata.uid || !is_recent(past.time, now);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/provisioning/budgets.hpp"
 #include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/provisioning/predictions.hpp"
@@ -59,7 +60,7 @@ public:
         else
             add_places(entry, pool, provider);
         leave_out(entry, supply.refusals);
-        add_budgets(entry, supply);
+        budgets_.add(entry, supply);
         entry.min_nodes = pool.spec.limits.minNodes;
         const auto& headroom = pool.spec.scaleUp.headroom;
         entry.spare = {headroom.cpuCores, headroom.memoryMiB, headroom.nodes};
@@ -255,60 +256,6 @@ private:
         });
     }
 
-    void add_budgets(scheduling::Pool& entry, const PoolSupply& supply) {
-        const BudgetOwner own{api::key_of(*supply.pool), {}};
-        const auto& name = supply.pool->metadata.name;
-        add_limits(entry, "limits", "of pool " + name, own, supply.limit_use);
-        if (supply.gate.open && supply.gate.most_claims < std::numeric_limits<std::int64_t>::max()) {
-            scheduling::Budget pace;
-            pace.name = "scaleUp.batchSize or scaleUp.maxConcurrent of pool " + name;
-            pace.nodes = supply.gate.most_claims;
-            add_budget(entry, std::move(pace), own);
-        }
-        if (supply.manager.name.empty()) return;
-        const auto [known, is_new] = manager_budgets_.try_emplace(supply.manager);
-        if (is_new) known->second = budgets_of_manager(supply);
-        entry.budgets.insert(entry.budgets.end(), known->second.begin(), known->second.end());
-    }
-
-    // Its pools share them.
-    std::vector<std::size_t> budgets_of_manager(const PoolSupply& supply) {
-        scheduling::Pool shared;
-        const BudgetOwner owner{{}, supply.manager};
-        add_limits(shared, "limits", "of control plane " + supply.manager.name, owner,
-                   supply.manager_limit_use);
-        if (supply.manager_creations_left) {
-            scheduling::Budget rate;
-            rate.name = "rateLimits.maxCreationsPerHour of control plane " + supply.manager.name;
-            rate.nodes = *supply.manager_creations_left;
-            add_budget(shared, std::move(rate), owner);
-        }
-        return shared.budgets;
-    }
-
-    // One budget for each limit, so that a cut names the limit in the way.
-    void add_limits(scheduling::Pool& entry, const std::string& field, const std::string& whose,
-                    const BudgetOwner& owner, const limits::LimitUse& limit_use) {
-        const auto add = [&](const char* limit, auto scheduling::Budget::* amount, std::int64_t most,
-                             std::int64_t used) {
-            if (most <= 0) return;
-            scheduling::Budget budget;
-            budget.name = field + "." + limit + " " + whose;
-            budget.*amount = std::max<std::int64_t>(0, most - used);
-            add_budget(entry, std::move(budget), owner);
-        };
-        const auto& [limits, used] = std::tie(limit_use.limits, limit_use.used);
-        add("maxNodes", &scheduling::Budget::nodes, limits.maxNodes, used.nodes);
-        add("cpuCores", &scheduling::Budget::cpu_cores, limits.cpuCores, used.cpuCores);
-        add("memoryMiB", &scheduling::Budget::memory_mib, limits.memoryMiB, used.memoryMiB);
-    }
-
-    void add_budget(scheduling::Pool& entry, scheduling::Budget budget, const BudgetOwner& owner) {
-        entry.budgets.push_back(world_.snapshot.budgets.size());
-        world_.snapshot.budgets.push_back(std::move(budget));
-        world_.budget_owners.push_back(owner);
-    }
-
     void add_claim(const NodeSmithClaim& claim, NodePointer node) {
         const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
         const bool in_service =
@@ -401,7 +348,7 @@ private:
     std::map<kube::ObjectKey, PoolPointer> pictures_;  // see as_its_nodes_show()
     std::map<kube::ObjectKey, std::size_t> pool_indices_;
     std::map<std::string, std::size_t> place_indices_;
-    std::map<kube::ObjectKey, std::vector<std::size_t>> manager_budgets_;
+    Budgets budgets_{world_};
 };
 
 }  // namespace
