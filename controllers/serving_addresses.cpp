@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <boost/asio/ip/address.hpp>
-#include <charconv>
+#include <boost/asio/ip/network_v4.hpp>
+#include <boost/asio/ip/network_v6.hpp>
 #include <optional>
 
 #include "controllers/cache/membership.hpp"
@@ -32,21 +33,6 @@ std::vector<unsigned char> bytes_of(const ip::address& address) {
         return std::vector<unsigned char>(bytes.begin(), bytes.end());
     };
     return address.is_v4() ? copy(address.to_v4().to_bytes()) : copy(address.to_v6().to_bytes());
-}
-
-std::optional<unsigned> parse_length(std::string_view text) {
-    unsigned length = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return length;
-}
-
-bool same_prefix(const std::vector<unsigned char>& a, const std::vector<unsigned char>& b, unsigned length) {
-    for (std::size_t i = 0; i < a.size() && 8 * i < length; ++i) {
-        const auto rest = std::min<std::size_t>(8, length - 8 * i);
-        if (((a[i] ^ b[i]) >> (8 - rest)) != 0) return false;
-    }
-    return true;
 }
 
 bool is_special(const ip::address& address) {
@@ -87,14 +73,16 @@ std::string host_of(const std::string& endpoint) {
 }  // namespace
 
 bool lies_in(const std::string& address, const std::string& network) {
-    const auto slash = network.find('/');
-    if (slash == std::string::npos) return false;
     const auto wanted = parse_address(address);
+    if (!wanted) return false;
     boost::system::error_code error;
-    const auto base = ip::make_address(network.substr(0, slash), error);
-    const auto length = parse_length(std::string_view(network).substr(slash + 1));
-    if (!wanted || error || !length || wanted->is_v4() != base.is_v4()) return false;
-    return same_prefix(bytes_of(*wanted), bytes_of(base), *length);
+    if (wanted->is_v4()) {
+        const auto known = ip::make_network_v4(network, error);
+        return !error &&
+               ip::network_v4(wanted->to_v4(), known.prefix_length()).canonical() == known.canonical();
+    }
+    const auto known = ip::make_network_v6(network, error);
+    return !error && ip::network_v6(wanted->to_v6(), known.prefix_length()).canonical() == known.canonical();
 }
 
 std::string service_network_of(const std::string& first_address) {
