@@ -131,7 +131,7 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
     const auto claim = claim_of(*request);
     if (!claim) co_return kube::Result{};
     if (!is_serving(*request)) co_await look_for_namesake(claim);
-    const auto judged = judge(*request, *claim);
+    const auto judged = judge(*request, claim);
     if (!judged) {
         cluster_.ask(key);  // and it comes again with the answer
         co_return kube::Result{};
@@ -145,22 +145,21 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
     co_return kube::Result{};
 }
 
-std::optional<Approval> CertificateApprover::judge(const Request& request, const NodeSmithClaim& claim) {
+std::optional<Approval> CertificateApprover::judge(const Request& request, const ClaimPointer& claim) {
     if (bootstrap::token_of_requester(request)) {
-        auto joiner = joiner_of(claim);
+        auto joiner = joiner_of(*claim);
         const auto now = api::Time(parts_.clock.wall_now());
-        joiner.name_taken =
-            claim::observe(parts_.informers, std::make_shared<const NodeSmithClaim>(claim), now).name_taken;
+        joiner.name_taken = claim::observe(parts_.informers, claim, now).name_taken;
         return bootstrap::judge_client(request, &joiner);
     }
-    bootstrap::Machine machine{claim.status.nodeName, given_addresses(parts_.informers, claim)};
+    bootstrap::Machine machine{claim->status.nodeName, given_addresses(parts_.informers, *claim)};
     auto approval = bootstrap::judge_serving(request, &machine);
-    const auto networks = serving_networks(parts_.informers, claim);
+    const auto networks = serving_networks(parts_.informers, *claim);
     if (approval.reason != bootstrap::kUnknownAddress || networks.empty()) return approval;
     const auto* cluster = cluster_.found();
     if (!cluster) return std::nullopt;
     const auto asked = bootstrap::parse_signing_request(request.spec.request.value).ip_addresses;
-    const auto free = free_addresses(parts_.informers, claim, asked, networks, *cluster);
+    const auto free = free_addresses(parts_.informers, *claim, asked, networks, *cluster);
     machine.addresses.insert(machine.addresses.end(), free.begin(), free.end());
     return bootstrap::judge_serving(request, &machine);
 }

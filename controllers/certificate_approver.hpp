@@ -54,7 +54,7 @@ private:
     bool is_served(const NodeSmithClaim& claim) const;
     kube::Keys open_requests_of(const NodeSmithClaim& claim) const;
     // nullopt: the addresses of the cluster itself have to be found first.
-    std::optional<bootstrap::Approval> judge(const Request& request, const NodeSmithClaim& claim);
+    std::optional<bootstrap::Approval> judge(const Request& request, const ClaimPointer& claim);
     asio::awaitable<void> look_for_namesake(ClaimPointer claim);
     // The key stands in the claim's status before its certificate is approved.
     asio::awaitable<void> remember_key(ClaimPointer claim, std::string key_sha256);

@@ -136,8 +136,7 @@ bool is_bound_to_name(const Informers& informers, const NodeSmithClaim& claim) {
     const auto pool = informers.pools.store().get(key);
     if (!pool) return false;
     const auto settings = bootstrap_of(*pool, manager_of(key, informers.control_planes.store().all()));
-    return settings.method != api::v1alpha1::BootstrapMethod::None &&
-           settings.approval == api::v1alpha1::BootstrapApproval::Operator &&
+    return settings.method != api::v1alpha1::BootstrapMethod::None && bootstrap::binds_tokens(settings) &&
            bootstrap::asks_for_certificate(settings.format);
 }
 
