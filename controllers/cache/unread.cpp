@@ -40,11 +40,16 @@ void keep_annotations(api::ObjectMeta& metadata, Names read) {
                   [&](const auto& entry) { return std::ranges::find(read, entry.first) == read.end(); });
 }
 
-// Only the owner that controls an object is asked for, and finalizers of others are not ours to judge.
-void forget_foreign(api::ObjectMeta& metadata, Names annotations = {}) {
-    keep_annotations(metadata, annotations);
+// Only the owner that controls an object is asked for.
+void forget_other_owners(api::ObjectMeta& metadata) {
     forget_if(metadata.ownerReferences,
               [](const api::OwnerReference& owner) { return !owner.controller.value_or(false); });
+}
+
+// Finalizers of others are not ours to judge.
+void forget_foreign(api::ObjectMeta& metadata, Names annotations = {}) {
+    keep_annotations(metadata, annotations);
+    forget_other_owners(metadata);
     metadata.finalizers.reset();
 }
 
@@ -60,8 +65,7 @@ void forget_of_others(api::ObjectMeta& metadata) {
             return entry.first.find("kubenodesmith") == std::string::npos;
         });
     if (!metadata.labels.empty()) api::shorten(*metadata.labels, kMostOfLabels);
-    forget_if(metadata.ownerReferences,
-              [](const api::OwnerReference& owner) { return !owner.controller.value_or(false); });
+    forget_other_owners(metadata);
 }
 
 void forget_settled_resources(api::Pod& pod) {

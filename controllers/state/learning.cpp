@@ -1,8 +1,6 @@
 #include "controllers/state/learning.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <vector>
 
 #include "base/saturating.hpp"
 #include "controllers/state/boot_rights.hpp"
@@ -154,22 +152,12 @@ void note_learned(const PoolObservation& facts, PoolStatus& status, api::Time no
 
 std::string why_nothing_offered(const NodeSmithPool& pool) {
     const auto& machine = pool.spec.machineTemplate;
-    std::int64_t cores = 0;
-    std::int64_t memory_mib = 0;
-    for (const auto& size : machine.sizes) {
-        cores = std::max(cores, size.cpuCores);
-        memory_mib = std::max(memory_mib, size.memoryMiB);
-    }
-    if (machine.sizes.empty()) {
-        const auto flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
-        cores = flexible.cpuCores.max;
-        memory_mib = flexible.memoryMiB.max;
-    }
+    const auto largest = limits::largest_size(machine);
     const auto& learned = pool.status.learnedReserved;
     const auto reserved = learned.value_or(machine.systemReserved);
-    const std::int64_t millicores = base::Saturating(cores) * 1000;
-    if (reserved.cpuMillicores < millicores && reserved.memoryMiB < memory_mib) return {};
-    return "the largest machine (" + claim::size_text({cores, memory_mib}) + ") offers nothing to pods, as " +
+    const std::int64_t millicores = base::Saturating(largest.cpuCores) * 1000;
+    if (reserved.cpuMillicores < millicores && reserved.memoryMiB < largest.memoryMiB) return {};
+    return "the largest machine (" + claim::size_text(largest) + ") offers nothing to pods, as " +
            std::to_string(reserved.cpuMillicores) + "m CPU and " + std::to_string(reserved.memoryMiB) +
            " MiB are kept for the system (" +
            (learned ? "status.learnedReserved, as its Nodes show" : "spec.machineTemplate.systemReserved") +

@@ -65,6 +65,19 @@ Size smallest_size(const api::v1alpha1::MachineTemplate& machine) {
     return {first.cpuCores, first.memoryMiB};
 }
 
+Size largest_size(const api::v1alpha1::MachineTemplate& machine) {
+    if (machine.sizes.empty()) {
+        const auto flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
+        return {flexible.cpuCores.max, flexible.memoryMiB.max};
+    }
+    Size largest;
+    for (const auto& size : machine.sizes) {
+        largest.cpuCores = std::max(largest.cpuCores, size.cpuCores);
+        largest.memoryMiB = std::max(largest.memoryMiB, size.memoryMiB);
+    }
+    return largest;
+}
+
 bool is_offered(const api::v1alpha1::MachineTemplate& machine, const Size& size) {
     if (!machine.sizes.empty())
         return std::ranges::any_of(machine.sizes, [&](const auto& offered) {

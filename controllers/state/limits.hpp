@@ -39,6 +39,8 @@ Limits limits_of(const api::v1alpha1::ControlPlaneSpec& control_plane);
 
 // The smallest machine that a pool offers: what a claim without requirements gets.
 api::v1alpha1::Size smallest_size(const api::v1alpha1::MachineTemplate& machine);
+// The most of each that one of its machines has.
+api::v1alpha1::Size largest_size(const api::v1alpha1::MachineTemplate& machine);
 // Whether the pool launches machines of this size.
 bool is_offered(const api::v1alpha1::MachineTemplate& machine, const api::v1alpha1::Size& size);
 // The size of the claim's machine: its requirements, for what they leave open the pool's smallest.

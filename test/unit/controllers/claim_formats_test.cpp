@@ -23,12 +23,7 @@ struct Formats : claims::World {
             bootstrap.apiServerEndpoint = "10.0.0.1:6443";
             if (format == BootstrapFormat::Talos) bootstrap.machineConfigSecretRef = {"talos", "worker.yaml"};
         });
-        api::Secret secret;
-        secret.metadata.namespace_ = "default";
-        secret.metadata.name = "talos";
-        secret.metadata.labels->emplace(api::labels::kBootData, "true");
-        secret.data["worker.yaml"].value = "machine: {type: worker, token: abc.def}\n";
-        server.put(secret);
+        put_secret("talos", "worker.yaml", "machine: {type: worker, token: abc.def}\n", "true");
         server.put(test::cluster_info(test::kCACertificate));
         api::ConfigMap root;
         root.metadata.namespace_ = "kube-public";
@@ -36,6 +31,16 @@ struct Formats : claims::World {
         root.data["ca.crt"] = test::kCACertificate;
         server.put(root);
         cloud.on_boot = {};
+    }
+    // `may_go` is the value of the label with which pools may hand it to machines; empty: it has none.
+    void put_secret(const std::string& name, const std::string& key, const std::string& value,
+                    const std::string& may_go) {
+        api::Secret secret;
+        secret.metadata.namespace_ = "default";
+        secret.metadata.name = name;
+        if (!may_go.empty()) secret.metadata.labels->emplace(api::labels::kBootData, may_go);
+        secret.data[key].value = value;
+        server.put(secret);
     }
     template <class Change>
     void change(Change change_it) {
@@ -111,12 +116,7 @@ TEST_CASE("a way to join that contradicts itself is told of where the claim stan
 TEST_CASE("a machine's providerID is known before it is made") {
     Formats world(BootstrapFormat::Custom);
     world.change([](Bootstrap& bootstrap) { bootstrap.commandSecretRef = {"join", "command"}; });
-    api::Secret secret;
-    secret.metadata.namespace_ = "default";
-    secret.metadata.name = "join";
-    secret.metadata.labels->emplace(api::labels::kBootData, "true");
-    secret.data["command"].value = "join --id {{ .ProviderID }} --pool {{ .Pool }}\n";
-    world.server.put(secret);
+    world.put_secret("join", "command", "join --id {{ .ProviderID }} --pool {{ .Pool }}\n", "true");
     claims::Process process(world);
     world.launch();
     REQUIRE(world.run_until([&] { return world.is_launched(); }));
@@ -128,15 +128,8 @@ TEST_CASE("a machine's providerID is known before it is made") {
 TEST_CASE("a Secret is handed to machines only if whoever may write it has said so") {
     Formats world(BootstrapFormat::Custom);
     world.change([](Bootstrap& bootstrap) { bootstrap.commandSecretRef = {"proxmox", "PROXMOX_SECRET"}; });
-    api::Secret secret;
-    secret.metadata.namespace_ = "default";
-    secret.metadata.name = "proxmox";
-    secret.data["PROXMOX_SECRET"].value = "of-the-hypervisor";
-    SECTION("no label") {}
-    SECTION("another value") {
-        secret.metadata.labels->emplace(api::labels::kBootData, "false");
-    }
-    world.server.put(secret);
+    const std::string may_go = GENERATE("", "false");
+    world.put_secret("proxmox", "PROXMOX_SECRET", "of-the-hypervisor", may_go);
     claims::Process process(world);
     world.launch();
     world.run(1min);
