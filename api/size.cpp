@@ -18,7 +18,7 @@ std::size_t text_bytes(std::size_t size) {
     return size <= kInline ? 0 : size + 1 + kAllocation;
 }
 
-// What one element of a list or map takes besides what it points to.
+// Returns what one element of a list or map takes besides what it points to.
 std::size_t place_bytes(const Type& container, std::string_view key) {
     const auto own = container.element->bytes;
     if (container.shape != Shape::Map) return own;

@@ -255,7 +255,7 @@ private:
 
     // A response refuses the request without its body.
     std::optional<HttpResponse> judge_head(HttpConnection& connection, const RequestParser& parser) {
-        // Of a body with that framing the end is not known, and pieces of it are no body.
+        // Nobody knows where a body with that framing ends, and its pieces would count as no body.
         if (options_.max_body_bytes == 0 && parser.get().count(http::field::transfer_encoding) > 0)
             return refusal(http::error::body_limit);
         const auto head = head_of(parser);

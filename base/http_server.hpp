@@ -21,7 +21,7 @@ struct HttpServerOptions {
     // what it throws then, or a pair that does not fit, is logged, and the handshake goes on with the last
     // good one.
     std::function<KeyPair()> key_pair;
-    // Of whatever is not a body: request line, headers, sizes and extensions of chunks, trailers.
+    // Bounds whatever is not a body: request line, headers, sizes and extensions of chunks, trailers.
     std::size_t max_header_bytes = 8 * 1024;
     // 0: for servers that only tell; a body is refused unread, and Transfer-Encoding with the head.
     std::size_t max_body_bytes = 16 * 1024 * 1024;

@@ -80,7 +80,7 @@ base::HttpResponse answer(int status, std::string body, std::string_view type = 
     return response;
 }
 
-// Whoever guesses has to connect for each guess.
+// The connection ends, so that whoever guesses has to connect for each guess.
 base::HttpResponse not_found() {
     auto response = answer(kNotFound, "not found\n");
     response.headers.set("Connection", "close");

@@ -12,7 +12,7 @@ namespace controllers {
 
 namespace {
 
-// What the pool's bootstrap tokens are good for.
+// Notes what the pool's bootstrap tokens are good for.
 void note_tokens(ControlPlaneFacts& facts, const NodeSmithPool& pool) {
     using namespace api::v1alpha1;
     const auto bootstrap = bootstrap_of(pool, &facts.object);

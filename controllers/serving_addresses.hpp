@@ -11,7 +11,7 @@
 
 namespace controllers {
 
-// What no machine may be taken for.
+// No machine may be taken for these.
 struct ClusterAddresses {
     std::vector<std::string> service_networks;  // such as 10.96.0.0/12
     std::set<std::string> api_servers;          // in canonical form

@@ -33,7 +33,7 @@ struct Bootstrap {
     std::vector<std::string> readyCommand = {"systemctl", "is-system-running", "--wait"};
     bool acceptDegraded = true;
     Duration execTimeout = std::chrono::minutes(5);
-    // Of a ControlPlane only: networks whose addresses the serving certificates of its pools' Nodes may name.
+    // Only a ControlPlane has it: networks whose addresses the serving certificates of its Nodes may name.
     std::vector<std::string> servingNetworks;
     bool operator==(const Bootstrap&) const = default;
 };

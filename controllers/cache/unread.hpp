@@ -1,4 +1,4 @@
-// What of an object is in no decision, and so in no cache: others may write as much of it as they like.
+// Takes off objects what is read for no decision: others may write as much of it as they like.
 #pragma once
 
 #include "api/core.hpp"
@@ -23,10 +23,10 @@ void forget_unread(api::CSIStorageCapacity& capacity);
 void forget_unread(api::CSINode& node);
 void forget_unread(api::VolumeAttachment& attachment);
 void forget_unread(api::PodDisruptionBudget& budget);
-// Who asks is kept; what is asked for is read when it is judged. Of a request that was decided nothing is
-// kept but that.
+// It keeps who asks; what is asked for is read when it is judged. If the request was decided, it keeps only
+// that.
 void forget_unread(api::CertificateSigningRequest& request);
-// Of ours only annotations that other tools write.
+// Objects of ours lose only the annotations that other tools write.
 void forget_unread(NodeSmithProvider& provider);
 void forget_unread(NodeSmithPool& pool);
 void forget_unread(NodeSmithClaim& claim);

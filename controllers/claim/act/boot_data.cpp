@@ -362,8 +362,8 @@ asio::awaitable<std::string> BootData::secret_text(kube::ObjectKey secret, std::
     co_return text_of(found, key);
 }
 
-// Whoever may write pools names these, and need not be allowed to read Secrets: a machine of his would tell
-// him what is in them.
+// A Secret needs its owner's word, since whoever may write pools names it and need not be allowed to read it:
+// his machine would tell him what is in it.
 asio::awaitable<std::string> BootData::secret_text_for_machines(kube::ObjectKey secret, std::string key) {
     const auto found = co_await read_secret(client_, secret);
     const std::string label(api::labels::kBootData);

@@ -124,7 +124,7 @@ std::optional<std::string> why_withdrawn(const Situation& s) {
     return "pool " + s.pool->metadata.name + " offers no machines of " + size_text(size) + " any more";
 }
 
-// Who has a certificate for a Node's name is that Node: no machine gets a name that somebody else has.
+// No machine gets a name that somebody else has: whoever has a certificate for a Node's name is that Node.
 Decision decide_taken(const Situation& s) {
     if (!limits::is_created_by_pool(s.claim))
         return waiting(s, reasons::kNameTaken,

@@ -1,5 +1,6 @@
-// What simulations found in the way of nodes' leaving, so that they are not repeated at once: nothing here is
-// urgent. Forgets with the process: the next one simulates once more, with the same result.
+// Remembers what simulations found in the way of nodes' leaving, so that they are not repeated at once:
+// nothing here is urgent. It forgets with the process: the next one simulates once more, with the same
+// result.
 #pragma once
 
 #include <map>
