@@ -211,8 +211,9 @@ asio::awaitable<void> GarbageCollector::find_leftovers(ProviderObject object, Ba
                                                        OrphanFindings& findings) {
     auto* finder = backend->capabilities().leftover_finder;
     if (!finder) co_return;
-    const auto found = co_await finder->leftovers();
-    for (const auto& leftover : found) {
+    const auto all = co_await finder->leftovers();
+    findings.failures.insert(findings.failures.end(), all.unseen.begin(), all.unseen.end());
+    for (const auto& leftover : all.found) {
         if (is_being_launched(leftover.record, api::key_of(*object), informers_)) continue;
         // Somebody else may have begun it just now.
         const auto what = "half-made/" + leftover.record.host + "/" + leftover.record.machine_id;

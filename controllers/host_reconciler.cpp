@@ -77,13 +77,11 @@ void HostReconciler::subscribe(kube::WorkQueue& queue) {
     };
     kube::watch(informers_.hosts).changed(wish).before_too().enqueue(queue, twins_of);
 
-    const auto host_of = [](const NodeSmithClaim& claim) {
-        return kube::ObjectKey(claim.metadata.namespace_, claim.status.host);
+    const auto host_of = [&hosts](const NodeSmithClaim& claim) {
+        const kube::ObjectKey key{claim.metadata.namespace_, claim.status.host};
+        return hosts.get(key) ? kube::Keys{key} : kube::Keys();
     };
-    kube::watch(informers_.claims)
-        .changed(service)
-        .when([&hosts, host_of](const NodeSmithClaim& claim) { return hosts.get(host_of(claim)) != nullptr; })
-        .enqueue(queue, host_of);
+    kube::watch(informers_.claims).changed(service).before_too().enqueue(queue, host_of);
 
     const auto hosts_of = [&hosts](const NodeSmithProvider& provider) {
         return kube::keys_of(hosts.by_index(kHostsByProvider, api::key_of(provider).str()));
@@ -111,14 +109,59 @@ asio::awaitable<kube::Result> HostReconciler::reconcile(kube::ObjectKey key) {
     if (!host) co_return kube::Result{};
     co_await tend_credentials(key);
     const auto current = informers_.hosts.store().get(key);
-    if (current && !current->status.claimRef)
-        co_await drop_finalizer(client_, informers_.hosts, *current, api::finalizers::kHost);
+    const bool is_free = current && !current->status.claimRef && !is_looked_for(*current);
+    if (is_free) co_await drop_finalizer(client_, informers_.hosts, *current, api::finalizers::kHost);
     if (host->metadata.deletionTimestamp && !host->status.claimRef) co_return kube::Result{};
+    const bool is_abandoned = current && co_await has_nobody(*current);
+    if (is_abandoned) {
+        co_await release_unseen(*current);
+        co_return kube::Result{};
+    }
     if (!looks_.contains(key)) begin(key, *host);
     const bool due = is_due(looks_[key], *host);
     if (due) co_await ask(key, host);
     co_await write(key);
     co_return kube::Result{until_news(key)};
+}
+
+// Who ends a claim looks at its host once more, so the host's object outlives the claim. It is given back a
+// moment before that.
+bool HostReconciler::is_looked_for(const NodeSmithHost& host) const {
+    if (!api::has_finalizer(host.metadata, api::finalizers::kHost)) return false;
+    return std::ranges::any_of(informers_.claims.store().all(), [&host](const auto& entry) {
+        const auto& [key, claim] = entry;
+        return key.namespace_ == host.metadata.namespace_ && claim->status.host == host.metadata.name &&
+               claim->status.providerRef == host.spec.providerRef;
+    });
+}
+
+// A host that is being deleted is given back by its claim, or by the provider that finds its claim gone.
+// Where both were taken away by force, nobody is left to do it.
+asio::awaitable<bool> HostReconciler::has_nobody(NodeSmithHost host) {
+    if (!host.metadata.deletionTimestamp || !host.status.claimRef) co_return false;
+    const kube::ObjectKey claim{host.metadata.namespace_, host.status.claimRef->name};
+    const kube::ObjectKey provider{host.metadata.namespace_, host.spec.providerRef};
+    if (informers_.claims.store().get(claim) || informers_.providers.store().get(provider)) co_return false;
+    const auto live_claim = co_await client_.get<NodeSmithClaim>(claim);
+    if (live_claim) co_return false;
+    kube::ListOptions there;
+    there.namespace_ = provider.namespace_;
+    const auto live_providers = co_await client_.list<NodeSmithProvider>(there);
+    co_return std::ranges::none_of(live_providers.existing(), [&provider](const auto* object) {
+        return object->metadata.name == provider.name;
+    });
+}
+
+asio::awaitable<void> HostReconciler::release_unseen(NodeSmithHost host) {
+    const auto key = api::key_of(host);
+    events_.warning(host, "ReleasedUnseen",
+                    "the host is deleted without a look at its power: claim " + host.status.claimRef->name +
+                        ", whose machine it was, and provider " + host.spec.providerRef +
+                        " are gone; see for yourself whether it is on");
+    co_await instances_.credentials().release_of_host(key);
+    protections_.erase(key);
+    const auto current = informers_.hosts.store().get(key);
+    if (current) co_await drop_finalizer(client_, informers_.hosts, *current, api::finalizers::kHost);
 }
 
 asio::awaitable<void> HostReconciler::release_after_force(kube::ObjectKey key) {

@@ -58,6 +58,11 @@ private:
     };
 
     asio::awaitable<void> tend_credentials(kube::ObjectKey key);
+    // A claim that has not ended had its machine on this host.
+    bool is_looked_for(const api::v1alpha1::NodeSmithHost& host) const;
+    // It is being deleted, and neither its claim nor its provider exists.
+    asio::awaitable<bool> has_nobody(api::v1alpha1::NodeSmithHost host);
+    asio::awaitable<void> release_unseen(api::v1alpha1::NodeSmithHost host);
     // The object is gone although its finalizer should have held it.
     asio::awaitable<void> release_after_force(kube::ObjectKey key);
     void begin(const kube::ObjectKey& key, const api::v1alpha1::NodeSmithHost& host);

@@ -254,27 +254,37 @@ asio::awaitable<std::string> ProviderReconciler::orphans_of(Pointer provider) {
     if (provider->spec.orphanGracePeriod.value == base::Duration::zero()) co_return std::string();
     const auto lookup = co_await instances_.get(api::key_of(*provider));
     const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
-    if (!backend) co_return std::string();
+    if (!backend) co_return unseen(*provider, std::get<ProviderUnavailable>(lookup).message);
     std::vector<providers::Machine> machines;
-    std::vector<providers::Leftover> leftovers;
+    providers::Leftovers leftovers;
     try {
         machines = co_await (*backend)->list();
         auto* finder = (*backend)->capabilities().leftover_finder;
         if (finder) leftovers = co_await finder->leftovers();
     } catch (const providers::ProviderError& error) {
-        // A provider whose Secret was not held for any machine has nothing to leave behind: one that never
-        // worked, as its token was wrong, is not waited for.
-        co_return provider->status.protectedSecret.empty() ? std::string() : std::string(error.what());
+        co_return unseen(*provider, error.what());
     }
     std::string names;
+    const auto add = [&names](const std::string& what) { names += (names.empty() ? "" : ", ") + what; };
     for (const auto& machine : unclaimed(machines, informers_)) {
         if (is_in_use(machine, informers_)) continue;
-        names += (names.empty() ? "machine " : ", machine ") + machine.name + " (" +
-                 machine.record.machine_id + " on " + machine.record.host + ")";
+        add("machine " + machine.name + " (" + machine.record.machine_id + " on " + machine.record.host +
+            ")");
     }
-    for (const auto& leftover : leftovers)
-        if (leftover.is_certain) names += (names.empty() ? "" : ", ") + leftover.message;
+    for (const auto& machine : machines)
+        if (machine.identity.claim_uid.empty())
+            add("machine " + machine.record.machine_id + " on " + machine.record.host +
+                ", whose description could not be read yet");
+    for (const auto& leftover : leftovers.found)
+        if (leftover.is_certain) add(leftover.message);
+    for (const auto& what : leftovers.unseen) add("what could not be examined: " + what);
     co_return names;
+}
+
+// A provider whose Secret was not held for any machine has nothing to leave behind: one that never worked, as
+// its token was wrong, is not waited for.
+std::string ProviderReconciler::unseen(const NodeSmithProvider& provider, const std::string& why) {
+    return provider.status.protectedSecret.empty() ? std::string() : why;
 }
 
 asio::awaitable<CredentialsObstacle> ProviderReconciler::tend_credentials(Pointer provider) {
@@ -314,7 +324,8 @@ asio::awaitable<std::string> ProviderReconciler::dismantle(Pointer provider) {
     const bool makes_templates = proxmox && proxmox->template_ && proxmox->template_->image;
     if (!makes_templates) co_return std::string();
     auto lookup = co_await instances_.get(api::key_of(*provider));
-    if (std::holds_alternative<ProviderUnavailable>(lookup)) co_return std::string();
+    if (const auto* unavailable = std::get_if<ProviderUnavailable>(&lookup))
+        co_return unseen(*provider, unavailable->message);
     const auto backend = std::get<std::shared_ptr<providers::Provider>>(lookup);
     const auto capabilities = backend->capabilities();
     if (!capabilities.dismantler) co_return std::string();

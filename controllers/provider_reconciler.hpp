@@ -69,6 +69,8 @@ private:
     asio::awaitable<std::string> dismantle(Pointer provider);
     // Orphans that the collector of garbage will remove while the provider is there to do so; empty: none.
     asio::awaitable<std::string> orphans_of(Pointer provider);
+    // What is said to be left where it could not be looked at; empty: nothing can be left.
+    static std::string unseen(const api::v1alpha1::NodeSmithProvider& provider, const std::string& why);
     // Protects the Secret while machines need it, and releases it afterwards.
     asio::awaitable<CredentialsObstacle> tend_credentials(Pointer provider);
     // Claims with a machine of this provider, by a live list.

@@ -63,13 +63,18 @@ struct Leftover {
     bool is_certain = false;  // else it may be that somebody is at work on it, unseen
 };
 
+struct Leftovers {
+    std::vector<Leftover> found;
+    std::vector<std::string> unseen;  // what could not be looked at just now, and why: there may be more
+};
+
 // Finding what died half-way on its way to become a machine of ours: too young for a mark, so list() does not
 // show it and nobody may touch it, but it takes room, and a person should know.
 // Implemented by backends where that can be.
 class LeftoverFinder : public base::Interface {
 public:
     // Only what is not being worked on any more. Throws ProviderError.
-    virtual asio::awaitable<std::vector<Leftover>> leftovers() = 0;
+    virtual asio::awaitable<Leftovers> leftovers() = 0;
 };
 
 // A machine that a provider of this cluster made, other than the one that is asked.

@@ -97,9 +97,14 @@ void wake_for_claims(Informers& informers, kube::WorkQueue& queue, const Writer&
 }
 
 void wake_for_nodes(Informers& informers, kube::WorkQueue& queue, const Concerned& concerned) {
-    kube::watch(informers.nodes).enqueue(queue, [concerned](const api::Node& node) {
-        return concerned.of_node(node);
-    });
+    const auto of_node = [concerned](const api::Node& node) { return concerned.of_node(node); };
+    kube::watch(informers.nodes).enqueue(queue, of_node);
+    // It may have shown until now that it was of another claim, which waited for it.
+    const auto shown = [](const api::Node& node) {
+        const auto* label = api::find(node.metadata.labels, api::labels::kClaim);
+        return std::pair(node.status.nodeInfo.systemUUID, label ? *label : std::string());
+    };
+    kube::watch(informers.nodes).changed(shown).before_too().enqueue(queue, of_node);
     kube::watch(informers.pods).enqueue(queue, [concerned](const api::Pod& pod) {
         return concerned.drained_of(pod);
     });

@@ -139,7 +139,9 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::add_finalizer(kube::Obje
         const bool is_leaving = found->metadata.deletionTimestamp.has_value();
         // No finalizer can be added to what is being deleted.
         if (!has_it && is_leaving) co_return being_deleted(secret);
-        co_await rights_.keep(secret.namespace_);
+        const auto space = informers_.namespaces.store().get({"", secret.namespace_});
+        const bool namespace_ends = space && space->metadata.deletionTimestamp;
+        co_await rights_.keep(secret.namespace_, namespace_ends);
         if (!has_it) {
             kube::Patch patch;
             patch.type = kube::Patch::Type::json;

@@ -60,7 +60,7 @@ asio::awaitable<json::object> RightsKeeper::subject() {
 }
 
 // A server-side apply, as a role can allow it for one name only; a POST has no name to allow.
-asio::awaitable<void> RightsKeeper::apply(std::string namespace_) {
+asio::awaitable<api::RoleBinding> RightsKeeper::apply(std::string namespace_) {
     auto who = co_await subject();
     kube::Patch patch;
     patch.type = kube::Patch::Type::apply;
@@ -73,13 +73,22 @@ asio::awaitable<void> RightsKeeper::apply(std::string namespace_) {
         {"roleRef", json::object{{"apiGroup", kRbacGroup}, {"kind", "ClusterRole"}, {"name", role_}}},
         {"subjects", json::array{std::move(who)}}};
     const auto key = binding_in(std::move(namespace_));
-    co_await client_.patch<api::RoleBinding>(key, std::move(patch));
+    co_return co_await client_.patch<api::RoleBinding>(key, std::move(patch));
 }
 
-asio::awaitable<void> RightsKeeper::keep(std::string namespace_) {
+asio::awaitable<void> RightsKeeper::keep(std::string namespace_, bool namespace_ends) {
     if (kept_.contains(namespace_)) co_return;
     const bool everywhere = co_await has_rights_everywhere();
-    if (!everywhere) co_await apply(namespace_);
+    if (!everywhere) {
+        const auto binding = co_await apply(namespace_);
+        // A process died while it gave the rights up. They hold as long as the finalizer, and no deletion is
+        // ever taken back: a new object is needed, which a namespace that ends would not take.
+        const bool is_renewed = binding.metadata.deletionTimestamp && !namespace_ends;
+        if (is_renewed) {
+            co_await drop_finalizer(binding_in(namespace_));
+            co_await apply(namespace_);
+        }
+    }
     kept_.insert(std::move(namespace_));
 }
 

@@ -24,15 +24,16 @@ public:
     // `client` must outlive this. `role`: the ClusterRole that gives the rights.
     RightsKeeper(kube::Client& client, std::string role) : client_(client), role_(std::move(role)) {}
 
-    // Makes the RoleBinding, unless the rights hold in the whole cluster. Throws ApiError.
-    asio::awaitable<void> keep(std::string namespace_);
+    // Makes the RoleBinding, unless the rights hold in the whole cluster; one that is being deleted is made
+    // anew, unless its namespace is being deleted as well (`namespace_ends`). Throws ApiError.
+    asio::awaitable<void> keep(std::string namespace_, bool namespace_ends);
     // Removes it if it is there. It is no failure if the rights are gone already. Throws ApiError.
     asio::awaitable<void> give_up(std::string namespace_);
 
 private:
     asio::awaitable<bool> has_rights_everywhere();
     asio::awaitable<boost::json::object> subject();
-    asio::awaitable<void> apply(std::string namespace_);
+    asio::awaitable<api::RoleBinding> apply(std::string namespace_);
     asio::awaitable<void> drop_finalizer(kube::ObjectKey key);
 
     kube::Client& client_;

@@ -109,13 +109,18 @@ bool is_stated(const api::Node& node, const NodeSmithClaim& claim) {
     return label_of(node, labels::kStatedClaim) == claim.metadata.name;
 }
 
-// The operator has recorded the Node as the claim's. Neither the Node's kubelet nor whoever forges a status
-// can write both the record and the label. Where they do so together, the name in the certificate that the
-// operator approved still tells.
-bool is_recorded(const api::Node& node, const NodeSmithClaim& claim) {
+// The operator has recorded the Node as the claim's: when it registered, or when its attempt was given up
+// just as it joined. Neither the Node's kubelet nor whoever forges a status can write both the record and the
+// label. Where they do so together, the name in the certificate that the operator approved still tells, and
+// what the host has on record.
+bool is_recorded(const api::Node& node, const NodeSmithClaim& claim, const HostPointer& host) {
     const bool is_named_otherwise =
         !claim.status.bootstrapKeySHA256.empty() && node.metadata.name != claim.metadata.name;
-    return !is_named_otherwise && is_labelled(node, claim) && is_true(claim, conditions::kRegistered) &&
+    const bool is_of_others = is_given_to(host, claim) && !host->status.nodeUID.empty() &&
+                              host->status.nodeUID != node.metadata.uid;
+    const bool was_noted = is_true(claim, conditions::kRegistered) ||
+                           api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    return !is_named_otherwise && !is_of_others && is_labelled(node, claim) && was_noted &&
            claim.status.nodeName == node.metadata.name;
 }
 
@@ -144,7 +149,7 @@ bool is_bound_to_name(const Informers& informers, const NodeSmithClaim& claim) {
 std::string why_refused(const Informers& informers, const NodeSmithClaim& claim, const HostPointer& host,
                         const api::Node& node) {
     if (auto other = whose(informers, claim, host, node); !other.empty()) return other;
-    if (is_recorded(node, claim) || is_of_adopted(node, claim) || is_stated(node, claim)) return {};
+    if (is_recorded(node, claim, host) || is_of_adopted(node, claim) || is_stated(node, claim)) return {};
     if (node.metadata.name != claim.metadata.name && is_bound_to_name(informers, claim))
         return "this claim's machine can only join as Node " + claim.metadata.name;
     if (is_of_control_plane(node)) return unproven(claim, "it is of the control plane");
@@ -172,13 +177,15 @@ std::vector<NodePointer> candidates(const Informers& informers, const ClaimStatu
 
 // Several Nodes show its UUID: a person's word counts, then our record. Nothing else tells which one is
 // right.
-NodePointer chosen_among(const std::vector<NodePointer>& nodes, const NodeSmithClaim& claim) {
+NodePointer chosen_among(const std::vector<NodePointer>& nodes, const NodeSmithClaim& claim,
+                         const HostPointer& host) {
     if (nodes.size() == 1) return nodes.front();
-    for (const auto proves : {is_stated, is_recorded}) {
-        const auto is_its = [&](const NodePointer& node) { return proves(*node, claim); };
-        if (std::ranges::count_if(nodes, is_its) == 1) return *std::ranges::find_if(nodes, is_its);
-    }
-    return nullptr;
+    const auto only_one = [&nodes](auto proves) -> NodePointer {
+        return std::ranges::count_if(nodes, proves) == 1 ? *std::ranges::find_if(nodes, proves) : nullptr;
+    };
+    auto stated = only_one([&claim](const NodePointer& node) { return is_stated(*node, claim); });
+    if (stated) return stated;
+    return only_one([&](const NodePointer& node) { return is_recorded(*node, claim, host); });
 }
 
 std::string contest_among(const std::vector<NodePointer>& nodes, const std::string& uuid) {
@@ -197,7 +204,7 @@ std::string contest_among(const std::vector<NodePointer>& nodes, const std::stri
 // claim's. An adopted machine's is no other claim's (see whose()), and its Node has the label.
 bool is_vouched_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, const HostPointer& host,
                     const api::Node& node) {
-    if (is_recorded(node, claim) || is_stated(node, claim)) return true;
+    if (is_recorded(node, claim, host) || is_stated(node, claim)) return true;
     if (provider && !provider->spec.redfish) return !is_adopted(claim) || is_labelled(node, claim);
     return is_given_to(host, claim) && is_on_machine(node, host->status.systemUUID);
 }
@@ -229,7 +236,7 @@ FoundNode find_node(const Informers& informers, const NodeSmithClaim& claim,
     }
     found.contest =
         contest_among(nodes_with_uuid(informers, claim.status.systemUUID), claim.status.systemUUID);
-    if (!possible.empty()) found.node = chosen_among(possible, claim);
+    if (!possible.empty()) found.node = chosen_among(possible, claim, host);
     if (!possible.empty()) found.refusal = found.node ? std::string() : found.contest;
     return found;
 }

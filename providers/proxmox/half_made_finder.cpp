@@ -28,17 +28,19 @@ bool may_leave_lock(const std::string& type, const std::string& lock) {
     return type == "qmcreate" || type == "qmrestore" || type == "qmclone";
 }
 
-void skip(const std::string& host, const ProxmoxError& error) {
+// One host that does not answer, or one VM that may not be read, must not hide all others.
+void skip(const std::string& what, const std::string& host, const ProxmoxError& error, Leftovers& all) {
     const auto level = is_passing(error.kind) ? base::log::Level::debug : base::log::Level::warning;
     base::log::write(level, "Cannot tell whether a creation left something half made",
                      {{"host", host}, {"error", error.what()}});
+    if (error.kind != ErrorKind::permission) all.unseen.push_back(what + " (" + error.what() + ")");
 }
 
 }  // namespace
 
-asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find() {
+asio::awaitable<Leftovers> HalfMadeFinder::find() {
     const auto state = co_await view_.state(kGuestsAge);
-    std::vector<Leftover> found;
+    Leftovers all;
     for (const auto& guest : state->guests) {
         // Once it has tags, or a name of more than its ID, it also has what tells whose it is.
         const bool may_be_one = !guest.is_container && is_left_behind(guest.lock) && guest.tags.empty();
@@ -46,23 +48,22 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find() {
         if (!may_be_one || !host || !host->is_online) continue;
         try {
             auto leftover = co_await judge(guest);
-            if (leftover) found.push_back(*std::move(leftover));
+            if (leftover) all.found.push_back(*std::move(leftover));
         } catch (const ProxmoxError& error) {
-            // One host that does not answer, or one VM that may not be read, must not hide all others.
-            skip(guest.node, error);
+            skip("VM " + std::to_string(guest.vmid) + " on " + guest.node, guest.node, error, all);
         }
     }
-    if (settings_.spec.resourcePool.empty()) co_return found;
+    if (settings_.spec.resourcePool.empty()) co_return all;
     for (const auto& host : state->hosts) {
         if (!host.is_online) continue;
         try {
             const auto hidden = co_await find_hidden(host.name, state);
-            found.insert(found.end(), hidden.begin(), hidden.end());
+            all.found.insert(all.found.end(), hidden.begin(), hidden.end());
         } catch (const ProxmoxError& error) {
-            skip(host.name, error);
+            skip("tasks that failed on " + host.name, host.name, error, all);
         }
     }
-    co_return found;
+    co_return all;
 }
 
 // The task log tells of creations; of clones it does not, as their tasks bear their template's ID.

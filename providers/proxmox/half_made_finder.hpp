@@ -24,7 +24,7 @@ public:
           tasks_(tasks) {}
 
     // Throws ProxmoxError.
-    asio::awaitable<std::vector<Leftover>> find();
+    asio::awaitable<Leftovers> find();
 
 private:
     asio::awaitable<std::optional<Leftover>> judge(Guest guest);

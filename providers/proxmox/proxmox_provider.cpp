@@ -88,12 +88,13 @@ public:
         if (std::holds_alternative<NotAdopted>(result)) co_await client_.confirm_cluster();
         co_return result;
     }
-    asio::awaitable<std::vector<Leftover>> leftovers() override {
-        auto found = co_await half_made_.find();
+    asio::awaitable<Leftovers> leftovers() override {
+        auto all = co_await half_made_.find();
         const auto volumes = co_await left_volumes_.find();
-        found.insert(found.end(), volumes.begin(), volumes.end());
+        all.found.insert(all.found.end(), volumes.found.begin(), volumes.found.end());
+        all.unseen.insert(all.unseen.end(), volumes.unseen.begin(), volumes.unseen.end());
         co_await client_.confirm_cluster();
-        co_return found;
+        co_return all;
     }
     asio::awaitable<GuestSight> look_at_guest(MachineRecord record) override {
         co_return co_await proxmox::look_at_guest(client_, std::move(record));

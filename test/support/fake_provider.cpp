@@ -125,9 +125,9 @@ public:
         co_return result;
     }
 
-    asio::awaitable<std::vector<providers::Leftover>> leftovers() override {
+    asio::awaitable<providers::Leftovers> leftovers() override {
         co_await begin("leftovers");
-        co_return cloud_.leftovers;
+        co_return providers::Leftovers{cloud_.leftovers, cloud_.unseen};
     }
     asio::awaitable<std::vector<providers::Stray>> strays() override { co_return cloud_.strays; }
 

@@ -59,6 +59,7 @@ public:
     std::vector<providers::Reservation> reservations;  // that the last machine was placed beside
     std::deque<providers::RemoveResult> next_remove;
     std::vector<providers::Leftover> leftovers;
+    std::vector<std::string> unseen;  // see providers::Leftovers
     std::vector<providers::Stray> strays;
     base::Duration latency =
         std::chrono::milliseconds{1};                  // of each call; a long one is a provider that hangs

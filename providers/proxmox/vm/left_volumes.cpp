@@ -40,18 +40,20 @@ std::vector<std::string> left_volumes(const json::value& log) {
     return volumes;
 }
 
-asio::awaitable<std::vector<Leftover>> LeftVolumeFinder::find() {
+asio::awaitable<Leftovers> LeftVolumeFinder::find() {
     const auto state = co_await view_.state(kHostsAge);
     if (logs_.size() > kMostLogs) logs_.clear();
-    std::vector<Leftover> all;
+    Leftovers all;
     for (const auto& host : state->hosts) {
         if (!host.is_online) continue;
         try {
             const auto found = co_await find_on(host.name);
-            all.insert(all.end(), found.begin(), found.end());
+            all.found.insert(all.found.end(), found.begin(), found.end());
         } catch (const ProxmoxError& error) {
             // One host that does not answer, or hides its tasks, must not hide all others.
             if (!is_passing(error.kind) && error.kind != ErrorKind::permission) throw;
+            if (is_passing(error.kind))
+                all.unseen.push_back("destroyed VMs' volumes on " + host.name + " (" + error.what() + ")");
         }
     }
     co_return all;

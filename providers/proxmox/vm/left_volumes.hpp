@@ -22,7 +22,7 @@ public:
         : client_(client), view_(view), clock_(clock) {}
 
     // One for each disk, with the command that removes it. Throws ProxmoxError.
-    asio::awaitable<std::vector<Leftover>> find();
+    asio::awaitable<Leftovers> find();
 
 private:
     asio::awaitable<std::vector<Leftover>> find_on(std::string host);

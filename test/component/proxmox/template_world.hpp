@@ -62,7 +62,7 @@ inline std::vector<providers::Leftover> leftovers(Lab& lab) {
     lab.wait(std::chrono::seconds{30});
     auto* finder = lab.provider->capabilities().leftover_finder;
     REQUIRE(finder);
-    return lab.run(finder->leftovers());
+    return lab.run(finder->leftovers()).found;
 }
 
 // Settings for Proxmox' own cloud-init, as the controllers would give them.

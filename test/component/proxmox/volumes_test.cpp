@@ -226,12 +226,12 @@ TEST_CASE("A disk that could not be deleted with its machine is named with the c
     REQUIRE(left.size() == 1);
     lab.restart();
     auto* finder = lab.provider->capabilities().leftover_finder;
-    const auto found = lab.run(finder->leftovers());
+    const auto found = lab.run(finder->leftovers()).found;
     REQUIRE(found.size() == 1);
     CHECK_THAT(found.front().message, Contains("pvesm free " + left.front()));
     proxmox_simulator::free_volume(world_of(lab), spec.record.host, left.front());
     lab.wait(1min);
-    CHECK(lab.run(finder->leftovers()).empty());
+    CHECK(lab.run(finder->leftovers()).found.empty());
 }
 
 TEST_CASE("A disk that an administrator moved to another storage goes with its machine") {

@@ -240,3 +240,25 @@ TEST_CASE("a machine that joins while its provider is slow is not removed under 
 }
 
 }  // namespace
+
+TEST_CASE("a claim goes on as soon as no stranger's Node shows its machine's UUID any more") {
+    World world;
+    world.machines_join = false;
+    auto stranger = objects::node("stranger");
+    stranger.status.nodeInfo.systemUUID = "4c4c4544-0042-3510-8054-b4c04f4d3131";
+    world.server.put(stranger);
+    world.run(1min);
+    Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "Launched"; }));
+    const auto say = [&world](const std::string& uuid) {
+        world.server.edit<api::Node>({"", "stranger"},
+                                     [&uuid](api::Node& node) { node.status.nodeInfo.systemUUID = uuid; });
+    };
+    say(world.claim()->status.systemUUID);
+    REQUIRE(
+        world.run_until([&] { return world.reason(conditions::kDrained) == "NodeIdentityMismatch"; }, 2h));
+    CHECK(world.claim()->status.launchAttempts == 1);
+    say(stranger.status.nodeInfo.systemUUID);
+    CHECK(world.run_until([&] { return world.claim()->status.launchAttempts == 2; }, 5min));
+}

@@ -303,6 +303,17 @@ TEST_CASE("S6: hardware that names a foreign UUID gets no Node by it") {
         host->status.nodeUID = scene.cluster.server.put(old).metadata.uid;
         CHECK(scene.find(host).node);
     }
+    SECTION("not by the claim's forged record and its own label, where the host knows another Node") {
+        scene.make_claim_later();
+        auto old = stranger("worker-of-old");
+        label(old, "mine");
+        scene.cluster.server.put(old);
+        scene.mine.status.nodeName = "worker-of-old";
+        objects::set_condition(scene.mine.status.conditions, conditions::kRegistered, ConditionStatus::True);
+        CHECK(scene.find(host).node);
+        host->status.nodeUID = "of-the-true-one";
+        CHECK_FALSE(scene.find(host).node);
+    }
     SECTION("but not by its label, which its kubelet can set") {
         scene.make_claim_later();
         auto old = stranger("metal-1");
@@ -351,6 +362,17 @@ TEST_CASE("the Node that a status notes is the claim's if it is proven so") {
         scene.mine.status.providerRef.clear();
         CHECK_FALSE(noted());
         objects::set_condition(scene.mine.status.conditions, conditions::kRegistered, ConditionStatus::True);
+        CHECK(noted());
+        objects::set_condition(scene.mine.status.conditions, conditions::kRegistered, ConditionStatus::False);
+        CHECK_FALSE(noted());
+    }
+    SECTION("by our label, together with the record that its attempt was given up as it joined") {
+        auto node = stranger("noted", "");
+        label(node, "mine");
+        scene.cluster.server.put(node);
+        scene.mine.status.providerRef.clear();
+        objects::set_condition(scene.mine.status.conditions, conditions::kMachineDeleted,
+                               ConditionStatus::True);
         CHECK(noted());
     }
 }

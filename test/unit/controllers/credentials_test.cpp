@@ -276,6 +276,31 @@ TEST_CASE("Secrets are protected and released whichever write is lost") {
     CHECK(world.server.list<api::RoleBinding>().empty());
 }
 
+TEST_CASE("rights that a process had begun to give up are made anew when they are needed again") {
+    World world;
+    restrict_rights(world);
+    api::RoleBinding left;
+    left.metadata.name = kInUse.name;
+    left.metadata.namespace_ = kInUse.namespace_;
+    left.metadata.finalizers = {std::string(api::finalizers::kCredentials)};
+    world.server.put(left);
+    world.server.remove<api::RoleBinding>(kInUse);
+    REQUIRE(world.server.get<api::RoleBinding>(kInUse)->metadata.deletionTimestamp);
+    const bool namespace_ends = GENERATE(false, true);
+    api::Namespace space;
+    space.metadata.name = "default";
+    space.metadata.finalizers = {"example.com/held"};
+    world.server.put(space);
+    if (namespace_ends) world.server.remove<api::Namespace>({"", "default"});
+    put_claim(world);
+    world.start();
+    world.run_for(1min);
+    CHECK(is_held(world));
+    REQUIRE(world.server.get<api::RoleBinding>(kInUse));
+    CHECK(world.server.get<api::RoleBinding>(kInUse)->metadata.deletionTimestamp.has_value() ==
+          namespace_ends);
+}
+
 TEST_CASE("without the right to patch Secrets a provider works and says what is missing") {
     World world;
     put_claim(world);
@@ -333,5 +358,37 @@ TEST_CASE("a deleted provider waits for its orphans, as nobody could remove them
         world.run_for(10min);
         CHECK(world.events.count("OrphansLeft: remove by hand what is left: machine lost") == 1);
     }
+    CHECK_FALSE(world.server.get<NodeSmithProvider>(kProvider));
+}
+
+TEST_CASE("a deleted provider waits while it cannot be looked at what it leaves, and then says so") {
+    World world;
+    world.edit([](NodeSmithProvider& provider) {
+        provider.metadata.finalizers = {std::string(api::finalizers::kProvider)};
+        provider.status.protectedSecret = "token";
+    });
+    std::string what;
+    SECTION("a machine whose description cannot be read") {
+        providers::Machine unread;
+        unread.record.host = "pve1";
+        unread.record.machine_id = "4711";
+        world.script.machines = {unread};
+        what = "machine 4711 on pve1, whose description could not be read";
+    }
+    SECTION("a host that does not answer") {
+        world.script.leftovers.unseen = {"VM 4712 on pve2 (no answer)"};
+        what = "VM 4712 on pve2 (no answer)";
+    }
+    SECTION("its Secret is gone") {
+        world.server.remove<api::Secret>(kToken);
+        what = "Secret default/token";
+    }
+    world.server.remove<NodeSmithProvider>(kProvider);
+    world.start();
+    world.run_for(5min);
+    REQUIRE(world.server.get<NodeSmithProvider>(kProvider));
+    CHECK_THAT(world.message("Ready"), Catch::Contains(what));
+    world.run_for(10min);
+    CHECK(world.events.count("OrphansLeft: remove by hand what is left: ") == 1);
     CHECK_FALSE(world.server.get<NodeSmithProvider>(kProvider));
 }

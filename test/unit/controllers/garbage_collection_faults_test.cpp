@@ -46,6 +46,18 @@ TEST_CASE("an orphan whose removal is refused for good keeps no other from being
     CHECK(world.run_until([&] { return world.gone("c"); }, 10min));
 }
 
+TEST_CASE("a host that could not be looked at for half-made machines is said") {
+    World world;
+    world.cloud.unseen = {"tasks that failed on host-b (host-b does not answer)"};
+    world.cloud.leftovers = {{{"host-a", "4711", ""}, "VM 4711 on host-a is locked", true}};
+    Process process(world);
+    world.run(8min);
+    REQUIRE(orphans_found(world));
+    CHECK_THAT(orphans_found(world)->message,
+               Catch::Contains("VM 4711 on host-a is locked") &&
+                   Catch::Contains("so that there may be more: tasks that failed on host-b"));
+}
+
 TEST_CASE("a part of the round that fails keeps no other part from its work, and is said") {
     World world;
     RefusesFirst calls;

@@ -8,6 +8,7 @@
 #include "test/unit/controllers/cluster.hpp"
 
 using api::v1alpha1::HostPhase;
+using api::v1alpha1::NodeSmithClaim;
 using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithProvider;
 using redfish_simulator::Profile;
@@ -113,6 +114,48 @@ TEST_CASE("a host is taken once, and not deleted while it is taken") {
     REQUIRE(test::run(rack.context, rack.clock, rack.inventory.write(taken, use, "was given back")));
     rack.run_for(minutes{1});
     CHECK_FALSE(rack.server.get<NodeSmithHost>(kA));
+}
+
+TEST_CASE("a deleted host stays until the claim that was on it has ended, as it is looked at once more") {
+    Rack rack;
+    rack.put("a");
+    NodeSmithClaim claim;
+    claim.metadata.name = "first";
+    claim.metadata.namespace_ = "default";
+    claim.status.host = "a";
+    claim.status.providerRef = rack.host("a").spec.providerRef;
+    rack.server.put(claim);
+    rack.start();
+    rack.run_for(seconds{20});
+    REQUIRE(rack.take(rack.seen("a"), "first"));
+    rack.server.remove<NodeSmithHost>(kA);
+    auto use = rack.seen("a").use;
+    use.owner.reset();
+    use.stage = providers::HostStage::other;
+    REQUIRE(test::run(rack.context, rack.clock, rack.inventory.write(rack.seen("a"), use, "was given back")));
+    rack.run_for(minutes{10});
+    CHECK(rack.server.get<NodeSmithHost>(kA));
+    rack.server.remove<NodeSmithClaim>({"default", "first"});
+    rack.run_for(minutes{1});
+    CHECK_FALSE(rack.server.get<NodeSmithHost>(kA));
+}
+
+TEST_CASE(
+    "a deleted host whose claim and provider were taken away by force is let go, and an Event says so") {
+    Rack rack;
+    rack.put("a");
+    rack.start();
+    rack.run_for(seconds{20});
+    REQUIRE(rack.take(rack.seen("a"), "first"));
+    rack.server.remove<NodeSmithHost>(kA);
+    rack.run_for(minutes{10});
+    REQUIRE(rack.server.get<NodeSmithHost>(kA));
+    const api::ObjectKey provider{"default", rack.host("a").spec.providerRef};
+    rack.server.edit<NodeSmithProvider>(provider, [](auto& edited) { edited.metadata.finalizers.reset(); });
+    rack.server.remove<NodeSmithProvider>(provider);
+    rack.run_for(minutes{20});
+    CHECK_FALSE(rack.server.get<NodeSmithHost>(kA));
+    CHECK(rack.events.count("ReleasedUnseen") == 1);
 }
 
 TEST_CASE("a backend sees of a host what its user wrote and what is known") {

@@ -16,12 +16,15 @@ using objects::NodeSmithProvider;
 namespace asio = boost::asio;
 
 // A backend whose health a test decides.
-class Backend final : public providers::Provider, public providers::Dismantler {
+class Backend final : public providers::Provider,
+                      public providers::Dismantler,
+                      public providers::LeftoverFinder {
 public:
     struct Script {
         providers::Health health{true, true, "", "", "9.2"};
         std::vector<providers::HostOffering> hosts;
         std::vector<providers::Machine> machines;
+        providers::Leftovers leftovers;
         std::string failure;  // thrown by check()
         int checks = 0;
         int made = 0;
@@ -60,7 +63,8 @@ public:
     asio::awaitable<bool> discard_boot_image(providers::MachineIdentity, providers::MachineRecord) override {
         throw std::logic_error("discard_boot_image");
     }
-    providers::Capabilities capabilities() override { return {.dismantler = this}; }
+    providers::Capabilities capabilities() override { return {.dismantler = this, .leftover_finder = this}; }
+    asio::awaitable<providers::Leftovers> leftovers() override { co_return script_.leftovers; }
     asio::awaitable<std::string> dismantle() override {
         if (++script_.dismantlings == 1) script_.checks_before = script_.checks;
         co_return script_.left;
