@@ -78,7 +78,7 @@ def end_of_parentheses(text, start):
 
 MUTATIONS = [
     Mutation("make a machine for a claim with the name of a Node", "its token is good for somebody's Node", "controllers",
-             Edit("decide_launch", r"if \((!s\.name_taken\.empty\(\))\)", "false")),
+             Edit("must_heed_name", r"return (!s\.name_taken\.empty\(\))", "false")),
     Mutation("try again under a name that got a certificate", "who stole the certificate is the next machine's Node", "controllers",
              Edit("fail_attempt", r"if \((!status\.bootstrapKeySHA256\.empty\(\))\)", "false")),
     Mutation("take a Node because its kubelet says it is the claim's", "a Node of others gets labels and is drained", "controllers",
@@ -275,6 +275,8 @@ MUTATIONS = [
              Edit("settle", r"(if \(fits\(daemon\.requests, free\)\))", "if (true)")),
     Mutation("believe what a Node says beyond its machine", "honest nodes are emptied for a liar", "controllers",
              Edit("within_its_machine", r"()if \(amount\.is_zero\(\)", "continue;\n        ")),
+    Mutation("take a machine's own Node for a stranger's", "a person's claim waits for ever beside its machine", "controllers",
+             Edit("must_heed_name", r"( && status\.bootstrapKeySHA256\.empty\(\) && !is_far_on)", "")),
     Mutation("let a host go while its claim still looks for it", "the claim waits for ever for its host", "controllers",
              Edit("reconcile", r"!current->status\.claimRef( && !is_looked_for\(\*current\))", "")),
     Mutation("hold a host whose claim and provider are gone", "a deleted host stays for ever", "controllers",

@@ -124,6 +124,17 @@ std::optional<std::string> why_withdrawn(const Situation& s) {
     return "pool " + s.pool->metadata.name + " offers no machines of " + size_text(size) + " any more";
 }
 
+// Returns whether a name that somebody has stands in the way. A machine that got its certificate has that name
+// itself, whatever UUID its Node shows. Where a person's claim has a machine already, it goes the way of any
+// machine whose Node does not appear, which has an end.
+bool must_heed_name(const Situation& s) {
+    const auto& status = s.claim.status;
+    const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
+    const bool is_made = launched && launched->status == ConditionStatus::Unknown;
+    const bool is_far_on = is_made && !limits::is_created_by_pool(s.claim);
+    return !s.name_taken.empty() && status.bootstrapKeySHA256.empty() && !is_far_on;
+}
+
 // No machine gets a name that somebody else has: whoever has a certificate for a Node's name is that Node.
 Decision decide_taken(const Situation& s) {
     if (!limits::is_created_by_pool(s.claim))
@@ -141,7 +152,7 @@ Decision decide_taken(const Situation& s) {
 
 Decision decide_launch(const Situation& s) {
     const auto& status = s.claim.status;
-    if (!s.name_taken.empty()) return decide_taken(s);
+    if (must_heed_name(s)) return decide_taken(s);
     if (!is_placed(status)) {
         if (!s.pool) return waiting(s, reasons::kPoolMissing, "there is no pool " + s.claim.spec.poolRef);
         if (s.pool->metadata.deletionTimestamp)

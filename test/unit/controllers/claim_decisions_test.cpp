@@ -96,6 +96,17 @@ TEST_CASE("no machine is made for a claim whose name somebody else has") {
         CHECK(decision.status.launchAttempts == 0);
         CHECK(condition(decision.status, conditions::kFailed).reason == reasons::kNameTaken);
     }
+    SECTION("one whose machine has its certificate bears the name itself, with a UUID that is not its own") {
+        scene.placed();
+        scene.claim.status.bootstrapKeySHA256 = "bada788f";
+        CHECK(scene.decide().step == Step::launch);
+    }
+    SECTION("one of a person that has a machine comes to an end like any whose Node does not appear") {
+        scene.claim.spec.idempotencyKey.clear();
+        scene.placed();
+        scene.set(conditions::kLaunched, ConditionStatus::Unknown, reasons::kLaunching, at(0s));
+        CHECK(scene.decide().step == Step::launch);
+    }
     SECTION("one in service is not touched by it") {
         scene.in_service();
         CHECK(scene.decide().step == Step::nothing);
