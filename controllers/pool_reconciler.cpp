@@ -6,6 +6,7 @@
 #include "controllers/cache/writes.hpp"
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/services/address_networks.hpp"
 #include "controllers/state/hold_back.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/template_hash.hpp"
@@ -106,6 +107,7 @@ PoolObservation PoolReconciler::look(const NodeSmithPool& pool) const {
     facts.label_conflict = label_conflict(pool, informers_.pools.store().all());
     if (provider && provider->spec.redfish)
         facts.bare_metal = informers_.hosts.store().by_index(kHostsByProvider, api::key_of(*provider).str());
+    facts.address_conflicts = conflicts_text(address_conflicts(informers_, pool));
     const auto refusals = reservations_.refusals().of(pool);
     if (!refusals.empty()) facts.claims_refused = provisioning::refusal_text(refusals.front());
     return facts;
@@ -169,7 +171,8 @@ void PoolReconciler::say_what_is_wrong(const NodeSmithPool& before, const NodeSm
 
 // The claim's reconciler may have counted a loss first, so the condition decides whether it is news.
 void PoolReconciler::say_what_others_do(const NodeSmithPool& before, const NodeSmithPool& after) {
-    for (const auto type : {conditions::kTakenAway, conditions::kUndeclaredTaints}) {
+    for (const auto type :
+         {conditions::kTakenAway, conditions::kUndeclaredTaints, conditions::kAddressConflict}) {
         const auto* now = api::find_condition(after.status.conditions, type);
         const auto* then = api::find_condition(before.status.conditions, type);
         if (now && (!then || then->message != now->message))

@@ -22,8 +22,8 @@ BOOST_DESCRIBE_STRUCT(IPv6Network, (), (addresses, prefixLength, gateway))
 BOOST_DESCRIBE_STRUCT(NetworkRoute, (), (to, via))
 BOOST_DESCRIBE_STRUCT(FurtherInterface, (), (name, mode, addresses, prefixLength, ipv6, mtu, routes))
 BOOST_DESCRIBE_STRUCT(MachineNetwork, (),
-                      (mode, addresses, prefixLength, gateway, nameservers, searchDomains, interface, ipv6,
-                       mtu, routes, interfaces))
+                      (name, mode, addresses, prefixLength, gateway, nameservers, searchDomains, interface,
+                       ipv6, mtu, routes, interfaces))
 BOOST_DESCRIBE_STRUCT(CustomCloudInit, (), (user, network, meta, vendor))
 BOOST_DESCRIBE_STRUCT(CloudInit, (),
                       (user, sshAuthorizedKeys, sshAuthorizedKeysSecretRef, upgradePackages,

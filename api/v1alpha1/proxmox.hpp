@@ -110,6 +110,7 @@ struct FurtherInterface {
 
 // Addresses for machines; a Pool's replaces its Provider's as a whole.
 struct MachineNetwork {
+    std::string name;  // tells networks apart that have equal addresses; "" = by cluster, bridge and VLAN
     NetworkMode mode = NetworkMode::DHCP;
     std::vector<std::string> addresses;  // single addresses or ranges "10.0.4.50-10.0.4.99"
     std::int32_t prefixLength = 24;

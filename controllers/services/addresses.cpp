@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "bootstrap/network_config.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/services/address_networks.hpp"
 #include "controllers/services/address_ranges.hpp"
 
 namespace controllers {
@@ -16,9 +17,27 @@ namespace {
 using api::v1alpha1::AddressReservation;
 using api::v1alpha1::MachineNetwork;
 
-bool share_addresses(const NodeSmithPool& a, const NodeSmithPool& b) {
-    return a.metadata.namespace_ == b.metadata.namespace_ && a.spec.providerRef == b.spec.providerRef;
-}
+// Tells which addresses of others are taken on the networks that a pool's machines are on.
+class Book {
+public:
+    Book(const NodeSmithPool& pool, const ProviderPointer& provider, const MachineNetwork& network) {
+        for (const auto& one : bootstrap::by_interface(network)) {
+            auto own = address_network(pool, provider.get(), one.interface);
+            own.name = one.interface == network.interface ? network.name : std::string();
+            own_.push_back(std::move(own));
+        }
+    }
+
+    // Whether that reservation of `other`, whose provider may be unknown, takes its address from this pool.
+    bool takes(const NodeSmithPool& other, const NodeSmithProvider* provider,
+               const AddressReservation& reservation) const {
+        const auto there = address_network(other, provider, interface_of(reservation));
+        return std::ranges::any_of(own_, [&](const AddressNetwork& own) { return may_be_one(own, there); });
+    }
+
+private:
+    std::vector<AddressNetwork> own_;
+};
 
 // What an interface of each machine is to have: one address out of these.
 struct AddressWish {
@@ -143,7 +162,7 @@ asio::awaitable<std::variant<Addresses::Reserved, Addresses::Refusal>> Addresses
     if (chosen != held)
         co_await write_status(client_, informers_.pools, *pool, with_reservations(*pool, claim, chosen));
     // Written first and read after it: of two pools that took the same address at least one sees the other.
-    const auto shared_one = co_await shared(key, claim, chosen);
+    const auto shared_one = co_await shared(key, claim, std::move(network), chosen);
     if (shared_one.empty()) co_return choice;
     co_await give_back(key, claim);
     co_return Refusal{kAddressesExhausted,
@@ -152,14 +171,16 @@ asio::awaitable<std::variant<Addresses::Reserved, Addresses::Refusal>> Addresses
 
 std::set<std::string> Addresses::taken(const NodeSmithPool& pool, const MachineNetwork& network) const {
     std::set<std::string> result;
+    const Book book(pool, provider_of_pool(pool), network);
     for (const auto& one : bootstrap::by_interface(network)) {
         if (!one.gateway.empty()) result.insert(canonical_address(one.gateway));
         if (one.ipv6 && !one.ipv6->gateway.empty()) result.insert(canonical_address(one.ipv6->gateway));
         for (const auto& route : one.routes) result.insert(canonical_address(route.via));
     }
     for (const auto& [key, other] : informers_.pools.store().all()) {
-        if (!share_addresses(pool, *other)) continue;
-        for (const auto& reservation : other->status.addresses) result.insert(reservation.address);
+        const auto provider = provider_of_pool(*other);
+        for (const auto& reservation : other->status.addresses)
+            if (book.takes(*other, provider.get(), reservation)) result.insert(reservation.address);
     }
     // Machines that were kept (deletionPolicy Retain) have no claim any more, but still their Node.
     for (const auto& [key, node] : informers_.nodes.store().all())
@@ -167,23 +188,31 @@ std::set<std::string> Addresses::taken(const NodeSmithPool& pool, const MachineN
     return result;
 }
 
-asio::awaitable<std::string> Addresses::shared(kube::ObjectKey key, std::string claim, Reserved reserved) {
-    kube::ListOptions options;
-    options.namespace_ = key.namespace_;
-    const auto pools = co_await client_.list<NodeSmithPool>(std::move(options));
+ProviderPointer Addresses::provider_of_pool(const NodeSmithPool& pool) const {
+    return informers_.providers.store().get({pool.metadata.namespace_, pool.spec.providerRef});
+}
+
+asio::awaitable<std::string> Addresses::shared(kube::ObjectKey key, std::string claim, MachineNetwork network,
+                                               Reserved reserved) {
+    const kube::ListOptions everywhere;
+    const auto pools = co_await client_.list<NodeSmithPool>(everywhere);
     const auto own =
-        std::ranges::find(pools.objects, key.name, [](const auto& pool) { return pool.metadata.name; });
+        std::ranges::find(pools.objects, key, [](const auto& pool) { return api::key_of(pool); });
     if (own == pools.objects.end())
         co_return std::string("of pool " + key.name + ", which is gone or cannot be decoded,");
+    const Book book(*own, provider_of_pool(*own), network);
     std::set<std::string> others;
     // Whether a pool that cannot be decoded shares addresses with this one is not known.
     for (const auto& pool : pools.undecodable)
-        for (const auto& reservation : pool.rest.status.addresses) others.insert(reservation.address);
+        if (informers_.managed.contains(pool.rest.metadata.namespace_))
+            for (const auto& reservation : pool.rest.status.addresses) others.insert(reservation.address);
     for (const auto& pool : pools.objects) {
-        if (!share_addresses(*own, pool)) continue;
+        // Of a namespace that is not managed, another operator keeps the book.
+        if (!informers_.managed.contains(pool.metadata.namespace_)) continue;
+        const auto provider = provider_of_pool(pool);
         for (const auto& reservation : pool.status.addresses) {
-            const bool is_own = pool.metadata.name == key.name && reservation.claim == claim;
-            if (!is_own) others.insert(reservation.address);
+            const bool is_own = api::key_of(pool) == key && reservation.claim == claim;
+            if (!is_own && book.takes(pool, provider.get(), reservation)) others.insert(reservation.address);
         }
     }
     const auto held = held_by(*own, claim);

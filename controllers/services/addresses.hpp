@@ -41,8 +41,9 @@ public:
     };
     using Reserved = std::vector<api::v1alpha1::AddressReservation>;
     // The claim's addresses, one for each interface and family that the network has ranges for: those it has,
-    // else free ones, in canonical form; all of them or none. One call at a time per provider. Throws
-    // ApiError 409 if somebody else was quicker: try again.
+    // else free ones, in canonical form; all of them or none. An address is free if no pool of any managed
+    // namespace holds it on what may be the same network. One call at a time per provider. Throws ApiError
+    // 409 if somebody else was quicker: try again.
     asio::awaitable<std::variant<Reserved, Refusal>> reserve(kube::ObjectKey pool, std::string claim,
                                                              api::v1alpha1::MachineNetwork network);
     // Frees the addresses of claims that have ended, or have failed and have no machine any more.
@@ -50,8 +51,11 @@ public:
 
 private:
     asio::awaitable<bool> is_unused(kube::ObjectKey claim);
-    // The address that the claim does not hold alone, as the API server says; empty: it holds all alone.
-    asio::awaitable<std::string> shared(kube::ObjectKey pool, std::string claim, Reserved reserved);
+    // The address that the claim does not hold alone on its network, as the API server says; empty: it holds
+    // all alone.
+    asio::awaitable<std::string> shared(kube::ObjectKey pool, std::string claim,
+                                        api::v1alpha1::MachineNetwork network, Reserved reserved);
+    ProviderPointer provider_of_pool(const NodeSmithPool& pool) const;
     asio::awaitable<void> give_back(kube::ObjectKey pool, std::string claim);
     std::set<std::string> taken(const NodeSmithPool& pool,
                                 const api::v1alpha1::MachineNetwork& network) const;

@@ -224,7 +224,7 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
 }
 
 // Says what others do to the pool's Nodes, while they do it.
-void note_others(NodeSmithPool& pool, api::Time now) {
+void note_others(NodeSmithPool& pool, const std::string& address_conflicts, api::Time now) {
     const auto& losses = pool.status.losses;
     const bool any = losses && losses->count > 0;
     const auto note = [&](std::string_view type, std::string_view reason, std::string message) {
@@ -234,6 +234,7 @@ void note_others(NodeSmithPool& pool, api::Time now) {
     };
     note(conditions::kTakenAway, any ? losses->reason : "", any ? losses_text(*losses) : "");
     note(conditions::kUndeclaredTaints, reasons::kTaintStays, stays_text(pool));
+    note(conditions::kAddressConflict, reasons::kAddressHeldTwice, address_conflicts);
 }
 
 // The machine that never joined and is kept for a look.
@@ -337,7 +338,7 @@ PoolStatus next_status(const PoolObservation& facts, api::Time now) {
     note_contested_labels(facts, status, now);
     auto after = facts.object;
     after.status = std::move(status);
-    note_others(after, now);
+    note_others(after, facts.address_conflicts, now);
     conclude(after, facts.provider, now);
     return after.status;
 }

@@ -9,6 +9,14 @@
 #include "controllers/cache/membership.hpp"
 #include "controllers/state/pool_counts.hpp"
 
+namespace api::conditions {
+// Of a pool, only while it is True: another claim holds an address that one of its claims holds.
+inline constexpr std::string_view kAddressConflict = "AddressConflict";
+}  // namespace api::conditions
+namespace api::reasons {
+inline constexpr std::string_view kAddressHeldTwice = "AddressHeldTwice";  // AddressConflict
+}  // namespace api::reasons
+
 namespace controllers {
 
 struct PoolObservation {
@@ -19,7 +27,8 @@ struct PoolObservation {
     const NodeSmithProvider* provider = nullptr;     // null: not there
     const NodeSmithPool* label_conflict = nullptr;   // the older pool with the same label
     std::vector<HostPointer> bare_metal;             // of its provider
-    std::string claims_refused;  // what the API server says against its claims, if it does
+    std::string claims_refused;     // what the API server says against its claims, if it does
+    std::string address_conflicts;  // see conflicts_text()
 };
 
 // No claim has the bare-metal host, and one can.

@@ -31,8 +31,9 @@ void put(json::object& text, std::string_view name, const std::optional<T>& valu
     if (value) text[name] = given(*value);
 }
 
-// More addresses for further machines change none that exists.
+// More addresses for further machines change none that exists, and neither does what their network is called.
 MachineNetwork without_ranges(MachineNetwork network) {
+    network.name.clear();
     network.addresses.clear();
     if (network.ipv6) network.ipv6->addresses.clear();
     for (auto& interface : network.interfaces) {

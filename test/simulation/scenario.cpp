@@ -269,8 +269,8 @@ void draw_prices(Dice& dice, Scenario& scenario) {
     }
 }
 
-// Some pools give addresses of both families to their machines, more than they can have at once; those of one
-// provider out of the same ranges.
+// Some pools give addresses of both families to their machines, more than they can have at once; all out of
+// the same ranges, as their providers are on one Proxmox.
 void draw_networks(Dice& dice, Scenario& scenario) {
     for (auto& pool : scenario.pools) {
         const auto provider =
@@ -280,7 +280,7 @@ void draw_networks(Dice& dice, Scenario& scenario) {
             provider != scenario.providers.end() && provider->spec.proxmox && pool.spec.bootstrap &&
             pool.spec.bootstrap->method == BootstrapMethod::CloudInit && !pool.spec.machineTemplate.network;
         if (!is_told || !dice.chance(0.25)) continue;
-        pool.spec.machineTemplate.network = a_dual_stack_network(provider - scenario.providers.begin());
+        pool.spec.machineTemplate.network = a_dual_stack_network(0);
     }
 }
 

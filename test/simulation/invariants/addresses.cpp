@@ -40,8 +40,7 @@ private:
         for (const auto& [key, pool] : world_.view.all<NodeSmithPool>()) {
             for (const auto& reservation : pool->status.addresses) {
                 const auto holder = key.name + "/" + reservation.claim;
-                const auto [other, is_new] =
-                    holders.emplace(pool->spec.providerRef + "/" + reservation.address, holder);
+                const auto [other, is_new] = holders.emplace(reservation.address, holder);
                 if (is_new) continue;
                 // Two pools may take the same one at once; then both see it and give it back before it is
                 // used.

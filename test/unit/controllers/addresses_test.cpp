@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "controllers/services/address_networks.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/run_coroutine.hpp"
 #include "test/unit/controllers/cluster.hpp"
@@ -145,6 +146,104 @@ TEST_CASE("an address that another operator gave to another pool meanwhile is gi
     CHECK(world.pool().status.addresses.empty());
     world.run_for(1s);
     CHECK(world.reserve("a") == "10.0.4.3");
+}
+
+namespace {
+
+// A pool of another provider, in another namespace, that holds 10.0.4.2.
+struct TwoProviders : World {
+    api::v1alpha1::NodeSmithProvider mine = objects::provider("proxmox");
+    api::v1alpha1::NodeSmithProvider theirs = objects::provider("elsewhere");
+    NodeSmithPool theirs_pool = objects::pool("theirs");
+
+    TwoProviders() {
+        for (auto* provider : {&mine, &theirs}) {
+            provider->spec.proxmox->networkInterfaces = {{"net0", "virtio", "vmbr0", std::nullopt, ""}};
+            provider->status.cluster = {"lab", "fingerprint-1"};
+        }
+        theirs.metadata.namespace_ = theirs_pool.metadata.namespace_ = "team-b";
+        theirs_pool.spec.providerRef = "elsewhere";
+        theirs_pool.status.addresses = {{"10.0.4.2", "theirs-1", "net0"}};
+    }
+    void put_all() {
+        for (const auto* provider : {&mine, &theirs}) server.put(*provider);
+        server.put(theirs_pool);
+        run_for(1s);
+    }
+    api::v1alpha1::NetworkInterface& interface() { return theirs.spec.proxmox->networkInterfaces.front(); }
+};
+
+}  // namespace
+
+TEST_CASE("an address is given once on a network, whichever provider and namespace its pool is of") {
+    TwoProviders world;
+    SECTION("of the same Proxmox, bridge and VLAN") {}
+    SECTION("of a Proxmox that is not known") {
+        world.theirs.status.cluster.reset();
+    }
+    SECTION("on the bridge of a template") {
+        world.theirs.spec.proxmox->networkInterfaces.clear();
+    }
+    SECTION("of bare metal, whose network is not known") {
+        world.theirs.spec.proxmox.reset();
+        world.theirs.spec.redfish.emplace();
+    }
+    SECTION("of the same name") {
+        world.interface().vlanTag = 7;
+        world.network.name = "office";
+        world.theirs_pool.spec.machineTemplate.network.emplace().name = "office";
+    }
+    world.put_all();
+    CHECK(world.reserve("a") == "10.0.4.3");
+}
+
+TEST_CASE("equal ranges of different networks stay independent") {
+    TwoProviders world;
+    SECTION("of another Proxmox cluster") {
+        world.theirs.status.cluster->id = "fingerprint-2";
+    }
+    SECTION("of another bridge") {
+        world.interface().bridge = "vmbr1";
+    }
+    SECTION("of another VLAN") {
+        world.interface().vlanTag = 7;
+    }
+    SECTION("of another name, though all else is equal") {
+        world.network.name = "office";
+        world.theirs_pool.spec.machineTemplate.network.emplace().name = "lab";
+    }
+    SECTION("of a name, beside one that has none") {
+        world.network.name = "office";
+    }
+    world.put_all();
+    CHECK(world.reserve("a") == "10.0.4.2");
+}
+
+TEST_CASE("two claims that hold one address are told on their pools, and both keep it") {
+    TwoProviders world;
+    const auto conflicts = [&world](const std::string& pool) {
+        return controllers::conflicts_text(controllers::address_conflicts(world.informers, world.pool(pool)));
+    };
+    world.server.edit<NodeSmithPool>(world.key, [](NodeSmithPool& pool) {
+        pool.status.addresses = {{"10.0.4.2", "a", "net0"}, {"10.0.4.3", "b", "net0"}};
+    });
+    SECTION("of two pools") {
+        world.put_all();
+        CHECK_THAT(conflicts("small"),
+                   Catch::StartsWith("10.0.4.2 belongs to claim a and to claim theirs-1 of "
+                                     "pool team-b/theirs. Nothing is taken away"));
+    }
+    SECTION("of one") {
+        world.server.edit<NodeSmithPool>(
+            world.key, [](NodeSmithPool& pool) { pool.status.addresses[1].address = "10.0.4.2"; });
+        world.run_for(1s);
+        CHECK_THAT(conflicts("small"), Catch::Contains("10.0.4.2 belongs to claim a and to claim b"));
+    }
+    SECTION("not where the networks differ") {
+        world.interface().vlanTag = 7;
+        world.put_all();
+        CHECK(conflicts("small").empty());
+    }
 }
 
 TEST_CASE("a machine that is kept for a look, stopped, has no address any more") {
