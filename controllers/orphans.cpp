@@ -61,8 +61,10 @@ bool belongs_to(const Machine& machine, const NodeSmithClaim& claim) {
     if (api::is_true(claim.status.conditions, conditions::kMachineDeleted)) return false;
     if (machine.is_bare_metal)
         return identity.claim_uid == claim.metadata.uid && claim.status.host == machine.record.host;
+    const auto& recorded = claim.status.machineID;
     return identity.claim_uid == claim.metadata.uid &&
-           claim::same_uuid(identity.system_uuid, claim.status.systemUUID);
+           claim::same_uuid(identity.system_uuid, claim.status.systemUUID) &&
+           (recorded.empty() || recorded == machine.record.machine_id);
 }
 
 std::vector<Machine> unclaimed(const std::vector<Machine>& machines, const Informers& informers) {

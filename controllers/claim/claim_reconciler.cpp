@@ -29,6 +29,7 @@ ClaimReconciler::ClaimReconciler(const Context& context, ProviderInstances& inst
       remover_(means_, drainer, nodes_),
       power_cycler_(means_),
       adoption_(means_, nodes_),
+      recovery_(means_),
       watch_(means_) {}
 
 void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
@@ -116,6 +117,10 @@ asio::awaitable<kube::Result> ClaimReconciler::pass(kube::ObjectKey key) {
     if (const auto due = watch_.next_look(observation); due && *due <= observation.now) {
         co_await watch_.look(observation);
         co_return kube::Result{base::Duration::zero()};
+    }
+    if (claim::may_have_lost_status(observation.situation())) {
+        const auto taken_up = co_await recovery_.take_up(observation);
+        if (taken_up) co_return *taken_up;
     }
     const auto decision = claim::decide(observation.situation());
     if (decision.only_chooses) co_return co_await take(decision.step, observation.ahead(decision.status));

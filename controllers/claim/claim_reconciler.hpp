@@ -8,6 +8,7 @@
 #include "controllers/claim/act/launcher.hpp"
 #include "controllers/claim/act/node_keeper.hpp"
 #include "controllers/claim/act/power_cycler.hpp"
+#include "controllers/claim/act/recovery.hpp"
 #include "controllers/claim/act/remover.hpp"
 #include "controllers/claim/boot_watch.hpp"
 #include "controllers/claim/provider_lanes.hpp"
@@ -51,6 +52,7 @@ private:
     claim::Remover remover_;
     claim::PowerCycler power_cycler_;
     claim::Adoption adoption_;
+    claim::Recovery recovery_;
     claim::BootWatch watch_;
 };
 

@@ -64,6 +64,7 @@ private:
     void edit_node();
     void apply_claim_by_hand();
     void take_finalizer();
+    void lose_status();
     void edit_template();
     void renew_image(const NodeSmithProvider& provider);
     void edit_pod_budget();

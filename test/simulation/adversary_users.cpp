@@ -54,7 +54,9 @@ void Adversary::delete_node() {
 }
 
 void Adversary::user_edits() {
-    switch (random_->below(10)) {
+    switch (random_->below(11)) {
+        case 10:
+            return lose_status();
         case 6:
         case 7:
             return edit_template();
@@ -180,6 +182,15 @@ void Adversary::apply_claim_by_hand() {
     claim.spec.requirements = {2, 2048};
     world_.trace.line("user", "applies claim ", claim.metadata.name, " of ", claim.spec.poolRef);
     world_.server.put(claim);
+}
+
+// As a backup that leaves the status out restores it.
+void Adversary::lose_status() {
+    const auto* claim = any<NodeSmithClaim>();
+    if (!claim || !api::is_true(claim->status.conditions, api::conditions::kLaunched)) return;
+    world_.trace.line("user", "restores claim ", claim->metadata.name, " without its status");
+    world_.server.edit<NodeSmithClaim>(api::key_of(*claim),
+                                       [](NodeSmithClaim& edited) { edited.status = {}; });
 }
 
 // Half of the users go on to delete the claim: its machine is nobody's then.

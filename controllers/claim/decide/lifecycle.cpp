@@ -117,6 +117,19 @@ Decision decide_stage(const Situation& s) {
 
 }  // namespace
 
+// A claim that is new, too, has begun nothing yet. But a cluster's operator begins at once, and no Node has
+// the claim's name before it did.
+bool may_have_lost_status(const Situation& s) {
+    constexpr api::Duration kNew(std::chrono::minutes{1});
+    const auto& metadata = s.claim.metadata;
+    const auto& status = s.claim.status;
+    const bool has_begun = !status.machineID.empty() || status.launchAttempts > 0 || is_unadopted(status) ||
+                           api::find_condition(status.conditions, conditions::kMachineDeleted);
+    if (has_begun || !api::has_finalizer(metadata, api::finalizers::kClaim)) return false;
+    if (s.namesake || metadata.deletionTimestamp) return s.namesake || status.conditions.empty();
+    return metadata.creationTimestamp && later(*metadata.creationTimestamp, kNew) <= s.now;
+}
+
 Decision decide(const Situation& s) {
     auto decision = decide_stage(s);
     note_use(decision.status, s);

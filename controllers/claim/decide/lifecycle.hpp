@@ -85,6 +85,10 @@ struct Decision {
 
 Decision decide(const Situation& situation);
 
+// The claim may have a machine of which its status tells nothing: somebody replaced the status, or restored
+// the claim without one.
+bool may_have_lost_status(const Situation& situation);
+
 // ---- parts of decide(), one per stage
 Decision decide_launch(const Situation& situation);
 Decision decide_registration(const Situation& situation);

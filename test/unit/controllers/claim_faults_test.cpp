@@ -262,3 +262,80 @@ TEST_CASE("a claim goes on as soon as no stranger's Node shows its machine's UUI
     say(stranger.status.nodeInfo.systemUUID);
     CHECK(world.run_until([&] { return world.claim()->status.launchAttempts == 2; }, 5min));
 }
+
+namespace {
+
+// As a backup that leaves the status out restores it.
+void lose_status(World& world) {
+    world.server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) { claim.status = {}; });
+}
+
+}  // namespace
+
+TEST_CASE("a claim that lost its status takes its machine up again, and makes no second one") {
+    World world;
+    world.launch();
+    auto process = std::make_unique<Process>(world);
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.run(2min);
+    const auto before = world.claim()->status;
+    SECTION("while it serves") {
+        lose_status(world);
+    }
+    SECTION("while the operator does not run") {
+        process.reset();
+        lose_status(world);
+        process = std::make_unique<Process>(world);
+    }
+    REQUIRE(world.run_until([&] { return world.ready(); }, 5min));
+    CHECK(world.cloud.created() == 1);
+    CHECK(world.claim()->status.machineID == before.machineID);
+    CHECK(world.claim()->status.systemUUID == before.systemUUID);
+    CHECK(world.claim()->status.nodeName == before.nodeName);
+    CHECK(world.claim()->status.templateHash == before.templateHash);
+    world.server.remove<NodeSmithClaim>(kClaim);
+    CHECK(world.run_until([&] { return world.gone(); }, 5min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("a claim that loses its status while it is drained ends only with its machine") {
+    World world;
+    Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.run(2min);
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.condition(conditions::kDrained) != nullptr; }, 1min));
+    lose_status(world);
+    CHECK(world.run_until([&] { return world.gone(); }, 5min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("a claim without a status makes no machine while it is not known which one is its own") {
+    World world;
+    Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.run(2min);
+    auto& machines = world.cloud.machines;
+    SECTION("as two bear its mark") {
+        auto twin = machines.begin()->second;
+        machines.emplace("9999", twin);
+        lose_status(world);
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "SeveralMachines"; }));
+    }
+    SECTION("as one cannot be read") {
+        machines.begin()->second.is_unread = true;
+        lose_status(world);
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "ProviderNotReady"; }));
+        world.run(5min);
+        machines.begin()->second.is_unread = false;
+        CHECK(world.run_until([&] { return world.ready(); }, 5min));
+    }
+    SECTION("as the one with its mark has another UUID") {
+        machines.begin()->second.identity.system_uuid = "4c4c4544-0042-3510-8054-b4c04f4d3131";
+        lose_status(world);
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MarkMismatch"; }));
+    }
+    CHECK(world.cloud.created() == 1);
+}

@@ -56,6 +56,23 @@ TEST_CASE("what a creation left half made is reported, when it was seen twice an
         world.run_until([&] { return orphans_found(world)->status == api::ConditionStatus::False; }, 8min));
 }
 
+TEST_CASE(
+    "a second machine with a claim's mark and UUID is named, and left alone while a Node may run on it") {
+    World world;
+    Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    auto twin = world.cloud.machines.begin()->second;
+    twin.machine_id = "9999";
+    world.cloud.machines.emplace("9999", twin);
+    REQUIRE(
+        world.run_until([&] { return orphans_found(world)->status == api::ConditionStatus::True; }, 8min));
+    CHECK_THAT(orphans_found(world)->message, Catch::Contains("9999 on "));
+    world.run(1h);
+    CHECK(world.cloud.machines.contains("9999"));
+    CHECK(world.ready());
+}
+
 TEST_CASE("machines of providers that are gone are reported with the command, and never touched") {
     World world;
     Process process(world);
