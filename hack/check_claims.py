@@ -9,7 +9,8 @@ Each paragraph, item of a list and row of a table in PAGES names in backticks at
     unit-kube, component-ports, e2e-start         all that ctest runs by that name
     hack/check_claims.py                          a check of make lint
 
-What is no statement, such as advice, has a comment `<!-- no statement: WHY -->` before it, alone on its line.
+What is no statement, such as advice, has a comment `<!-- no statement: WHY -->` before it, alone on its line, which goes for
+a paragraph or a whole list.
 A heading and the head of a table state nothing.
 
     hack/check_claims.py [PAGE]...
@@ -19,7 +20,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("docs/security.md",)
+PAGES = ("docs/security.md", "docs/attacks.md")
 EXCUSE = re.compile(r"<!-- no statement: \S.* -->")
 # In a Markdown text a title may go on in the next line.
 NAMED = re.compile(r"`([\w./-]*\btest_\w+\.py)(?:::(\w+))?`"
@@ -45,12 +46,14 @@ def blocks(text):
             found.append(None)
             if set(stripped) <= set("|-: ") and stripped and len(found) > 1:
                 found[-2] = None  # what stands above it is the head of a table
+        elif found and found[-1] == "excused":
+            continue  # of a list all items
         elif re.match(r"([-*]|\d+\.) |\|", stripped) or not found or found[-1] is None:
             found.append(None if excused else (number, stripped))
             if excused:
                 found.append("excused")
             excused = False
-        elif found[-1] != "excused":
+        else:
             found[-1] = (found[-1][0], found[-1][1] + " " + stripped)
     return [block for block in found if block and block != "excused"]
 
