@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 
+#include "api/kept_node.hpp"
+#include "api/names.hpp"
+
 namespace api {
 
 namespace {
@@ -131,6 +134,13 @@ void shorten(const Part& part, std::size_t level) {
     }
 }
 
+void close_to_pods(Node& node) {
+    Taint taint;
+    taint.key = kMoreTaintsThanKept;
+    taint.effect = taints::kNoSchedule;
+    node.spec.taints.push_back(std::move(taint));
+}
+
 }  // namespace
 
 std::size_t heap_bytes(const void* value, const Type& type) {
@@ -171,6 +181,7 @@ std::vector<std::string> shorten(void* object, const Type& type, std::size_t mos
         if (part.bytes <= kept_whole) continue;
         shorten(part, level);
         names.push_back(part.name);
+        if (&type == &type_of<Node>() && part.name == "spec.taints") close_to_pods(as<Node>(object));
     }
     return names;
 }

@@ -310,8 +310,8 @@ void check_text(std::string_view text, const YamlBounds& bounds) {
     std::size_t brackets = 0;
     for (std::size_t at = text.find_first_of("[{,"); at != std::string_view::npos;
          at = text.find_first_of("[{,", at + 1))
-        if (++brackets > bounds.nodes)
-            fail(place_of(text, at), "more than " + std::to_string(bounds.nodes) + " of '[', '{' and ','");
+        if (++brackets > bounds.brackets)
+            fail(place_of(text, at), "more than " + std::to_string(bounds.brackets) + " of '[', '{' and ','");
 }
 
 }  // namespace

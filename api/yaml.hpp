@@ -13,11 +13,12 @@ struct YamlError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// What a text may cost, whoever wrote it. Values and bytes of an anchor count again for each alias; one more
-// than `nodes` of the signs '[', '{' and ',' is too many as well.
+// What a text may cost, whoever wrote it. Documents count as values; values and bytes of an anchor count
+// again for each alias.
 struct YamlBounds {
     std::size_t bytes = std::size_t{4} << 20;
     std::size_t nodes = 100'000;
+    std::size_t brackets = 100'000;  // of the signs '[', '{' and ',', wherever they stand
     std::size_t depth = 100;
 };
 

@@ -40,6 +40,8 @@ ssl::context make_context(ssl::context::method method) {
     SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
     // A later handshake on the same connection would escape our checks and time limits.
     SSL_CTX_set_options(context.native_handle(), SSL_OP_NO_RENEGOTIATION);
+    // OpenSSL would keep what it has decrypted, Secrets among it, until more arrives.
+    SSL_CTX_set_options(context.native_handle(), SSL_OP_CLEANSE_PLAINTEXT);
     SSL_CTX_set_mode(context.native_handle(), SSL_MODE_RELEASE_BUFFERS);
     return context;
 }

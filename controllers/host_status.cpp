@@ -21,6 +21,9 @@ namespace {
 // off; anything else means that the machine was changed.
 constexpr double kLeastOfMemory = 0.85;
 constexpr double kLeastOfCores = 0.5;
+// More names than one machine's device plugins have, and more devices of one name, counted in shares of them.
+constexpr std::size_t kMostExtended = 16;
+constexpr std::int64_t kMostOfOneExtended = 1000;
 constexpr std::chrono::minutes kPowerSettles{2};
 constexpr const char* kInUseByOthers = "InUseByOthers";
 
@@ -55,11 +58,16 @@ std::int64_t known_or(std::int64_t known, std::int64_t told, double least) {
     return is_plausible ? known : told;
 }
 
-// What device plugins added to a Node: "example.org/gpu".
+// What device plugins added to a Node: "example.org/gpu". The kubelet may write any name and amount, and they
+// are kept beyond its Node, so only plausible ones are believed.
 api::ResourceList extended_of(const api::ResourceList& list) {
+    const auto most = api::Quantity::of(kMostOfOneExtended);
     api::ResourceList extended;
     for (const auto& [name, amount] : list) {
-        if (name.find('/') != std::string::npos && !amount.is_zero()) extended[name] = amount;
+        const bool is_plausible = amount > api::Quantity() && amount <= most;
+        if (name.find('/') == std::string::npos || !is_plausible) continue;
+        extended[name] = amount;
+        if (extended.size() == kMostExtended) break;
     }
     return extended;
 }
@@ -84,10 +92,13 @@ std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
     if (facts.claim && whole(facts.claim->status.capacity, "cpu") > 0) {
         const auto cores = whole(facts.claim->status.capacity, "cpu");
         const auto memory_mib = whole(facts.claim->status.capacity, "memory");
-        // The Node's kubelet writes them.
-        capacity.cpuCores = is_told ? known_or(cores, facts.report->cpu_cores, kLeastOfCores) : cores;
-        capacity.memoryMiB =
-            is_told ? known_or(memory_mib, facts.report->memory_mib, kLeastOfMemory) : memory_mib;
+        // The Node's kubelet writes them. What is known already comes from the BMC, or was plausible beside
+        // it.
+        const auto of_bmc = [&](std::int64_t told, std::int64_t known) { return is_told ? told : known; };
+        const auto most_cores = of_bmc(facts.report ? facts.report->cpu_cores : 0, capacity.cpuCores);
+        const auto most_memory = of_bmc(facts.report ? facts.report->memory_mib : 0, capacity.memoryMiB);
+        capacity.cpuCores = most_cores > 0 ? known_or(cores, most_cores, kLeastOfCores) : cores;
+        capacity.memoryMiB = most_memory > 0 ? known_or(memory_mib, most_memory, kLeastOfMemory) : memory_mib;
         capacity.extended = extended_of(facts.claim->status.capacity);
     }
     if (const auto& wanted = facts.host.spec.capacity) {

@@ -58,6 +58,13 @@ json::value parse_answer(const std::string& subject, const std::string& text) {
     return document;
 }
 
+// A page is held as text. Objects of others may be as large as the API server takes, more than a MiB each.
+int page_size(const api::Resource& resource) {
+    constexpr int kOfOurs = 500;
+    constexpr int kOfOthers = 50;
+    return resource.group == api::kGroup ? kOfOurs : kOfOthers;
+}
+
 api::ListMeta read_list(PageReader& reader, const std::string& page, const std::string& subject) {
     try {
         reader.consume(page);
@@ -252,7 +259,7 @@ asio::awaitable<void> Client::list_into(api::Resource resource, ListOptions opti
     for (bool may_restart = true;;) {
         std::string page;
         bool expired = false;
-        std::string parameters = "limit=500";
+        auto parameters = "limit=" + std::to_string(page_size(resource));
         if (!token.empty()) parameters += "&continue=" + base::percent_encode(token);
         const auto target = list_target(resource, options, parameters);
         try {

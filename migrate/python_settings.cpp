@@ -35,6 +35,10 @@ public:
     void read_line(const std::string& line, int number) {
         static const std::regex assignment(R"(^\s*([A-Za-z_]\w*)\s*=\s*(.*?)\s*$)");
         static const std::regex structure(R"(^\s*(import\s.*|from\s.*|try\s*:|except\b.*:|)\s*$)");
+        if (line.size() > kLongestLine) {
+            throw std::invalid_argument("line " + std::to_string(number) + ": more than " +
+                                        std::to_string(kLongestLine) + " characters");
+        }
         const auto code = without_comment(line);
         std::smatch parts;
         if (std::regex_match(code, structure)) return;

@@ -45,7 +45,7 @@ std::optional<json::object> read_environment_file(std::string_view text) {
     for (const auto& line : lines_of(text)) {
         if (is_blank_or_comment(line)) continue;
         std::smatch parts;
-        if (!std::regex_match(line, parts, assignment)) return std::nullopt;
+        if (line.size() > kLongestLine || !std::regex_match(line, parts, assignment)) return std::nullopt;
         result[parts[1].str()] = unquoted(parts[2].str());
     }
     if (result.empty()) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<json::object> read_environment_file(std::string_view text) {
 bool is_python(std::string_view text) {
     static const std::regex assignment(R"(^\s*[a-z_][a-z0-9_]*\s+=\s+\S.*$)");
     for (const auto& line : lines_of(text)) {
-        if (std::regex_match(line, assignment)) return true;
+        if (line.size() <= kLongestLine && std::regex_match(line, assignment)) return true;
     }
     return false;
 }

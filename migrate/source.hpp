@@ -2,9 +2,13 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <cstddef>
 #include <string_view>
 
 namespace kubenodesmith::migrate {
+
+// Of what is read line by line. Regular expressions take stack for each character.
+inline constexpr std::size_t kLongestLine = 4096;
 
 // The keys of a file that is one of
 //   * a YAML document (a config file, Helm values),

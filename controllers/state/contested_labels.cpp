@@ -61,6 +61,17 @@ void forget(const PoolObservation& facts, std::vector<PoolContestedLabel>& label
     });
 }
 
+// Most labels of a Node are its own kubelet's to change: what one Node alone shows says nothing of the
+// others.
+bool is_shown_by_two(const PoolObservation& facts, const auto& seen) {
+    const auto shows = [&](const auto& claim) {
+        return std::ranges::any_of(claim->status.contestedLabels, [&](const auto& other) {
+            return is_same(other, seen) && claim::does_not_stay(other);
+        });
+    };
+    return std::ranges::count_if(facts.claims, shows) >= 2;
+}
+
 void learn(const PoolObservation& facts, std::vector<PoolContestedLabel>& labels) {
     for (const auto& claim : facts.claims) {
         for (const auto& seen : claim->status.contestedLabels) {
@@ -68,7 +79,7 @@ void learn(const PoolObservation& facts, std::vector<PoolContestedLabel>& labels
             auto known =
                 std::ranges::find_if(labels, [&](const auto& label) { return is_same(label, seen); });
             if (known == labels.end()) {
-                if (labels.size() >= kMostContestedRemembered) continue;
+                if (labels.size() >= kMostContestedRemembered || !is_shown_by_two(facts, seen)) continue;
                 known = labels.insert(labels.end(), PoolContestedLabel{});
             }
             // Values may differ from Node to Node: what is known does not change with each of them.

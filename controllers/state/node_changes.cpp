@@ -40,6 +40,20 @@ void add_taints(std::vector<api::Taint>& list, const std::vector<api::Taint>& wa
         if (!api::find_taint(list, taint.key, taint.effect)) list.push_back(taint);
 }
 
+std::vector<api::Taint> with_changes(std::vector<api::Taint> list, const std::vector<api::Taint>& before,
+                                     const std::vector<api::Taint>& after) {
+    const auto is_in = [](const std::vector<api::Taint>& taints, const api::Taint& taint) {
+        return api::find_taint(taints, taint.key, taint.effect) != nullptr;
+    };
+    std::erase_if(list,
+                  [&](const api::Taint& taint) { return is_in(before, taint) && !is_in(after, taint); });
+    std::vector<api::Taint> added;
+    for (const auto& taint : after)
+        if (!is_in(before, taint)) added.push_back(taint);
+    add_taints(list, added);
+    return list;
+}
+
 std::string zone_label(const NodeSmithProvider* provider) {
     if (provider && provider->spec.proxmox) return provider->spec.proxmox->placement.zoneLabel;
     if (provider && provider->spec.redfish) return {};

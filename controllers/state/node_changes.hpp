@@ -36,6 +36,10 @@ std::string render(const std::string& text, const NodeSmithClaim& claim);
 // Those that are not there yet, by key and effect.
 void add_taints(std::vector<api::Taint>& list, const std::vector<api::Taint>& wanted);
 
+// The list with what was added and removed from one list to the other.
+std::vector<api::Taint> with_changes(std::vector<api::Taint> list, const std::vector<api::Taint>& before,
+                                     const std::vector<api::Taint>& after);
+
 // Labels of the pool's template and of the claim, rendered, and those that say where the Node belongs, which
 // no template can override. Labels that the kubelet sets are not among them.
 api::StringMap node_labels(const NodeOrigin& origin);

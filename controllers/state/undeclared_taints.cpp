@@ -179,12 +179,37 @@ bool is_declared_by(const NodeSmithPool& pool, std::string_view key, std::string
            api::find_taint(machine.startupTaints, key, effect);
 }
 
+api::Time next_try(const UndeclaredTaint& entry, api::Time now) {
+    return api::Time(now.at + std::chrono::ceil<std::chrono::seconds>(kNextTry.after(entry.count)));
+}
+
 UndeclaredTaint seen_again(const std::vector<UndeclaredTaint>& known, const api::Taint& taint) {
     UndeclaredTaint result{taint.key, taint.value, taint.effect, 1, std::nullopt};
     for (const auto& entry : known)
         if (entry.key == taint.key && entry.effect == taint.effect)
             result.count = entry.count + (entry.nextRetryTime ? 1 : 0);
     return result;
+}
+
+// A kubelet may give its own Node any taint when it joins, so after a while another machine shows whether all
+// of the pool get it.
+UndeclaredTaint seen_on_one(const std::vector<UndeclaredTaint>& known, const api::Taint& taint,
+                            const NodeSmithClaim& claim, api::Time now) {
+    UndeclaredTaint result{taint.key, taint.value, taint.effect, 1, std::nullopt};
+    for (const auto& entry : known)
+        if (entry.key == taint.key && entry.effect == taint.effect) result = entry;
+    const bool is_another_machine =
+        result.nextRetryTime && claim.metadata.creationTimestamp >= result.nextRetryTime;
+    if (is_another_machine) ++result.count;
+    if (is_another_machine || !result.nextRetryTime) result.nextRetryTime = next_try(result, now);
+    return result;
+}
+
+bool is_kept_by_two(const ClaimPointers& claims, const api::Taint& taint) {
+    return std::ranges::count_if(claims, [&](const auto& claim) {
+               return keeps_taints(*claim) &&
+                      api::find_taint(claim->status.undeclaredTaints, taint.key, taint.effect);
+           }) >= 2;
 }
 
 }  // namespace
@@ -196,13 +221,12 @@ std::vector<UndeclaredTaint> learn_taints(const NodeSmithPool& pool, const Claim
     if (const auto* youngest = youngest_that_shows(claims, now)) {
         if (!keeps_taints(*youngest)) return {};
         for (const auto& taint : youngest->status.undeclaredTaints)
-            result.push_back(seen_again(known, taint));
+            result.push_back(is_kept_by_two(claims, taint) ? seen_again(known, taint)
+                                                           : seen_on_one(known, taint, *youngest, now));
     } else {
         result = known;
         for (auto& entry : result)
-            if (!entry.nextRetryTime)
-                entry.nextRetryTime =
-                    api::Time(now.at + std::chrono::ceil<std::chrono::seconds>(kNextTry.after(entry.count)));
+            if (!entry.nextRetryTime) entry.nextRetryTime = next_try(entry, now);
     }
     std::erase_if(
         result, [&](const UndeclaredTaint& entry) { return is_declared_by(pool, entry.key, entry.effect); });

@@ -114,11 +114,16 @@ std::string name_of(const json::object& document) {
     return name;
 }
 
-// A file of a whole cluster's objects may be large; only what it says by aliases has a bound.
+// All files together: more than the objects of the largest clusters.
+constexpr std::size_t kMostBytes = std::size_t{512} << 20;
+
+// A file of a whole cluster's objects may be large. What it costs beyond its size has bounds: what aliases
+// stand for, and brackets, of which kubectl writes far fewer than one in ten characters.
 api::YamlBounds bounds_of(const std::string& text) {
     api::YamlBounds bounds;
     bounds.bytes = std::max(bounds.bytes, text.size());
     bounds.nodes = std::max(bounds.nodes, text.size());
+    bounds.brackets = std::max(bounds.brackets, text.size() / 10);
     return bounds;
 }
 
@@ -138,10 +143,14 @@ std::string hint_for(const kube::ApiError& error, const controllers::ManagedName
     return {};
 }
 
-std::string read_file(const std::string& file) {
-    auto text = base::read_input(file);
-    if (!text) throw ViewError("cannot read " + file);
-    return std::move(*text);
+std::vector<WrittenFile> read_files(const std::vector<std::string>& names) {
+    std::vector<WrittenFile> files;
+    std::size_t left = kMostBytes;
+    for (const auto& name : names) {
+        files.push_back({name == "-" ? "standard input" : name, base::read_input(name, left)});
+        left -= files.back().text.size();
+    }
+    return files;
 }
 
 }  // namespace
@@ -156,11 +165,8 @@ std::unique_ptr<ClusterSnapshot> ClusterSnapshot::open(const std::vector<std::st
         };
         return live(connect, controllers::managed_namespaces_of(namespaces, config));
     }
-    std::vector<std::string> texts;
-    texts.reserve(files.size());
-    for (const auto& file : files) texts.push_back(read_file(file));
     const kube::ClusterConfig of_no_cluster;
-    return from_texts(texts, api::Time(std::chrono::system_clock::now()),
+    return from_files(read_files(files), api::Time(std::chrono::system_clock::now()),
                       controllers::managed_namespaces_of(namespaces, of_no_cluster));
 }
 
@@ -180,21 +186,22 @@ std::unique_ptr<ClusterSnapshot> ClusterSnapshot::live(const Connect& connect,
     return view;
 }
 
-std::unique_ptr<ClusterSnapshot> ClusterSnapshot::from_texts(const std::vector<std::string>& texts,
+std::unique_ptr<ClusterSnapshot> ClusterSnapshot::from_files(const std::vector<WrittenFile>& files,
                                                              api::Time now,
                                                              controllers::ManagedNamespaces managed) {
     std::unique_ptr<ClusterSnapshot> view(new ClusterSnapshot(connect_to_nothing, std::move(managed), now));
     std::vector<json::object> objects;
-    for (const auto& text : texts) {
+    for (const auto& file : files) {
         try {
-            for (auto& document : documents_in(text)) add_objects(std::move(document), objects);
-        } catch (const api::YamlError& error) {
-            throw ViewError(error.what());
+            for (auto& document : documents_in(file.text)) add_objects(std::move(document), objects);
+        } catch (const std::runtime_error& error) {
+            throw ViewError(file.name + ": " + error.what());
         }
     }
     PriorityClasses priorities;
     for (const auto& object : objects) priorities.note(object);
-    for (const auto& object : objects) view->take(object, priorities);
+    WorkloadBounds bounds;
+    for (const auto& object : objects) view->take(object, priorities, bounds);
     view->report_at(now);
     return view;
 }
@@ -260,7 +267,8 @@ asio::awaitable<void> ClusterSnapshot::read_events(std::string kind, api::Object
     }
 }
 
-void ClusterSnapshot::take(const json::object& object, const PriorityClasses& priorities) {
+void ClusterSnapshot::take(const json::object& object, const PriorityClasses& priorities,
+                           WorkloadBounds& bounds) {
     auto& i = informers_;
     const auto take = [&](auto& informer) { return take_into(informer, object, priorities); };
     try {
@@ -271,7 +279,7 @@ void ClusterSnapshot::take(const json::object& object, const PriorityClasses& pr
             take(i.csi_nodes) || take(i.csi_drivers) || take(i.csi_storage_capacities) ||
             take(i.limit_ranges) || take(i.volume_attachments) || take(i.pod_disruption_budgets) ||
             take(i.providers) || take(i.pools) || take(i.claims) || take(i.control_planes) || take(i.hosts);
-        auto workload = workload_of(object);
+        auto workload = workload_of(object, bounds);
         for (auto& claim : workload.volume_claims) i.persistent_volume_claims.observe(std::move(claim));
         for (const auto& pod : workload.pods) take_into(i.pods, pod, priorities);
     } catch (const api::DecodeError& error) {

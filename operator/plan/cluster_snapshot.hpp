@@ -21,6 +21,12 @@
 namespace kubenodesmith {
 
 class PriorityClasses;
+class WorkloadBounds;
+
+struct WrittenFile {
+    std::string name;
+    std::string text;
+};
 
 // The picture cannot be had; what() says of which file or server and why.
 struct ViewError : std::runtime_error {
@@ -43,8 +49,8 @@ public:
     // From texts as `kubectl get -o yaml` or `-o json` prints them, or as they are applied. Kinds that do not
     // matter are passed over. What is only written down is completed, see written_objects.hpp: a pod without
     // a status counts as one that the scheduler found no node for, and workloads as the pods they would have.
-    // Throws ViewError naming the document.
-    static std::unique_ptr<ClusterSnapshot> from_texts(const std::vector<std::string>& texts, api::Time now,
+    // Throws ViewError naming the file and the document, also for what costs more than any cluster.
+    static std::unique_ptr<ClusterSnapshot> from_files(const std::vector<WrittenFile>& files, api::Time now,
                                                        controllers::ManagedNamespaces managed = {});
 
     const report::ClusterReport& report() const { return report_; }
@@ -68,7 +74,7 @@ private:
     boost::asio::awaitable<void> read_all();
     boost::asio::awaitable<void> read_events(std::string kind, api::ObjectKey key, Events& read);
     void report_at(api::Time now);
-    void take(const boost::json::object& object, const PriorityClasses& priorities);
+    void take(const boost::json::object& object, const PriorityClasses& priorities, WorkloadBounds& bounds);
 
     boost::asio::io_context loop_{1};
     std::unique_ptr<base::Clock> clock_;

@@ -1,6 +1,7 @@
 #include "operator/plan/written_objects.hpp"
 
 #include <algorithm>
+#include <boost/json/serialize.hpp>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -15,8 +16,6 @@ namespace kubenodesmith {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::int64_t kMostPods = 150'000;  // of the largest clusters that Kubernetes is tested with
 
 const json::object* object_in(const json::object& parent, std::string_view name) {
     const auto* value = parent.if_contains(name);
@@ -123,7 +122,18 @@ void complete(api::Pod& pod) {
     pod.status.conditions->push_back(std::move(scheduled));
 }
 
-WrittenWorkload workload_of(const json::object& document) {
+void WorkloadBounds::take(const std::string& workload, std::int64_t count, std::size_t bytes) {
+    if (count <= 0) return;
+    const auto pods = static_cast<std::size_t>(count);
+    if (pods > pods_)
+        throw ViewError(workload + " asks for too many pods: all workloads together may have 150000");
+    if (bytes > bytes_ / pods)
+        throw ViewError(workload + " has too large a template: those of all pods together may take 512 MiB");
+    pods_ -= pods;
+    bytes_ -= pods * bytes;
+}
+
+WrittenWorkload workload_of(const json::object& document, WorkloadBounds& bounds) {
     WrittenWorkload workload;
     const auto* metadata = object_in(document, "metadata");
     const auto* spec = object_in(document, "spec");
@@ -133,8 +143,10 @@ WrittenWorkload workload_of(const json::object& document) {
     if (!count) return workload;
     Owner owner{text_in(document, "kind"), text_in(*metadata, "name"), text_in(*metadata, "namespace")};
     if (owner.namespace_.empty()) owner.namespace_ = "default";
-    if (*count > kMostPods) throw ViewError(owner.kind + " " + owner.name + " asks for too many pods");
     const auto* templates = spec->if_contains("volumeClaimTemplates");
+    auto bytes = json::serialize(*pod_template).size();
+    if (templates) bytes += json::serialize(*templates).size();
+    bounds.take(owner.kind + " " + owner.name, *count, bytes);
     for (std::int64_t i = 0; i < *count; ++i) {
         auto pod = pod_of(*pod_template, owner, owner.name + "-" + std::to_string(i));
         if (templates && templates->is_array()) add_volume_claims(templates->get_array(), pod, workload);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,13 +32,23 @@ private:
 // node for.
 void complete(api::Pod& pod);
 
+// What the pods of all workloads may cost: a few lines can ask for any number of them.
+class WorkloadBounds {
+public:
+    // Throws ViewError naming the workload if `count` more pods of `bytes` each are too much.
+    void take(const std::string& workload, std::int64_t count, std::size_t bytes);
+
+private:
+    std::size_t pods_ = 150'000;                  // as many as the largest clusters of Kubernetes have
+    std::size_t bytes_ = std::size_t{512} << 20;  // of their templates, written as JSON
+};
+
 struct WrittenWorkload {
     std::vector<boost::json::object> pods;
     std::vector<api::PersistentVolumeClaim> volume_claims;  // of a StatefulSet
 };
 // What a Deployment, ReplicaSet, StatefulSet or Job would create; empty for everything else, and for one that
-// exists (it has a UID), whose pods are objects of their own. Throws DecodeError, and ViewError for more pods
-// than a cluster holds.
-WrittenWorkload workload_of(const boost::json::object& document);
+// exists (it has a UID), whose pods are objects of their own. Throws DecodeError, ViewError.
+WrittenWorkload workload_of(const boost::json::object& document, WorkloadBounds& bounds);
 
 }  // namespace kubenodesmith

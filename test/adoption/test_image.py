@@ -27,6 +27,11 @@ def files_of(root):
     return {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file() and not path.is_symlink()}
 
 
+def test_what_it_is_built_from_has_a_digest():
+    images = [line.split()[1] for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("FROM ")]
+    assert images and all("@sha256:" in image for image in images if image != "scratch"), images
+
+
 def test_it_holds_one_program_and_no_shell(root):
     files = files_of(root)
     programs = {name for name, path in files.items() if os.access(path, os.X_OK) and ".so" not in path.name}

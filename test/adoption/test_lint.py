@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 from conftest import ROOT, optional_tool, run
 
 
@@ -23,6 +25,28 @@ def test_shell_scripts_have_no_findings():
 
 def test_includes_point_down():
     run(sys.executable, ROOT / "hack/check_layers.py")
+
+
+def test_each_statement_about_security_names_a_test_that_there_is():
+    run(sys.executable, ROOT / "hack/check_claims.py")
+
+
+@pytest.mark.parametrize("text, fault", [
+    ("Nothing is read.", "names no test"),
+    ("- one (`test_lint.py`)\n- two", "names no test: - two"),
+    ("| who | why |\n|---|---|\n| a | `test_lint.py` |\n| b | c |", "names no test: | b"),
+    ("Sure (`test_that_was_renamed.py`).", "there is no test_that_was_renamed.py"),
+    ("Sure (`test_lint.py::test_gone`).", "test_lint.py has no test_gone"),
+    ('Sure (`size_test.cpp: "nobody says\nthis"`).', 'size_test.cpp has no case "nobody says this"'),
+    ("Sure (`unit-nothing`).", "ctest has no unit-nothing"),
+    ("# Title\n\n<!-- no statement: it is advice -->\nBeware,\nall of you.", None),
+    ("Sure (`component-ports`, `e2e-start`, `test_lint.py`).", None),
+])
+def test_a_statement_without_a_test_is_found(tmp_path, text, fault):
+    sys.path.insert(0, str(ROOT / "hack"))
+    import check_claims
+    found = list(check_claims.faults("page.md", text))
+    assert (not found) if fault is None else (len(found) == 1 and fault in found[0]), found
 
 
 def test_no_co_await_is_doubtful():

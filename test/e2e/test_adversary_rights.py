@@ -138,6 +138,25 @@ def test_the_operators_account_gives_no_pod_another_owner(stack):
     stack.cluster.kubectl("delete", "pod", "alone", "--wait=false")
 
 
+def test_the_operators_account_binds_its_rights_to_nobody_else(stack):
+    def bound_to(*subjects):
+        binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                   "metadata": {"name": "kubenodesmith-credentials-in-use", "namespace": NAMESPACE},
+                   "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kubenodesmith-credentials"},
+                   "subjects": list(subjects)}
+        return stack.cluster.kubectl("apply", "--server-side", "--dry-run=server", "--field-manager=kubenodesmith", "-f", "-",
+                                     stdin=json.dumps(binding), kubeconfig=stack.operator.kubeconfig, check=False)
+
+    itself = {"kind": "ServiceAccount", "name": "kubenodesmith", "namespace": SYSTEM}
+    wait_until("the policies to hold", lambda: bound_to({"kind": "User", "name": "mallory"}),
+               lambda done: done.returncode != 0 and "its own ServiceAccount only" in done.stderr)
+    for others in ([], [itself, {"kind": "User", "name": "mallory"}], [{**itself, "namespace": "default"}], [{"kind": "Group", "name": "system:nodes"}]):
+        done = bound_to(*others)
+        assert done.returncode != 0 and "its own ServiceAccount only" in done.stderr, (others, done.stderr)
+    done = bound_to(itself)
+    assert done.returncode == 0, done.stderr
+
+
 def machine(name, labels=()):
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **dict(labels)}},
             "status": {"conditions": [{"type": "Ready", "status": "True"}], "capacity": {"cpu": "8", "memory": "16Gi", "pods": "110"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/kept_node.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/field_managers.hpp"
 #include "controllers/state/identity.hpp"
@@ -23,6 +24,16 @@ std::string time_in_service(const NodeSmithClaim& claim, api::Time now) {
 }  // namespace
 
 asio::awaitable<void> NodeKeeper::patch(NodePointer before, api::Node after) {
+    if (api::has_more_taints_than_kept(*before)) {
+        // Taints are written as a list, and those that are not kept would be lost.
+        const auto live = co_await client_.get<api::Node>(api::key_of(*before));
+        if (!live) co_return;
+        api::Node whole = *before;
+        whole.spec.taints = live->spec.taints;
+        after.spec.taints =
+            with_changes(live->spec.taints, before->spec.taints, std::move(after.spec.taints));
+        before = std::make_shared<const api::Node>(std::move(whole));
+    }
     auto difference = kube::difference(*before, after, kube::Lock::resource_version);
     if (!difference) co_return;
     auto written = co_await client_.patch<api::Node>(api::key_of(*before), std::move(*difference));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/saturating.hpp"
 #include "providers/errors.hpp"
 #include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/wire/fields.hpp"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::array<std::string_view, 10> kCdromDrives = {"ide2",  "ide0",  "ide3",  "ide1",  "sata5",
                                                            "sata4", "sata3", "sata2", "sata1", "sata0"};
 constexpr std::int64_t kDefaultMemoryMiB = 512;
+constexpr std::int64_t kMostMemoryMiB = std::int64_t{1} << 30;
 
 std::int64_t integer_or(const std::string& text, std::int64_t otherwise) {
     return text.empty() ? otherwise : std::strtoll(text.c_str(), nullptr, 10);
@@ -65,7 +67,7 @@ std::int64_t VmConfig::cores() const {
 
 std::int64_t VmConfig::memory_mib() const {
     const auto memory = PropertyString::parse(option("memory")).find_or_default("current").value_or("");
-    return integer_or(memory, kDefaultMemoryMiB);
+    return std::clamp<std::int64_t>(integer_or(memory, kDefaultMemoryMiB), 0, kMostMemoryMiB);
 }
 
 bool is_set_aside(const VmConfig& config) {
@@ -178,11 +180,12 @@ std::optional<CdromDrive> cloud_init_drive(const VmConfig& config) {
 std::int64_t disk_size_gib(const VmConfig& config, const std::string& device) {
     const auto size = PropertyString::parse(config.option(device)).find("size").value_or("");
     constexpr std::int64_t kMiBPerGiB = 1024;
-    const auto number = std::strtoll(size.c_str(), nullptr, 10);
+    const base::Saturating number = std::strtoll(size.c_str(), nullptr, 10);
     if (size.ends_with('T')) return number * kMiBPerGiB;
     if (size.ends_with('G')) return number;
     if (size.ends_with('M')) return number / kMiBPerGiB;
-    return size.ends_with('K') ? number / kMiBPerGiB / kMiBPerGiB : 0;
+    if (size.ends_with('K')) return number / kMiBPerGiB / kMiBPerGiB;
+    return 0;
 }
 
 std::int64_t new_boot_disk_gib(const std::map<std::string, std::string>& options) {

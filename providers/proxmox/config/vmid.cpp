@@ -1,5 +1,6 @@
 #include "providers/proxmox/config/vmid.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "providers/proxmox/config/volumes.hpp"
@@ -8,6 +9,14 @@
 namespace providers::proxmox {
 
 namespace {
+
+constexpr std::int64_t kFirstVmid = 100;
+constexpr std::int64_t kLastVmid = 999'999'999;
+
+// The nearest bound of VMIDs that Proxmox takes, whatever an endpoint says.
+std::int64_t vmid_bound(const std::string& text) {
+    return std::clamp<std::int64_t>(std::strtoll(text.c_str(), nullptr, 10), kFirstVmid, kLastVmid + 1);
+}
 
 // FNV-1a: spreads, nothing more. http://www.isthe.com/chongo/tech/comp/fnv/
 std::uint64_t digest(std::string_view text) {
@@ -25,9 +34,8 @@ std::int64_t vmid_of(const std::string& machine_id) {
 IDRange parse_next_id_range(std::string_view next_id) {
     IDRange range;
     const auto properties = PropertyString::parse(next_id);
-    if (const auto lower = properties.find("lower")) range.lower = std::strtoll(lower->c_str(), nullptr, 10);
-    if (const auto upper = properties.find("upper"))
-        range.upper = std::strtoll(upper->c_str(), nullptr, 10) - 1;
+    if (const auto lower = properties.find("lower")) range.lower = vmid_bound(*lower);
+    if (const auto upper = properties.find("upper")) range.upper = vmid_bound(*upper) - 1;
     return range;
 }
 

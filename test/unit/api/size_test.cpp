@@ -2,6 +2,7 @@
 #include "api/size.hpp"
 
 #include "api/core.hpp"
+#include "api/kept_node.hpp"
 #include "test/support/catch.hpp"
 
 namespace {
@@ -60,6 +61,20 @@ TEST_CASE("a large element of a list keeps what fits of it") {
     CHECK(left.size() > 10);
     CHECK(left.size() < 200);
     CHECK(left.front() == "node-0");
+}
+
+TEST_CASE("a Node of which taints are left out keeps all pods off that do not tolerate everything") {
+    api::Node node;
+    for (int i = 0; i < 10'000; ++i)
+        node.spec.taints.push_back({"t" + std::to_string(i), "", "NoSchedule", {}});
+    CHECK(api::shorten(node, kMost) == std::vector<std::string>{"spec.taints"});
+    CHECK(node.spec.taints.size() < 1000);
+    CHECK(api::has_more_taints_than_kept(node));
+    api::Node large_elsewhere;
+    large_elsewhere.spec.taints.push_back({"t", "", "NoSchedule", {}});
+    large_elsewhere.metadata.annotations["a"] = std::string(100'000, 'x');
+    CHECK(api::shorten(large_elsewhere, kMost) == std::vector<std::string>{"metadata.annotations"});
+    CHECK_FALSE(api::has_more_taints_than_kept(large_elsewhere));
 }
 
 TEST_CASE("a long text keeps its beginning, and a shared part stays as it is for others") {

@@ -182,6 +182,8 @@ TEST_CASE("size has a bound before anything is read") {
     CHECK(message_of("a: " + std::string(900'000, 'x'), api::kObjectBounds) == "(no error)");
     CHECK(message_of("[" + times(200'000, "a,")) ==
           "line 1, column 200001: more than 100000 of '[', '{' and ','");
+    CHECK(message_of("[" + times(1'000, "a,"), {.brackets = 1'000}) ==
+          "line 1, column 2001: more than 1000 of '[', '{' and ','");
     CHECK(message_of(times(100'000, "- a\n")).find("line 99999, column ") == 0);
     CHECK(message_of(times(100'001, "---\n")).find("more than 100000 values") != std::string::npos);
 }

@@ -270,7 +270,7 @@ class JoinsLast final : public fake::Interference {
 public:
     explicit JoinsLast(World& world) : world_(world) {}
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
-        const bool is_list = request.method == "GET" && request.target == "/api/v1/nodes?limit=500";
+        const bool is_list = request.method == "GET" && request.target == "/api/v1/nodes?limit=50";
         if (is_list && ++lists_ == 2) world_.kubelet_joins(world_.cloud.machines.at("900"));
         return std::nullopt;
     }

@@ -245,6 +245,30 @@ TEST_CASE("what device plugins offer is learned from the Node, and the user know
     CHECK(c.settled().capacity->extended.at("example.org/gpu") == api::Quantity::of(2));
 }
 
+TEST_CASE("a kubelet that states more devices than a machine has is not believed") {
+    Case c;
+    c.take(HostPhase::Joining);
+    c.claim->status.capacity = {{"cpu", api::Quantity::of(16)},
+                                {"memory", api::Quantity::of_mebibytes(64000)},
+                                {"example.org/all", api::Quantity::of(INT64_MAX)},
+                                {"example.org/few", api::Quantity::of(8)},
+                                {"example.org/less", api::Quantity::of(-1)}};
+    CHECK(c.settled().capacity->extended == api::ResourceList{{"example.org/few", api::Quantity::of(8)}});
+    for (int i = 0; i < 200; ++i)
+        c.claim->status.capacity["example.org/" + std::to_string(i)] = api::Quantity::of(1);
+    CHECK(c.settled().capacity->extended.size() == 16);
+}
+
+TEST_CASE("a kubelet that states more than is known is not believed either while the BMC says nothing") {
+    Case c;
+    const auto known = *c.settled().capacity;
+    c.report.reachable = false;
+    c.take(HostPhase::Joining);
+    c.claim->status.capacity = {{"cpu", api::Quantity::of(1000)}, {"memory", api::Quantity::of_mebibytes(1)}};
+    CHECK(c.settled().capacity->cpuCores == known.cpuCores);
+    CHECK(c.settled().capacity->memoryMiB == known.memoryMiB);
+}
+
 TEST_CASE("a power draw that hardly changes is no news") {
     Case c;
     c.report.power_watts = 200;

@@ -145,8 +145,12 @@ struct Contest {
         put_backs(scene, 5min);
         observe();
     }
+    // Two Nodes show the same.
     void observe() {
-        facts.claims = {std::make_shared<const NodeSmithClaim>(scene.claim)};
+        auto other = scene.claim;
+        other.metadata.name = other.status.nodeName = "d";
+        facts.claims = {std::make_shared<const NodeSmithClaim>(scene.claim),
+                        std::make_shared<const NodeSmithClaim>(other)};
         nodes.clear();
         nodes[{"", "c"}] = std::make_shared<const api::Node>(*scene.node);
     }
@@ -175,6 +179,19 @@ TEST_CASE("a label that does not stay is not offered to pods, also when its mach
     api::StringMap labels{{"tier", "web"}, {"zone", "a"}};
     take_contested_off(labels, contest.scene.pool);
     CHECK(labels == api::StringMap{{"zone", "a"}});
+}
+
+TEST_CASE("a kubelet that takes a label off its own Node takes it off no other machine of the pool") {
+    Scene scene = with_tier("db");
+    put_backs(scene, 5min);
+    const Nodes nodes;
+    const PoolObservation facts{scene.pool, {std::make_shared<const NodeSmithClaim>(scene.claim)}, nodes};
+    REQUIRE(does_not_stay(scene.claim.status.contestedLabels.at(0)));
+    note_contested_labels(facts, scene.pool.status, at(5min));
+    CHECK(scene.pool.status.contestedLabels.empty());
+    api::StringMap labels{{"tier", "web"}};
+    take_contested_off(labels, scene.pool);
+    CHECK(labels == api::StringMap{{"tier", "web"}});
 }
 
 TEST_CASE("a label that stays again, or that the pool has given up, is offered again") {

@@ -121,6 +121,12 @@ pxe_autoscaled_node_dns_server = "10.0.0.3"
     CHECK(provider.spec.proxmox->endpoint == "https://pve:8006/api2/json");
 }
 
+TEST_CASE("a line without end is refused, and ends no program") {
+    const auto settings = "proxmox_host = 1\nvalue = \"" + std::string(3'000'000, 'x') + "\"\n";
+    CHECK_THROWS_WITH(migrate::read_settings(settings), Catch::Contains("line 2: more than 4096 characters"));
+    CHECK_THROWS(migrate::read_settings("KEY=" + std::string(3'000'000, 'x') + "\n"));
+}
+
 TEST_CASE("an expression in settings.py is refused with its line") {
     CHECK_THROWS_WITH(migrate::read_python_settings("a = 1\nmax_size = 2 + 3\n", {}),
                       Catch::Contains("line 2: max_size is an expression"));

@@ -50,7 +50,7 @@ std::string picture_of(test::Cluster& cluster) {
 }
 
 Outcome planned(const std::string& picture, api::Time now) {
-    const auto plan = make_plan(*ClusterSnapshot::from_texts({picture}, now));
+    const auto plan = make_plan(*ClusterSnapshot::from_files({{"picture", picture}}, now));
     Outcome outcome;
     std::map<std::string, std::size_t> observed;
     for (const auto& planned_machine : plan.planned_machines) {

@@ -105,7 +105,9 @@ status: {phase: Running}
 
 inline std::unique_ptr<kubenodesmith::ClusterSnapshot> picture(const std::vector<std::string>& texts,
                                                                controllers::ManagedNamespaces managed = {}) {
-    return kubenodesmith::ClusterSnapshot::from_texts(texts, api::Time::parse("2026-03-01T12:00:00Z"),
+    std::vector<kubenodesmith::WrittenFile> files;
+    for (const auto& text : texts) files.push_back({"file-" + std::to_string(files.size() + 1), text});
+    return kubenodesmith::ClusterSnapshot::from_files(files, api::Time::parse("2026-03-01T12:00:00Z"),
                                                       std::move(managed));
 }
 

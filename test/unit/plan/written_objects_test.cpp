@@ -78,6 +78,29 @@ TEST_CASE("workloads that are written down are planned for as the pods they woul
                       Catch::Contains("Deployment web asks for too many pods"));
 }
 
+TEST_CASE("what the pods of all workloads cost has a bound, which names the workload") {
+    const auto many = workload("Deployment", "  replicas: 100000") + "---\n";
+    CHECK_THROWS_WITH(plan_of(many + workload("ReplicaSet", "  replicas: 100000")),
+                      Catch::Contains("ReplicaSet web asks for too many pods"));
+    const auto large = workload(
+        "StatefulSet",
+        "  replicas: 100000\n  volumeClaimTemplates: [{metadata: {name: " + std::string(10'000, 'x') + "}}]");
+    CHECK_THROWS_WITH(plan_of(large), Catch::Contains("StatefulSet web has too large a template"));
+}
+
+TEST_CASE("a file that costs more than it says is refused, with its name and the bound") {
+    CHECK_THROWS_WITH(plan_of(std::string(1'000'000, '[')),
+                      Catch::Contains("file-2: line 1, column 100001: more than 100000 of '[', '{' and ','"));
+    CHECK_THROWS_WITH(
+        plan_of(std::string(101, '[') + std::string(101, ']')),
+        Catch::Contains("file-2: line 1, column 101: ") && Catch::Contains("nested more than 100 deep"));
+    const std::string aliases = "a: &a [" + std::string(1'000, 'x') + "]\nb: [";
+    std::string many;
+    for (int i = 0; i < 10'000; ++i) many += "*a ,";
+    CHECK_THROWS_WITH(plan_of(aliases + many + "]"),
+                      Catch::Contains("file-2: ") && Catch::Contains("those of aliases counted each time"));
+}
+
 TEST_CASE("a Job has no more pods at a time than it has completions") {
     CHECK(plan_of(workload("Job", "  parallelism: 3\n  completions: 2")).pods.size() == 2);
     CHECK(plan_of(workload("Job", "  completions: 6")).pods.size() == 1);

@@ -112,6 +112,12 @@ TEST_CASE("Numbers of a configuration may be texts, and have Proxmox' defaults")
     CHECK(parse_vm_config(boost::json::parse(R"({"memory": "current=2048"})")).memory_mib() == 2048);
     CHECK(VmConfig().cores() == 1);
     CHECK(VmConfig().memory_mib() == 512);
+    // What no machine has is no reason to count beyond what there is.
+    CHECK(parse_vm_config(boost::json::parse(R"({"memory": "9223372036854775807"})")).memory_mib() ==
+          std::int64_t{1} << 30);
+    CHECK(disk_size_gib(parse_vm_config(boost::json::parse(
+                            R"({"scsi0": "local:vm-1-disk-0,size=9223372036854775807T"})")),
+                        "scsi0") == INT64_MAX);
 }
 
 TEST_CASE("A boot image takes the first free CD-ROM drive") {

@@ -285,4 +285,8 @@ TEST_CASE("The datacenter's range of IDs has an exclusive upper end") {
     CHECK(parse_next_id_range("lower=5000,upper=6000") == IDRange{5000, 5999});
     CHECK(parse_next_id_range("") == IDRange{100, 999'999});
     CHECK(parse_next_id_range("upper=200") == IDRange{100, 199});
+    // No endpoint makes it a VMID that Proxmox would not take.
+    CHECK(parse_next_id_range("lower=-9223372036854775808,upper=9223372036854775807") ==
+          IDRange{100, 999'999'999});
+    CHECK(parse_next_id_range("upper=-9223372036854775808") == IDRange{100, 99});
 }
