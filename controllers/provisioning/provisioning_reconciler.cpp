@@ -251,8 +251,9 @@ asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
             look_at(next_try(error, clock_));
             continue;
         }
-        events_.normal(*claim, "Withdrawn",
-                       "no host had room for its machine, and the pods that it was made for need it no more");
+        const std::string why = lacks_room(*claim) ? "no host had room for its machine"
+                                                   : "its provider could not make its machine";
+        events_.normal(*claim, "Withdrawn", why + ", and the pods that it was made for need it no more");
     }
 }
 

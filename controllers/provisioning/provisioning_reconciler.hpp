@@ -66,6 +66,7 @@ private:
     void look_at(std::optional<api::Time> when);
     void note_created(const NodeSmithClaim& claim, const PlannedClaim& planned_claim);
     DecisionInputs inputs();
+    std::optional<api::Time> next_end_of_patience() const;
     std::map<std::string, int> remembered_launches() const;
     BatchingDurations durations() const;
     bool any_headroom() const;

@@ -17,7 +17,7 @@ namespace {
 // What of an object alters a decision; a claim's progress from step to step, for one, does not.
 auto essence_of_claim(const NodeSmithClaim& claim) {
     return std::tuple(state_of(claim), disruption::is_staying(claim), limits::is_admitted(claim),
-                      lacks_room(claim), is_held_up(claim),
+                      lacks_room(claim), lacks_provider(claim), is_held_up(claim),
                       api::is_true(claim.status.conditions, conditions::kLaunched),
                       api::is_true(claim.status.conditions, conditions::kInitialized),
                       claim::usable_since(claim), claim.status.undeclaredTaints);

@@ -67,6 +67,8 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
 bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now);
 // Its machine finds no room at the provider, the limits were lowered below it, or the machine of its last
 // attempt cannot be removed.
+// When machines that the provider has yet to make are ordered elsewhere; nullopt: the provider is Ready.
+std::optional<api::Time> end_of_patience(const NodeSmithProvider& provider);
 bool is_held_up(const NodeSmithClaim& claim);
 
 }  // namespace controllers::provisioning
