@@ -71,6 +71,11 @@ void ProvisioningReconciler::changed() {
     queue_->add(the_key());
 }
 
+void ProvisioningReconciler::look_again() {
+    next_look_ = clock_.now();
+    queue_->add(the_key());
+}
+
 void ProvisioningReconciler::subscribe(kube::WorkQueue& queue) {
     queue_ = &queue;
     subscribe_to_pods();
