@@ -179,6 +179,8 @@ MUTATIONS = [
              Edit("remove", r"with_\.informers\.pools, (\*pool), std", "*view.pool")),
     Mutation("trust whatever cluster answers", "machines are given up that run on, and made where nobody asked",
              "providers", Edit("ask_for_proof", r"if \((id != cluster_\.id)\)", "false")),
+    Mutation("forget the node of a pod that cannot be decoded", "another leader takes nodes for empty", "kube",
+             Edit("node_of", r"return (object\.spec\.nodeName);", "std::string()")),
     Mutation("believe a list rather than a Ready Node", "pods die whose machine runs", "controllers",
              Edit("doubt_of", r"if \((s\.node && is_ready\(\*s\.node\))\)", "false")),
     Mutation("believe that many machines vanish at once", "a wrong view costs a fleet", "controllers",
