@@ -27,8 +27,9 @@ constexpr base::Backoff kLookBackoff{std::chrono::seconds{30}, std::chrono::minu
 // After so many in a row the pause is longest.
 constexpr int kMostFailures = 6;
 constexpr base::Duration kNoProviderRetry = std::chrono::minutes{1};
-// A changed Secret is noticed so soon; credentials that were refused are not sent again before that.
-constexpr base::Duration kSecretRetry = std::chrono::minutes{2};
+// A changed Secret is noticed so soon. Only the Secret is read: the credentials that were refused are not
+// sent to the BMC again.
+constexpr base::Backoff kSecretRetry{std::chrono::seconds{5}, std::chrono::minutes{1}};
 
 // What is asked of a host, or alters what is said of it.
 auto wish(const NodeSmithHost& host) {
@@ -214,7 +215,7 @@ void HostReconciler::begin(const kube::ObjectKey& key, const NodeSmithHost& host
     look.claim_uid = claim_uid(host);
     auto pause = fails ? kLookBackoff.after(look.failures) : interval(host);
     if (api::is_false(host.status.conditions, conditions::kAuthenticated))
-        pause = std::min(pause, kSecretRetry);
+        pause = std::min(pause, kSecretRetry.after(look.failures));
     look.next = clock_.now() + std::chrono::duration_cast<base::Duration>(pause * random_.unit());
 }
 
@@ -251,6 +252,8 @@ asio::awaitable<void> HostReconciler::ask(kube::ObjectKey key, HostPointer host)
         report.reason = api::reasons::kUnsupportedType;
         report.message = "NodeSmithProvider " + provider_key.str() + " is not of type redfish";
         if (examiner) report = co_await examiner->examine_host(key.name);
+        const bool is_refused = report.reachable && !report.authenticated;
+        if (is_refused && !host->spec.bmc.credentialsSecretRef) instances_.note_refusal(provider_key);
         looks_[key].report = std::move(report);
     }
     auto& looked = looks_[key];
@@ -265,7 +268,7 @@ base::Duration HostReconciler::pause_after(const Look& look, const NodeSmithHost
     if (look.failures > 0) {
         const auto wait = std::max(report.retry_after, kLookBackoff.after(look.failures, random_));
         const bool about_credentials = !report.authenticated && report.reason != api::reasons::kUnreachable;
-        return about_credentials ? std::min(wait, kSecretRetry) : wait;
+        return about_credentials ? std::min(wait, kSecretRetry.after(look.failures)) : wait;
     }
     return std::chrono::duration_cast<base::Duration>(interval(host) * (0.8 + 0.4 * random_.unit()));
 }

@@ -6,6 +6,7 @@
 #include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
 #include "controllers/state/hold_back.hpp"
+#include "controllers/state/room.hpp"
 #include "kube/watches.hpp"
 #include "providers/errors.hpp"
 
@@ -14,7 +15,8 @@ namespace controllers {
 namespace {
 
 constexpr base::Duration kHealthyInterval = std::chrono::minutes{5};
-constexpr base::Backoff kFailureBackoff{std::chrono::seconds{5}, std::chrono::minutes{5}};
+// New machines are ordered elsewhere meanwhile, so a provider that answers again must be noticed soon.
+constexpr base::Backoff kFailureBackoff{std::chrono::seconds{5}, std::chrono::minutes{1}};
 // Machines of one decision come and go together: they are looked at together. And what a backend tells of its
 // hosts may be ten seconds old.
 constexpr base::Duration kMachinesSettle = std::chrono::seconds{12};
@@ -39,7 +41,7 @@ bool finds_provider_unready(const NodeSmithClaim& claim) {
     const auto* deleted = api::find_condition(all, conditions::kMachineDeleted);
     const bool is_elsewhere = (launched && launched->reason == reasons::kOtherCluster) ||
                               (deleted && deleted->reason == reasons::kOtherCluster);
-    return is_elsewhere || (launched && launched->reason == reasons::kProviderNotReady);
+    return is_elsewhere || provisioning::lacks_provider(claim);
 }
 
 // Nothing is left to be accepted.
@@ -91,6 +93,11 @@ void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
             return provider && provider->metadata.deletionTimestamp.has_value() == leaving;
         };
     };
+    // Until the provider is known not to answer, its pools get claims that cannot be carried out.
+    kube::watch(informers_.claims)
+        .became(finds_provider_unready)
+        .when(is_of(false))
+        .enqueue(queue, provider_of);
     const auto machine =
         kube::watch(informers_.claims).changed(machine_of, is_launched, finds_provider_unready);
     machine.when(is_of(true)).enqueue(queue, provider_of);  // this may have been the last one

@@ -165,7 +165,7 @@ private:
     }
     void gather_misfit(const T& rest, const api::DecodeError& error) {
         // Of what cannot be decoded others may have written as much as they like.
-        if (admits(rest)) misfits_[api::key_of(rest)] = {rest.metadata.uid, error.what()};
+        if (admits(rest)) misfits_[api::key_of(rest)] = {rest.metadata.uid, error.what(), node_of(rest)};
     }
     std::unique_ptr<PageReader> read_page() override {
         return std::make_unique<DecodedPage<T>>(
@@ -189,7 +189,7 @@ private:
         undecodable_.keep_if([&misfits](const ObjectKey& key) { return misfits.contains(key); });
         for (const auto& [key, misfit] : misfits) {
             mark_outdated(key, misfit.uid);
-            undecodable_.add(key, misfit.uid, misfit.error);
+            undecodable_.add(key, misfit.uid, misfit.error, misfit.node);
         }
         for (const auto& key : gone) drop(key);
         for (const auto& object : listed) {
@@ -234,7 +234,15 @@ private:
     void keep_last(const T& rest, const api::DecodeError& error) {
         const auto key = api::key_of(rest);
         mark_outdated(key, rest.metadata.uid);
-        undecodable_.add(key, rest.metadata.uid, error.what());
+        undecodable_.add(key, rest.metadata.uid, error.what(), node_of(rest));
+    }
+
+    // Where a pod is.
+    static std::string node_of(const T& object) {
+        if constexpr (T::kResource.plural == "pods")
+            return object.spec.nodeName;
+        else
+            return {};
     }
 
     // Keeps the version that is known of the object with that UID, and drops that of another one.
@@ -278,6 +286,7 @@ private:
     struct Misfit {
         std::string uid;
         std::string error;
+        std::string node;
     };
     Sorted gathered_;                      // by the list in progress
     std::map<ObjectKey, Misfit> misfits_;  // of the list in progress

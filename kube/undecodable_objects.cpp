@@ -23,18 +23,26 @@ UndecodableObjects::UndecodableObjects(base::MetricsRegistry& metrics, api::Reso
     count_.set(0);
 }
 
-void UndecodableObjects::add(const api::ObjectKey& key, const std::string& uid, std::string error) {
+void UndecodableObjects::add(const api::ObjectKey& key, const std::string& uid, std::string error,
+                             std::string node) {
     constexpr std::size_t kLongestError = 512;
     error.resize(std::min(error.size(), kLongestError));
     auto& object = objects_[key];
     count_.set(static_cast<double>(objects_.size()));
-    if (object.uid == uid && object.error == error) return;
-    object = {uid, error};
+    const bool is_known = object.uid == uid && object.error == error;
+    object = {uid, error, std::move(node)};
+    if (is_known) return;
     if (objects_.size() > kMostNamed) return;
     base::log::warning(
         "An object cannot be decoded: what it last said is kept, and nothing is removed for it",
         {{"resource", resource_.plural}, {"object", key.str()}, {"error", error}});
     report(key, object);
+}
+
+std::optional<api::ObjectKey> UndecodableObjects::any_on(const std::string& node) const {
+    const auto found =
+        std::ranges::find_if(objects_, [&node](const auto& entry) { return entry.second.node == node; });
+    return found == objects_.end() ? std::nullopt : std::optional(found->first);
 }
 
 void UndecodableObjects::remove(const api::ObjectKey& key) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "api/meta.hpp"
@@ -15,8 +16,9 @@ class UndecodableObjects {
 public:
     UndecodableObjects(base::MetricsRegistry& metrics, api::Resource resource);
 
-    // `error` holds no values, but may hold keys that others chose: its beginning is kept.
-    void add(const api::ObjectKey& key, const std::string& uid, std::string error);
+    // `error` holds no values, but may hold keys that others chose: its beginning is kept. `node` is where it
+    // is, if it is a pod that has a node.
+    void add(const api::ObjectKey& key, const std::string& uid, std::string error, std::string node = {});
     // The object can be decoded again or is gone.
     void remove(const api::ObjectKey& key);
     // Removes all that `is_kept` returns false for.
@@ -29,6 +31,8 @@ public:
     }
 
     bool contains(const api::ObjectKey& key) const { return objects_.contains(key); }
+    // Returns one that is on the node.
+    std::optional<api::ObjectKey> any_on(const std::string& node) const;
     bool empty() const { return objects_.empty(); }
     std::size_t size() const { return objects_.size(); }
     // From now on each gets an Event; those that are known get theirs now. `events` must outlive this.
@@ -38,6 +42,7 @@ private:
     struct Object {
         std::string uid;
         std::string error;
+        std::string node;
     };
     void report(const api::ObjectKey& key, const Object& object);
 

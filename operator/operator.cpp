@@ -42,6 +42,7 @@ struct Operator::Parts {
         if (!lost_lease) co_await finish_work();
         leading.stop();
         co_await leading.join();
+        co_await wiring.provisioning.end();
         co_await wiring.drainer.end();
         // Without the lease nothing can be written any more.
         if (!lost_lease) co_await base::run_before(clock, clock.now() + kFarewell, wiring.events->flush());

@@ -138,6 +138,8 @@ Member PoolObserver::look_at_member(const PoolView& view, const std::string& tem
     facts.awaits_taint =
         !claim::temporary_taints({*claim, *node, view.pool.get(), host ? &host->spec : nullptr}, view.now)
              .empty();
+    const auto unreadable = informers_.pods.undecodable().any_on(node->metadata.name);
+    if (unreadable) facts.unreadable_pod = unreadable->str();
     facts.machine_stopped = stopped_.contains(claim->metadata.uid);
     facts.template_hash = template_hash;
     facts.drift = drift_of(template_hash, *claim);

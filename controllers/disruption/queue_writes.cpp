@@ -14,14 +14,17 @@ namespace controllers::disruption {
 asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
     if (!with_.may_mutate()) throw std::runtime_error("removing a node: this process may no longer lead");
     const auto kind = *under_way(*member.claim);
-    auto after = *view.pool;
+    // The removal of another node in the same pass has written it, too.
+    const auto pool = with_.informers.pools.store().get(api::key_of(*view.pool));
+    if (!pool) co_return;
+    auto after = *pool;
     if (is_scale_down(kind)) after.status.lastScaleDownTime = view.now;
     after.status.lastScaleActivity = view.now;
-    const auto claims = with_.informers.claims.store().by_index(kClaimsByPool, api::key_of(*view.pool).str());
-    after.status.openReplacements = with_removed(*view.pool, claims, *member.claim, view.now);
+    const auto claims = with_.informers.claims.store().by_index(kClaimsByPool, api::key_of(*pool).str());
+    after.status.openReplacements = with_removed(*pool, claims, *member.claim, view.now);
     if (view.manager && view.manager->spec.rateLimits.maxRemovalsPerHour > 0)
-        after.status.recentRemovals = with_removal(*view.pool, *member.claim, view.now);
-    co_await write_status(with_.client, with_.informers.pools, *view.pool, std::move(after));
+        after.status.recentRemovals = with_removal(*pool, *member.claim, view.now);
+    co_await write_status(with_.client, with_.informers.pools, *pool, std::move(after));
 
     const auto& metadata = member.claim->metadata;
     kube::Preconditions same;

@@ -81,6 +81,7 @@ void ProvisioningReconciler::plan_next_look(const Decision& decision) {
     for (const auto& held : decision.demand.held_back) look_at(held.until);
     look_at(decision.look_again);
     if (!decision.demand.pods.empty()) look_at(decision.freed.until);
+    look_at(next_end_of_patience());
     const bool something_is_missing =
         !result.unplaced.empty() || result.demand_unmet > 0 || !result.cuts.empty();
     if (!something_is_missing) return;
@@ -92,6 +93,21 @@ void ProvisioningReconciler::plan_next_look(const Decision& decision) {
             if (is_expected(taint, now)) look_at(taint.nextRetryTime);
     }
     for (const auto& refusal : room_refusals(informers_, now)) look_at(refusal.until);
+}
+
+// Pods that wait for a machine of a provider that is away get another one then.
+std::optional<api::Time> ProvisioningReconciler::next_end_of_patience() const {
+    std::optional<api::Time> next;
+    const api::Time now(clock_.wall_now());
+    for (const auto& [key, claim] : informers_.claims.store().all()) {
+        if (!is_coming(*claim) || api::is_true(claim->status.conditions, conditions::kLaunched)) continue;
+        const auto pool = informers_.pools.store().get({key.namespace_, claim->spec.poolRef});
+        if (!pool) continue;
+        const auto provider = informers_.providers.store().get({key.namespace_, pool->spec.providerRef});
+        const auto end = provider ? end_of_patience(*provider) : std::nullopt;
+        if (end && now < *end) next = next ? std::min(*next, *end) : *end;
+    }
+    return next;
 }
 
 void ProvisioningReconciler::look_at(std::optional<api::Time> when) {

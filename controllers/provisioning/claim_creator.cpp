@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/v1alpha1/common.hpp"
+#include "base/backoff.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "controllers/provisioning/gates.hpp"
@@ -12,6 +13,10 @@
 namespace controllers::provisioning {
 
 namespace {
+
+// What takes longer than this is not waited for.
+constexpr base::Duration kAtOnce = std::chrono::seconds{2};
+constexpr base::Backoff kInterruptedPause{std::chrono::seconds{1}, std::chrono::seconds{4}};
 
 std::string size_of(const PlannedClaim& planned_claim) {
     return base::counted(planned_claim.size.cpuCores, "CPU") + " and " +
@@ -29,11 +34,12 @@ std::string without_name(std::string message, const std::string& name) {
 }  // namespace
 
 ClaimCreator::ClaimCreator(const Context& context, Reservations& reservations,
-                           std::function<bool()> may_mutate, Created created)
+                           std::function<bool()> may_mutate, Created created, std::function<void()> ended)
     : InContext(context),
       reservations_(reservations),
       may_mutate_(std::move(may_mutate)),
-      created_(std::move(created)) {}
+      created_(std::move(created)),
+      ended_(std::move(ended)) {}
 
 asio::awaitable<std::optional<limits::LimitHit>> ClaimCreator::reserve(
     PoolPointer pool, std::vector<PlannedClaim> planned_claims) {
@@ -66,37 +72,84 @@ asio::awaitable<std::optional<limits::LimitHit>> ClaimCreator::reserve(
     co_return hit;
 }
 
-void ClaimCreator::begin(base::TaskGroup& group) {
+asio::awaitable<void> ClaimCreator::begin() {
+    if (!group_) {
+        const auto executor = co_await asio::this_coro::executor;
+        progress_.emplace(executor);
+        group_.emplace(executor);
+    }
+    const auto now = clock_.now();
     for (auto& batch : batches_) {
-        if (batch.is_in_work || batch.failure || batch.left.empty()) continue;
+        if (batch.is_in_work || batch.left.empty() || now < batch.continues_at) continue;
         batch.is_in_work = true;
-        group.spawn(work_off(batch));
+        batch.is_slow = false;
+        batch.began = now;
+        group_->spawn(create_all_of(batch));
     }
 }
 
-void ClaimCreator::conclude() {
-    std::exception_ptr failure;
-    for (auto& batch : batches_)
-        if (auto own = std::exchange(batch.failure, nullptr); own && !failure) failure = own;
-    std::erase_if(batches_, [](const Batch& batch) { return batch.left.empty(); });
-    if (failure) std::rethrow_exception(failure);
+asio::awaitable<void> ClaimCreator::work_off() {
+    co_await begin();
+    for (;;) {
+        std::optional<base::TimePoint> patience;
+        for (auto& batch : batches_) {
+            if (!batch.is_in_work || batch.is_slow) continue;
+            const auto end = batch.began + kAtOnce;
+            batch.is_slow = end <= clock_.now();
+            if (!batch.is_slow) patience = patience ? std::max(*patience, end) : end;
+        }
+        if (!patience) break;
+        co_await progress_->wait_until(clock_, *patience);
+    }
+    std::erase_if(batches_, [](const Batch& batch) { return !batch.is_in_work && batch.left.empty(); });
 }
 
-asio::awaitable<void> ClaimCreator::finish() {
-    base::TaskGroup group(co_await asio::this_coro::executor);
-    begin(group);
-    co_await group.join();
-    conclude();
+ClaimPointers ClaimCreator::under_way() const {
+    ClaimPointers claims;
+    for (const auto& batch : batches_) {
+        for (const auto& line : batch.left) {
+            auto claim = make_claim(*batch.pool, line.sequence, line.planned_claim);
+            if (informers_.claims.store().get(api::key_of(claim))) continue;
+            claims.push_back(std::make_shared<const NodeSmithClaim>(std::move(claim)));
+        }
+    }
+    return claims;
 }
 
-// A pool that is interrupted must not stop the others, so its failure waits for conclude().
-asio::awaitable<void> ClaimCreator::work_off(Batch& batch) {
+std::optional<base::TimePoint> ClaimCreator::next_try() const {
+    std::optional<base::TimePoint> next;
+    for (const auto& batch : batches_) {
+        if (batch.is_in_work || batch.left.empty()) continue;
+        next = next ? std::min(*next, batch.continues_at) : batch.continues_at;
+    }
+    return next;
+}
+
+asio::awaitable<void> ClaimCreator::end() {
+    if (!group_) co_return;
+    group_->stop();
+    co_await group_->join();
+}
+
+// A pool that is interrupted must not stop the others.
+asio::awaitable<void> ClaimCreator::create_all_of(Batch& batch) {
     try {
         co_await create_all(batch);
-    } catch (const std::exception&) {
-        batch.failure = std::current_exception();
+    } catch (const boost::system::system_error& error) {
+        if (error.code() == asio::error::operation_aborted) throw;
+        note_failure(batch, error.what());
+    } catch (const std::exception& error) {
+        note_failure(batch, error.what());
     }
     batch.is_in_work = false;
+    progress_->notify_all();
+    if (batch.is_slow) ended_();
+}
+
+void ClaimCreator::note_failure(Batch& batch, const std::string& error) {
+    batch.continues_at = clock_.now() + kInterruptedPause.after(++batch.failures);
+    base::log::warning("Creating claims was interrupted, trying again",
+                       {{"pool", api::key_of(*batch.pool).str()}, {"error", error}});
 }
 
 asio::awaitable<void> ClaimCreator::create_all(Batch& batch) {
@@ -118,6 +171,8 @@ asio::awaitable<void> ClaimCreator::create(Batch& batch, Line line) {
     const auto& pool = *batch.pool;
     const auto& size = line.planned_claim.size;
     if (std::ranges::find(batch.refused, size) != batch.refused.end()) co_return;
+    // A webhook that hangs takes its time: nobody else shall wait for this answer, too.
+    reservations_.refusals().note_probe(pool, size);
     const auto wanted = make_claim(pool, line.sequence, line.planned_claim);
     std::optional<NodeSmithClaim> made;
     bool is_taken = false;

@@ -103,10 +103,10 @@ Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::T
     decision.look_again = rules.look_again;
     decision.demand = select_demand(unschedulable, launches, informers.pools.store().all(),
                                     informers.nodes.store().all(), now, rules);
-    auto supplies = look_at_pools(informers, inputs.reservations, now);
+    auto supplies = look_at_pools(informers, inputs.reservations, inputs.under_way, now);
     if (inputs.reads_refusals) close_refused(supplies);
-    decision.world =
-        build_world(informers, inputs.template_hashes, std::move(supplies), decision.demand.pods, now);
+    decision.world = build_world(informers, inputs.template_hashes, std::move(supplies), decision.demand.pods,
+                                 inputs.under_way, now);
     decision.freed = free_room_of_ending_pods(decision.world, now);
     decision.result = solver.solve(decision.world.snapshot);
     while (take_off_leaving_nodes(decision.world, exhausted_pods(decision.result, launches)))
@@ -122,8 +122,9 @@ World world_for_removals(const DecisionInputs& inputs, api::Time now) {
     auto pods =
         pods_that_keep_nodes(unschedulable, informers.pools.store().all(), informers.nodes.store().all(),
                              demand_rules(informers, unschedulable, now));
-    auto supplies = look_at_pools(informers, inputs.reservations, now);
-    auto world = build_world(informers, inputs.template_hashes, std::move(supplies), std::move(pods), now);
+    auto supplies = look_at_pools(informers, inputs.reservations, inputs.under_way, now);
+    auto world = build_world(informers, inputs.template_hashes, std::move(supplies), std::move(pods),
+                             inputs.under_way, now);
     const auto launches = recent_launches(inputs, now);
     for (const auto& [uid, count] : launches)
         if (is_exhausted(uid, launches)) world.exhausted.insert(uid);

@@ -46,6 +46,7 @@ struct DecisionInputs {
     // How many machines were launched for pods within the last hour, by UID, as far as a process remembers
     // it; what the stores tell counts anyway.
     std::map<std::string, int> remembered;
+    ClaimPointers under_way = {};  // claims that are being created
     // That claims of a pool are refused is read from its condition, as nobody here asks for any.
     bool reads_refusals = false;
 };

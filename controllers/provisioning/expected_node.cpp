@@ -11,7 +11,7 @@ namespace controllers::provisioning {
 namespace {
 
 // A provider that was away for less is expected back before anything else is launched.
-constexpr std::chrono::minutes kProviderPatience{2};
+constexpr std::chrono::seconds kProviderPatience{30};
 
 // What the kubelet says of every machine of the pool.
 void add_kubelet_labels(api::StringMap& labels, const std::string& host_name, const NodeSmithPool* pool) {
@@ -76,9 +76,15 @@ bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* pro
     if (api::is_true(claim.status.conditions, conditions::kLaunched)) return true;
     if (!limits::is_admitted(claim) || is_held_up(claim)) return false;
     if (!provider) return false;
-    const auto* ready = api::find_condition(provider->status.conditions, conditions::kReady);
-    const bool away = ready && ready->status != ConditionStatus::True;
-    return !away || !ready->lastTransitionTime || now.at - ready->lastTransitionTime->at < kProviderPatience;
+    const auto end = end_of_patience(*provider);
+    return !end || now < *end;
+}
+
+std::optional<api::Time> end_of_patience(const NodeSmithProvider& provider) {
+    const auto* ready = api::find_condition(provider.status.conditions, conditions::kReady);
+    const bool is_away = ready && ready->status != ConditionStatus::True && ready->lastTransitionTime;
+    if (!is_away) return std::nullopt;
+    return api::Time(ready->lastTransitionTime->at + kProviderPatience);
 }
 
 }  // namespace controllers::provisioning

@@ -86,10 +86,16 @@ ProvisioningReconciler::ProvisioningReconciler(const Context& context, Reservati
       announcer_(context.events),
       reservations_(reservations),
       metrics_(context.metrics),
-      claim_creator_(context, reservations, std::move(may_mutate),
-                     [this](const NodeSmithClaim& claim, const PlannedClaim& planned_claim) {
-                         note_created(claim, planned_claim);
-                     }) {}
+      claim_creator_(
+          context, reservations, std::move(may_mutate),
+          [this](const NodeSmithClaim& claim, const PlannedClaim& planned_claim) {
+              note_created(claim, planned_claim);
+          },
+          [this] { look_again(); }) {}
+
+asio::awaitable<void> ProvisioningReconciler::end() {
+    return claim_creator_.end();
+}
 
 asio::awaitable<kube::Result> ProvisioningReconciler::reconcile(kube::ObjectKey) {
     kube::Result result;
@@ -127,7 +133,7 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     unfinished_ = true;
     window_.close();
     next_look_.reset();
-    co_await claim_creator_.finish();
+    co_await claim_creator_.work_off();
 
     const auto decision = decide(api::Time(clock_.wall_now()));
     const auto& result = decision.result;
@@ -142,19 +148,27 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     co_await launch(decision);
     co_await withdraw_superfluous();
     co_await judge_predictions(std::move(contradicted), decision.demand.waiting);
+    continue_creations();
     unfinished_ = false;
 }
 
 asio::awaitable<void> ProvisioningReconciler::look_early() {
     unfinished_ = true;
-    co_await claim_creator_.finish();
+    co_await claim_creator_.work_off();
     const auto begun = clock_.now();
     auto decision = decide(api::Time(clock_.wall_now()));
     keep_what_is_certain(decision);
     if (!decision.launches.empty()) metrics_.decisions.with({"buy_early"}).add();
     co_await launch(decision);
     window_.note_early_look(clock_.now(), waits_since(decision, begun));
+    continue_creations();
     unfinished_ = false;
+}
+
+// What was interrupted is continued after a pause, whatever else makes us look before.
+void ProvisioningReconciler::continue_creations() {
+    const auto next = claim_creator_.next_try();
+    if (next) next_look_ = next_look_ ? std::min(*next_look_, *next) : *next;
 }
 
 base::TimePoint ProvisioningReconciler::waits_since(const Decision& decision, base::TimePoint now) const {
@@ -183,7 +197,6 @@ asio::awaitable<void> ProvisioningReconciler::launch(const Decision& decision) {
     // A pool that cannot launch now must not keep the others from it. Limits are shared, so places are
     // reserved one pool after the other; claims are created of all pools side by side.
     std::exception_ptr failure;
-    base::TaskGroup creations(co_await asio::this_coro::executor);
     for (const auto& launch : decision.launches) {
         std::vector<PlannedClaim> planned_claims;
         for (const auto claim : launch.claims)
@@ -195,10 +208,9 @@ asio::awaitable<void> ProvisioningReconciler::launch(const Decision& decision) {
         } catch (const std::exception&) {
             if (!failure) failure = std::current_exception();
         }
-        claim_creator_.begin(creations);
+        co_await claim_creator_.begin();
     }
-    co_await creations.join();
-    claim_creator_.conclude();
+    co_await claim_creator_.work_off();
     if (failure) std::rethrow_exception(failure);
     // The pods of a refused claim are told why, or get another machine, while its pause lasts.
     for (const auto& launch : decision.launches)
@@ -251,8 +263,9 @@ asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
             look_at(next_try(error, clock_));
             continue;
         }
-        events_.normal(*claim, "Withdrawn",
-                       "no host had room for its machine, and the pods that it was made for need it no more");
+        const std::string why = lacks_room(*claim) ? "no host had room for its machine"
+                                                   : "its provider could not make its machine";
+        events_.normal(*claim, "Withdrawn", why + ", and the pods that it was made for need it no more");
     }
 }
 
@@ -313,7 +326,7 @@ void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Pla
 }
 
 DecisionInputs ProvisioningReconciler::inputs() {
-    return {informers_, reservations_, template_hashes_, remembered_launches()};
+    return {informers_, reservations_, template_hashes_, remembered_launches(), claim_creator_.under_way()};
 }
 
 std::map<std::string, int> ProvisioningReconciler::remembered_launches() const {

@@ -30,6 +30,9 @@ public:
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
+    // Cancels the creation of claims that is still under way and waits for its end.
+    asio::awaitable<void> end();
+
     // The cluster as removals are judged by it: with the pods that may keep a node, and what may be launched.
     World world_for_removals();
 
@@ -63,7 +66,11 @@ private:
     void say_what_is_missing(const Decision& decision);
     void say_cuts(const World& world, const scheduling::Result& result);
     void plan_next_look(const Decision& decision);
+    std::optional<api::Time> next_end_of_patience() const;
     void look_at(std::optional<api::Time> when);
+    // At once, from outside of reconcile().
+    void look_again();
+    void continue_creations();
     void note_created(const NodeSmithClaim& claim, const PlannedClaim& planned_claim);
     DecisionInputs inputs();
     std::map<std::string, int> remembered_launches() const;

@@ -34,14 +34,21 @@ NodeSmithPool with_latest(const NodeSmithPool& pool, const ClaimPointers& claims
     return counted;
 }
 
+std::int64_t number_of(const ClaimPointers& under_way, const NodeSmithPool& pool) {
+    return std::ranges::count_if(under_way, [&pool](const auto& claim) {
+        return claim->metadata.namespace_ == pool.metadata.namespace_ &&
+               claim->spec.poolRef == pool.metadata.name;
+    });
+}
+
 ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& informers,
-                    const Reservations& reservations, api::Time now) {
+                    const Reservations& reservations, const ClaimPointers& under_way, api::Time now) {
     ManagerView view;
     const auto& pools = informers.pools.store().all();
     for (const auto* pool : pools_of(manager, pools, informers.control_planes.store().all())) {
         const auto claims = claims_of(informers, api::key_of(*pool));
         view.counts += counts_of(*pool, claims, informers.nodes.store().all());
-        view.creations += creations_last_hour(*pool, claims, now);
+        view.creations += creations_last_hour(*pool, claims, now) + number_of(under_way, *pool);
     }
     view.limit_use = reservations.use_of_control_plane(manager);
     return view;
@@ -50,7 +57,7 @@ ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& infor
 }  // namespace
 
 std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservations& reservations,
-                                      api::Time now) {
+                                      const ClaimPointers& under_way, api::Time now) {
     std::map<kube::ObjectKey, ManagerView> managers;
     std::vector<PoolSupply> supplies;
     const auto& pools = informers.pools.store().all();
@@ -67,6 +74,7 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
         facts.provider = provider.get();
         facts.label_conflict = label_conflict(*pool, pools);
         facts.counts = counts_of(*pool, claims, informers.nodes.store().all());
+        facts.counts.pending_nodes += number_of(under_way, *pool);
         facts.unknown_until = reservations.unknown_until(*pool);
         facts.refusals = supply.refusals = reservations.refusals().pauses_of(*pool);
         if (!facts.refusals.empty()) {
@@ -79,9 +87,10 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
             supply.manager = api::key_of(*facts.manager);
             auto known = managers.find(supply.manager);
             if (known == managers.end())
-                known =
-                    managers.emplace(supply.manager, view_of(*facts.manager, informers, reservations, now))
-                        .first;
+                known = managers
+                            .emplace(supply.manager,
+                                     view_of(*facts.manager, informers, reservations, under_way, now))
+                            .first;
             facts.manager_counts = known->second.counts;
             facts.creations_last_hour = known->second.creations;
             supply.manager_limit_use = known->second.limit_use;

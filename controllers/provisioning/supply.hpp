@@ -8,8 +8,8 @@
 
 namespace controllers::provisioning {
 
-// All pools, in the order of their keys.
+// Returns all pools, in the order of their keys. Claims that are `under_way` to the API server count.
 std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservations& reservations,
-                                      api::Time now);
+                                      const ClaimPointers& under_way, api::Time now);
 
 }  // namespace controllers::provisioning

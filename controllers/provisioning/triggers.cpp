@@ -17,7 +17,7 @@ namespace {
 // What of an object alters a decision; a claim's progress from step to step, for one, does not.
 auto essence_of_claim(const NodeSmithClaim& claim) {
     return std::tuple(state_of(claim), disruption::is_staying(claim), limits::is_admitted(claim),
-                      lacks_room(claim), is_held_up(claim),
+                      lacks_room(claim), lacks_provider(claim), is_held_up(claim),
                       api::is_true(claim.status.conditions, conditions::kLaunched),
                       api::is_true(claim.status.conditions, conditions::kInitialized),
                       claim::usable_since(claim), claim.status.undeclaredTaints);
@@ -68,6 +68,11 @@ kube::ObjectKey the_key() {
 
 void ProvisioningReconciler::changed() {
     window_.note_change(clock_.now());
+    queue_->add(the_key());
+}
+
+void ProvisioningReconciler::look_again() {
+    next_look_ = clock_.now();
     queue_->add(the_key());
 }
 

@@ -29,8 +29,9 @@ const NodeSmithProvider* provider_of(const Informers& informers, const NodeSmith
 // Builds a World; the indices of pools, places and budgets are those of the snapshot.
 class Builder {
 public:
-    Builder(const Informers& informers, claim::TemplateHashes& template_hashes, api::Time now)
-        : informers_(informers), template_hashes_(template_hashes), now_(now) {
+    Builder(const Informers& informers, claim::TemplateHashes& template_hashes,
+            const ClaimPointers& under_way, api::Time now)
+        : informers_(informers), template_hashes_(template_hashes), under_way_(under_way), now_(now) {
         for (const auto& [key, claim] : informers_.claims.store().all())
             if (!claim->status.host.empty()) candidates_.insert({key.namespace_, claim->status.host});
     }
@@ -73,22 +74,8 @@ public:
     // Claims that have no host yet, and machines that the provider has not counted yet, take room that it
     // does not know of. Claims that find none leave what there is to others.
     void take_room_of_coming_machines() {
-        for (const auto& [key, claim] : informers_.claims.store().all()) {
-            const bool takes_room = is_coming(*claim) && limits::is_admitted(*claim) && !lacks_room(*claim);
-            const auto pool = pool_indices_.find({key.namespace_, claim->spec.poolRef});
-            if (!takes_room || pool == pool_indices_.end()) continue;
-            auto size = limits::size_of(claim->spec, world_.pools[pool->second].pool.get());
-            auto* place = claim->status.machineID.empty()
-                              ? likely_place(world_.snapshot.pools[pool->second], claim->spec.zone, size)
-                              : place_of_uncounted(*claim);
-            if (!place) continue;
-            if (place->is_whole) place->free_machines = 0;
-            const auto* provider = provider_of(informers_, *world_.pools[pool->second].pool);
-            if (provider && provider->spec.proxmox)
-                size.memoryMiB += provider->spec.proxmox->vmMemOverheadMiB;
-            place->free_cpu_cores = std::max<std::int64_t>(0, *place->free_cpu_cores - size.cpuCores);
-            place->free_memory_mib = std::max<std::int64_t>(0, *place->free_memory_mib - size.memoryMiB);
-        }
+        for (const auto& [key, claim] : informers_.claims.store().all()) take_room_of(*claim);
+        for (const auto& claim : under_way_) take_room_of(*claim);
     }
 
     // What no host could take is not asked of them again at once.
@@ -109,6 +96,7 @@ public:
             if (node) with_claim.insert(node->metadata.name);
             add_claim(*claim, std::move(node));
         }
+        for (const auto& claim : under_way_) add_claim(*claim, nullptr);
         for (const auto& [key, node] : informers_.nodes.store().all())
             if (!with_claim.contains(key.name)) add_node(node, Availability::ready, std::nullopt);
     }
@@ -132,6 +120,22 @@ public:
     World take() { return std::move(world_); }
 
 private:
+    void take_room_of(const NodeSmithClaim& claim) {
+        const bool takes_room = is_coming(claim) && limits::is_admitted(claim) && !lacks_room(claim);
+        const auto pool = pool_indices_.find({claim.metadata.namespace_, claim.spec.poolRef});
+        if (!takes_room || pool == pool_indices_.end()) return;
+        auto size = limits::size_of(claim.spec, world_.pools[pool->second].pool.get());
+        auto* place = claim.status.machineID.empty()
+                          ? likely_place(world_.snapshot.pools[pool->second], claim.spec.zone, size)
+                          : place_of_uncounted(claim);
+        if (!place) return;
+        if (place->is_whole) place->free_machines = 0;
+        const auto* provider = provider_of(informers_, *world_.pools[pool->second].pool);
+        if (provider && provider->spec.proxmox) size.memoryMiB += provider->spec.proxmox->vmMemOverheadMiB;
+        place->free_cpu_cores = std::max<std::int64_t>(0, *place->free_cpu_cores - size.cpuCores);
+        place->free_memory_mib = std::max<std::int64_t>(0, *place->free_memory_mib - size.memoryMiB);
+    }
+
     // nullptr: the provider has counted its machine, or does not tell of its host.
     scheduling::Place* place_of_uncounted(const NodeSmithClaim& claim) {
         const auto& status = claim.status;
@@ -342,6 +346,7 @@ private:
 
     const Informers& informers_;
     claim::TemplateHashes& template_hashes_;
+    const ClaimPointers& under_way_;
     api::Time now_;
     World world_;
     std::set<kube::ObjectKey> candidates_;             // NodeSmithHosts that a claim has or is about to take
@@ -354,8 +359,9 @@ private:
 }  // namespace
 
 World build_world(const Informers& informers, claim::TemplateHashes& template_hashes,
-                  std::vector<PoolSupply> supplies, PodPointers pods, api::Time now) {
-    Builder builder(informers, template_hashes, now);
+                  std::vector<PoolSupply> supplies, PodPointers pods, const ClaimPointers& under_way,
+                  api::Time now) {
+    Builder builder(informers, template_hashes, under_way, now);
     for (auto& supply : supplies) builder.add_pool(std::move(supply));
     builder.take_room_of_coming_machines();
     builder.note_refused_sizes();

@@ -48,9 +48,11 @@ struct World {
         exhausted;  // UIDs of pods for which so much was launched that nothing is for a while
 };
 
-// `supplies` in the order of their keys; `pods` are those to be placed.
+// `supplies` in the order of their keys; `pods` are those to be placed; claims that are `under_way` to the
+// API server count as if they were there.
 World build_world(const Informers& informers, claim::TemplateHashes& template_hashes,
-                  std::vector<PoolSupply> supplies, PodPointers pods, api::Time now);
+                  std::vector<PoolSupply> supplies, PodPointers pods, const ClaimPointers& under_way,
+                  api::Time now);
 
 // The Node without what it offers beyond its machine, which is its kubelet's word only: other nodes would be
 // emptied for it. `pool` may be null.
@@ -65,6 +67,8 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
 
 // A claim that will surely be refused or cannot be carried out now is no Node to wait for.
 bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now);
+// When machines that the provider has yet to make are ordered elsewhere; nullopt: the provider is Ready.
+std::optional<api::Time> end_of_patience(const NodeSmithProvider& provider);
 // Its machine finds no room at the provider, the limits were lowered below it, or the machine of its last
 // attempt cannot be removed.
 bool is_held_up(const NodeSmithClaim& claim);

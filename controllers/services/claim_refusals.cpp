@@ -21,6 +21,13 @@ void ClaimRefusals::note(const NodeSmithPool& pool, const api::v1alpha1::Size& s
     tell(pool);
 }
 
+void ClaimRefusals::note_probe(const NodeSmithPool& pool, const api::v1alpha1::Size& size) {
+    const auto entry = pools_.find(api::key_of(pool));
+    if (entry == pools_.end() || !is_current(entry->second, pool)) return;
+    const auto found = std::ranges::find(entry->second.refusals, size, &ClaimRefusal::size);
+    if (found != entry->second.refusals.end()) found->pause_ends = clock_.now() + kLongestPause;
+}
+
 void ClaimRefusals::note_success(const NodeSmithPool& pool, const api::v1alpha1::Size& size) {
     const auto entry = pools_.find(api::key_of(pool));
     if (entry == pools_.end()) return;

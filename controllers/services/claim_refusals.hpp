@@ -38,6 +38,8 @@ public:
     void on_change(std::function<void(const kube::ObjectKey&)> listener) { listener_ = std::move(listener); }
 
     void note(const NodeSmithPool& pool, const api::v1alpha1::Size& size, const std::string& message);
+    // A size that was refused before is asked for now: its pause goes on until there is an answer.
+    void note_probe(const NodeSmithPool& pool, const api::v1alpha1::Size& size);
     // A claim of that size was created.
     void note_success(const NodeSmithPool& pool, const api::v1alpha1::Size& size);
     // The refusals that are still believed, whether their pause has ended or not. Another object of the

@@ -8,6 +8,9 @@ namespace controllers {
 
 namespace {
 
+// All hosts of a rack refuse the same Secret.
+constexpr base::Duration kBetweenRefusals = std::chrono::seconds{5};
+
 ProviderUnavailable unavailable(std::string_view reason, std::string message) {
     return {std::string(reason), std::move(message)};
 }
@@ -66,8 +69,17 @@ void ProviderInstances::on_refusal(std::function<void(const kube::ObjectKey&)> h
     };
 }
 
+void ProviderInstances::note_refusal(const kube::ObjectKey& key) {
+    const auto now = environment_.clock.now();
+    const auto [last, is_first] = refused_at_.try_emplace(key, now);
+    if (!is_first && now < last->second + kBetweenRefusals) return;
+    last->second = now;
+    if (environment_.on_credentials_refused) environment_.on_credentials_refused(key.str());
+}
+
 void ProviderInstances::forget(const kube::ObjectKey& key) {
     entries_.erase(key);
+    refused_at_.erase(key);
 }
 
 std::string ProviderInstances::cluster_id() const {

@@ -45,6 +45,9 @@ public:
     void forget(const kube::ObjectKey& provider);
     // Called each time that the backend of a provider refuses what its Secret held.
     void on_refusal(std::function<void(const kube::ObjectKey& provider)> handler);
+    // A host of the provider refused what the provider's Secret held; the handler is called at most every
+    // five seconds for that.
+    void note_refusal(const kube::ObjectKey& provider);
     // UID of the kube-system namespace: what marks our machines. Read once, from the namespaces' store.
     std::string cluster_id() const;
     // Keeps the Secrets that backends are made from.
@@ -71,6 +74,7 @@ private:
     ProviderFactory factory_;
     CredentialsKeeper credentials_;
     std::map<kube::ObjectKey, Entry> entries_;
+    std::map<kube::ObjectKey, base::TimePoint> refused_at_;
 };
 
 }  // namespace controllers

@@ -47,6 +47,11 @@ bool lacks_room(const NodeSmithClaim& claim) {
     return claim::waits_for(claim, reasons::kInsufficientCapacity);
 }
 
+bool lacks_provider(const NodeSmithClaim& claim) {
+    return claim::waits_for(claim, reasons::kProviderNotReady) ||
+           claim::waits_for(claim, reasons::kProviderError);
+}
+
 bool failed_for_room(const NodeSmithClaim& claim) {
     const auto* failed = api::find_condition(claim.status.conditions, conditions::kFailed);
     return failed && failed->status == ConditionStatus::True &&
@@ -93,7 +98,8 @@ std::vector<kube::ObjectKey> superfluous_waits(const Informers& informers) {
     std::vector<kube::ObjectKey> keys;
     const auto& claims = informers.claims.store().all();
     const auto waits = [](const NodeSmithClaim& claim) {
-        return limits::is_created_by_pool(claim) && is_coming(claim) && lacks_room(claim) &&
+        const bool is_stuck = lacks_room(claim) || lacks_provider(claim);
+        return limits::is_created_by_pool(claim) && is_coming(claim) && is_stuck &&
                claim.status.machineID.empty() && !bought_for(claim).empty();
     };
     const bool any = std::ranges::any_of(claims, [&](const auto& entry) { return waits(*entry.second); });

@@ -13,6 +13,8 @@ namespace controllers::provisioning {
 
 // No host can take its machine now: Launched=False/InsufficientCapacity.
 bool lacks_room(const NodeSmithClaim& claim);
+// Its provider does not answer, or cannot act now.
+bool lacks_provider(const NodeSmithClaim& claim);
 // It waited for room in vain, or was larger than any host can take: Failed for that.
 bool failed_for_room(const NodeSmithClaim& claim);
 
@@ -30,8 +32,8 @@ struct RoomRefusal {
 // (scaleUp.retry of their pool).
 std::vector<RoomRefusal> room_refusals(const Informers& informers, api::Time now);
 
-// Keys of launched claims that wait for room and that nobody needs any more: no pod that they were launched
-// for waits, but for those that get a machine of another claim.
+// Returns the keys of launched claims that wait for room or for their provider and that nobody needs any
+// more: no pod that they were launched for waits, but for those that get a machine of another claim.
 std::vector<kube::ObjectKey> superfluous_waits(const Informers& informers);
 
 }  // namespace controllers::provisioning

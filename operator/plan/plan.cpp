@@ -30,7 +30,7 @@ public:
         plan_.managed = report_.managed;
         scheduling::Solver solver;
         const auto decision =
-            decide({informers_, reservations_, template_hashes_, {}, true}, solver, report_.time);
+            decide({informers_, reservations_, template_hashes_, {}, {}, true}, solver, report_.time);
         note_machines(decision);
         if (!plan_.planned_machines.empty()) plan_.price = decision.result.price;
         note_pods(decision);

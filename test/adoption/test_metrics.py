@@ -68,6 +68,33 @@ def test_the_series_are_scraped_under_the_job_that_alerts_and_dashboard_know():
         assert scraped["metadata"]["labels"][by["spec"]["jobLabel"]] == "kubenodesmith"
 
 
+def rendered(template, labels):
+    """A pattern for what an annotation says of a series with these labels, whatever the value."""
+    parts = re.split(r"{{ (.*?) }}", template)
+    texts, holes = parts[::2], parts[1::2]
+    values = ["[0-9.]+" if hole.startswith("$value") else re.escape(labels[hole.removeprefix("$labels.")]) for hole in holes]
+    return "".join(re.escape(text) + value for text, value in zip(texts, [*values, ""], strict=True))
+
+
+def test_each_alert_is_tried_with_series_of_its_own():
+    """Also where there is no promtool, which says whether the alerts fire."""
+    rules = {rule["alert"]: rule for group in yaml.safe_load(RULES.read_text())["spec"]["groups"] for rule in group["rules"]}
+    (trial,) = yaml.safe_load((ROOT / "test/adoption/prometheus_rules_test.yaml").read_text())["tests"]
+    series = {re.match(r"\w+", each["series"])[0] for each in trial["input_series"]}
+    fired = {row["alertname"]: row["exp_alerts"] for row in trial["alert_rule_test"] if row["exp_alerts"]}
+    assert {row["alertname"] for row in trial["alert_rule_test"]} == set(rules) == set(fired)
+    for name, alerts in fired.items():
+        rule = rules[name]
+        assert used(rule["expr"]) <= series, name
+        kept = re.search(r"by \(([^)]*)\)", rule["expr"])
+        for alert in alerts:
+            labels = alert["exp_labels"]
+            assert set(labels) == {*rule["labels"], *(kept[1].split(", ") if kept else ())}, name
+            assert rule["labels"].items() <= labels.items(), name
+            for key, template in rule["annotations"].items():
+                assert re.fullmatch(rendered(template, labels), alert["exp_annotations"][key]), name
+
+
 def test_the_alerts_fire_when_they_should(tmp_path):
     promtool = optional_tool("promtool")
     spec = yaml.safe_load(RULES.read_text())["spec"]

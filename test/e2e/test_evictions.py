@@ -9,7 +9,7 @@ import time
 
 import manifests
 import pytest
-from disruption import MEDIUM, all_ready, apply_all, claim_names, patch, wait_running
+from disruption import MEDIUM, all_ready, apply_all, claim_names, patch, patch_pool, wait_running
 from pki import openssl
 from stack import NAMESPACE, condition, wait_for, wait_until
 
@@ -137,20 +137,66 @@ def test_a_pod_that_a_webhook_holds_keeps_no_other_pod(clean, evictions, code, s
     wait_for("the end of the claim", lambda: node not in claim_names(stack))
 
 
+def budget(name, app, **spec):
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": "default"},
+            "spec": {"selector": {"matchLabels": {"app": app}}, **spec}}
+
+
+def test_a_webhook_that_is_down_is_named_and_a_pod_with_two_budgets_keeps_no_other(clean):
+    stack = clean
+    node = one_node_with(stack, *(manifests.deployment(name, count, cpu="200m") for name, count in (("aweb", 1), ("mid", 3), ("zapp", 2))))
+    pods = on_node(stack, node)
+    kept = pods[0]
+    stack.apply(budget("first", "aweb", maxUnavailable=1), budget("second", "aweb", maxUnavailable=1), webhook(NOBODY_LISTENS))
+    wait_for("a webhook that is asked", lambda: is_asked(stack, pods[-1]))
+    drain(stack, node)
+    wait_said(stack, node, "failed calling webhook", "connection refused")
+    assert on_node(stack, node) == pods
+    stack.cluster.kubectl("delete", "validatingwebhookconfiguration", "evictions")
+    wait_until("the other pods gone", lambda: on_node(stack, node), lambda names: names == [kept])
+    wait_until("the reason in the condition", lambda: drained(stack, node), lambda c: all(
+        words in c["message"] for words in (f"default/{kept}", "more than one PodDisruptionBudget")))
+    stack.cluster.kubectl("delete", "poddisruptionbudget", "second")
+    wait_for("the end of the claim", lambda: node not in claim_names(stack))
+
+
+@pytest.mark.parametrize("policy, least", [("AlwaysAllow", 3), ("IfHealthyBudget", 2)])
+def test_an_unready_pod_leaves_its_drifted_node_if_its_budget_lets_it_go(clean, policy, least):
+    stack = clean
+    apply_all(stack, scale_down={"policy": "Never"}, disruption={"budgets": [{"nodes": "100%"}]}, template=MEDIUM)
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"labelSelector": {"matchLabels": {"app": "crash"}}, "topologyKey": "kubernetes.io/hostname"}]}}
+    stack.apply(manifests.deployment("crash", 3, cpu="1", affinity=apart),
+                budget("crash", "crash", minAvailable=least, unhealthyPodEvictionPolicy=policy))
+    wait_running(stack, 3)
+    nodes = all_ready(stack, 3)
+    sick = stack.pods()[0]
+    unready = [{"type": kind, "status": "False"} for kind in ("Ready", "ContainersReady")]
+    stack.cluster.api("PATCH", f"/api/v1/namespaces/default/pods/{sick['metadata']['name']}/status", {"status": {"conditions": unready}},
+                      "application/strategic-merge-patch+json")
+    wait_until("a budget without slack", lambda: stack.cluster.api("GET", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/crash"),
+               lambda found: found["status"].get("currentHealthy") == 2 and found["status"]["disruptionsAllowed"] == 0)
+    patch_pool(stack, machineTemplate={"labels": {"tier": "new"}})
+    left = sick["spec"]["nodeName"]
+    names = wait_until("the end of its node", lambda: claim_names(stack), lambda found: left not in found, 240)
+    assert nodes - {left} <= names
+    wait_running(stack, 3)
+    assert not [e for e in stack.events("default") if "can never allow" in e["message"] and e["involvedObject"]["name"] == left]
+
+
 def test_an_unready_pod_leaves_a_host_that_is_evacuated_if_its_budget_lets_it_go(clean):
     stack = clean
     apply_all(stack, template=MEDIUM)
     stack.apply(manifests.deployment("web", 1, cpu="200m"),
-                {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "default"},
-                 "spec": {"minAvailable": 1, "unhealthyPodEvictionPolicy": "AlwaysAllow", "selector": {"matchLabels": {"app": "web"}}}})
+                budget("web", "web", minAvailable=1, unhealthyPodEvictionPolicy="AlwaysAllow"))
     wait_running(stack, 1)
     (node,) = all_ready(stack, 1)
     (pod,) = stack.pods()
     unready = [{"type": kind, "status": "False"} for kind in ("Ready", "ContainersReady")]
     stack.cluster.api("PATCH", f"/api/v1/namespaces/default/pods/{pod['metadata']['name']}/status", {"status": {"conditions": unready}},
                       "application/strategic-merge-patch+json")
-    budget = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/web"
-    wait_until("a budget without slack", lambda: stack.cluster.api("GET", budget)["status"], lambda status: status.get("currentHealthy") == 0)
+    path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/web"
+    wait_until("a budget without slack", lambda: stack.cluster.api("GET", path)["status"], lambda status: status.get("currentHealthy") == 0)
     host = stack.claims()[0]["status"]["host"]
     patch(stack, "nsprovider", "proxmox", {"spec": {"proxmox": {"placement": {"evacuateNodes": [host]}}}}, NAMESPACE)
     wait_until("the end of the node", lambda: claim_names(stack), lambda names: node not in names, 240)

@@ -199,6 +199,25 @@ def test_a_daemon_set_of_a_tenant_does_not_keep_a_new_operator_from_starting(cle
     wait_for("the pod to run", lambda: running_pods(stack.pods()))
 
 
+def test_a_pod_that_ends_in_centuries_stops_nothing(clean):
+    stack = clean
+    stack.apply(*manifests.everything(stack.proxmox))
+    editor = Editor(stack)
+    # No kubelet ends the pod there.
+    stack.cluster.api("POST", "/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "elsewhere"}})
+    patient = {"spec": {"nodeName": "elsewhere", "terminationGracePeriodSeconds": 8000000000, "containers": [CONTAINER],
+                        "tolerations": [{"operator": "Exists"}]}}
+    assert editor.store_all("/api/v1", "Pod", [{"metadata": {"name": "patient"}, **patient}]) == 1
+    editor.kubectl("delete", "pod", "patient", "--wait=false")
+    ends = stack.cluster.api("GET", f"/api/v1/namespaces/{TENANT}/pods/patient")["metadata"]["deletionTimestamp"]
+    assert int(ends[:4]) > 2200
+    stack.apply(manifests.deployment("shop", 1))
+    wait_for("the pod to run", lambda: running_pods(stack.pods()))
+    assert not any(failures(stack).values())
+    editor.kubectl("delete", "pod", "patient", "--force", "--grace-period=0")
+    stack.cluster.api("DELETE", "/api/v1/nodes/elsewhere")
+
+
 def test_an_odd_node_of_three_seconds_stops_nothing(clean):
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox))

@@ -40,6 +40,9 @@ struct ProviderHang {
     bool is_in_force = false;
     base::TimePoint began{};
     base::TimePoint ended{};
+
+    // In the worlds with such a provider its pool is named like it.
+    bool concerns(const std::string& pool) const { return is_in_force && pool == provider; }
 };
 
 // An admission webhook that lets some pods not be evicted.

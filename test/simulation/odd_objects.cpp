@@ -18,11 +18,11 @@ struct Oddity {
 // The operator's types differ from what an API server of another version may store, wherever that is.
 constexpr Oddity kOddities[] = {
     {"daemonsets.apps", true, R"({"spec": {"template": {"spec": {"containers": 7}}}})"},
-    {"pods", true, R"({"spec": {"containers": [{"resources": {"requests": {"cpu": "1e1.5"}}}]}})"},
+    {"pods", true, R"({"spec": {"containers": [{"resources": {"requests": {"cpu": "plenty"}}}]}})"},
     {"poddisruptionbudgets.policy", true, R"({"status": {"disruptionsAllowed": "many"}})"},
-    {"persistentvolumeclaims", true, R"({"spec": {"resources": {"requests": {"storage": "1e1.5"}}}})"},
+    {"persistentvolumeclaims", true, R"({"spec": {"resources": {"requests": {"storage": "plenty"}}}})"},
     {"nodes", false, R"({"status": {"conditions": [{"type": "Disk", "status": true}]}})"},
-    {"persistentvolumes", false, R"({"spec": {"capacity": {"storage": "1e1.5"}}})"},
+    {"persistentvolumes", false, R"({"spec": {"capacity": {"storage": "plenty"}}})"},
 };
 
 }  // namespace

@@ -105,6 +105,7 @@ public:
             world_.view.find<NodeSmithProvider>({pool.metadata.namespace_, pool.spec.providerRef});
         if (!provider || !provider->spec.proxmox || !is_open(world_, plane, pool)) return std::nullopt;
         if (!api::is_true(provider->status.conditions, api::conditions::kReady)) return std::nullopt;
+        if (world_.interference.hang.concerns(pool.metadata.name)) return std::nullopt;
         for (const auto& room : rooms_for(world_, *provider)) {
             auto planned_claim = on(room, pool, *provider);
             if (planned_claim &&

@@ -208,6 +208,11 @@ MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind ki
     if (auto unclear = not_understood(facts.node.metadata, "the node")) return unclear;
     if (auto unclear = not_understood(facts.claim.metadata, "the claim")) return unclear;
     if (kind == Kind::Unhealthy) return std::nullopt;
+    // An older version of it, or none, is known: it would be counted as smaller than it is, or not at all.
+    if (!facts.unreadable_pod.empty())
+        return blocker("PodNotReadable", "pod " + facts.unreadable_pod +
+                                             " on it cannot be decoded: its Event CannotBeDecoded names the "
+                                             "field to correct");
     if (!is_ready(facts.node)) return blocker(reasons::kNodeNotReady, "the node is not Ready");
     if (kind != Kind::Evacuation)
         if (auto held = volume_blocker(facts)) return held;

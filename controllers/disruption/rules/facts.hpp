@@ -27,7 +27,8 @@ struct NodeFacts {
     std::string template_hash;     // of what the pool makes now; empty: not known
     bool machine_stopped = false;  // by its provider
     std::string held_volumes;      // that hold the node, in words; empty: none does
-    bool awaits_taint = false;     // it has a taint that counts as temporary: its pods cannot be there yet
+    std::string unreadable_pod;  // one on it that cannot be decoded, as namespace/name; empty: there is none
+    bool awaits_taint = false;   // it has a taint that counts as temporary: its pods cannot be there yet
 };
 
 // What holds for all nodes of a pool.

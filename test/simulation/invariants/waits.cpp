@@ -35,7 +35,7 @@ public:
 
 private:
     struct Wait {
-        base::TimePoint began;
+        base::TimePoint silent_since;    // no machine comes for it
         base::TimePoint helpless_since;  // a machine would help, and nothing stands in its way
         base::TimePoint hindered_since;  // a machine would help, and its claim is refused
     };
@@ -58,12 +58,12 @@ private:
             return;
         }
         const bool is_coming = is_machine_coming(pod);
-        if (wait.began + kAfterAnObstacle < now && !is_coming && events_about(pod.metadata.uid).empty())
+        if (is_coming) wait.silent_since = now;
+        if (wait.silent_since + kAfterAnObstacle < now && events_about(pod.metadata.uid).empty())
             stage_.violate("a long wait is explained",
                            "pod " + api::key_of(pod).str() + " waits for two minutes, and no Event says why");
         const auto help = is_any_coming() ? std::nullopt : purchase_that_helps(world_, pod);
-        // A machine that its provider does not answer for is on its way until the claim gives it up.
-        if (!help || is_hung(help->pool) || is_coming) wait.helpless_since = now;
+        if (!help || is_coming) wait.helpless_since = now;
         if (wait.helpless_since + kAfterAnObstacle + kLooksForWaits < now)
             stage_.violate("no pod waits longer than its obstacle",
                            "pod " + api::key_of(pod).str() + " waits, and " + help->str() +
@@ -82,7 +82,7 @@ private:
         refusal.is_in_force = false;
         const auto help = purchase_that_helps(world_, pod);
         refusal.is_in_force = true;
-        if (!help || is_hung(help->pool)) {
+        if (!help) {
             wait.hindered_since = now;
             return;
         }
@@ -99,7 +99,9 @@ private:
         if (hang.provider.empty() || is_troubled()) return;
         const auto* provider = world_.view.find<NodeSmithProvider>({kNodesNamespace, hang.provider});
         if (!provider) return;
-        const auto since = hang.is_in_force ? hang.began : hang.ended;
+        // While its pool creates nothing for another reason, which its pods hear of, nobody asks it.
+        if (is_held_otherwise(hang.provider)) unasked_at_ = world_.now();
+        const auto since = hang.is_in_force ? std::max(hang.began, unasked_at_) : hang.ended;
         if (world_.now() < since + kAfterAnObstacle + kNewLeader) return;
         const bool is_ready = api::is_true(provider->status.conditions, api::conditions::kReady);
         const bool is_waited_for = std::ranges::any_of(world_.view.all<api::Pod>(), [&](const auto& entry) {
@@ -129,22 +131,31 @@ private:
         });
     }
 
-    bool is_hung(const std::string& pool) const {
-        const auto& hang = world_.interference.hang;
-        const bool was_lately =
-            hang.ended != base::TimePoint{} && world_.now() < hang.ended + kAfterAnObstacle + kNewLeader;
-        return pool == hang.provider && (hang.is_in_force || was_lately);
+    bool is_held_otherwise(const std::string& pool_name) const {
+        const auto* pool = world_.view.find<NodeSmithPool>({kNodesNamespace, pool_name});
+        if (!pool) return true;
+        const auto& refusal = world_.interference.refusal;
+        const auto& losses = pool->status.losses;
+        return refusal.is_in_force || is_ahead(pool->status.nextRetryTime) ||
+               (losses && is_ahead(losses->nextRetryTime));
+    }
+    bool is_ahead(const std::optional<api::Time>& time) const {
+        return time && world_.clock.wall_now() < time->at;
     }
 
+    // A machine that its provider does not answer for does not come, unless it runs already.
+    bool is_to_come(const NodeSmithClaim& claim) const {
+        return is_on_its_way(claim) && (!world_.interference.hang.concerns(claim.spec.poolRef) ||
+                                        api::is_true(claim.status.conditions, api::conditions::kLaunched));
+    }
     bool is_any_coming() const {
-        return std::ranges::any_of(world_.view.all<NodeSmithClaim>(), [this](const auto& entry) {
-            return is_on_its_way(*entry.second) && !is_hung(entry.second->spec.poolRef);
-        });
+        return std::ranges::any_of(world_.view.all<NodeSmithClaim>(),
+                                   [this](const auto& entry) { return is_to_come(*entry.second); });
     }
     bool is_machine_coming(const api::Pod& pod) const {
-        return std::ranges::any_of(world_.view.all<NodeSmithClaim>(), [&pod](const auto& entry) {
+        return std::ranges::any_of(world_.view.all<NodeSmithClaim>(), [&](const auto& entry) {
             const auto* uids = api::find(entry.second->metadata.annotations, api::annotations::kBoughtFor);
-            return uids && uids->find(pod.metadata.uid) != std::string::npos && is_on_its_way(*entry.second);
+            return uids && uids->find(pod.metadata.uid) != std::string::npos && is_to_come(*entry.second);
         });
     }
 
@@ -166,6 +177,7 @@ private:
 
     base::TimePoint next_look_{};
     base::TimePoint troubled_at_{};
+    base::TimePoint unasked_at_{};       // when the pool of the provider that hangs was last held otherwise
     std::map<std::string, Wait> waits_;  // by UID of the pod
 };
 

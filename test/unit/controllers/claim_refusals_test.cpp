@@ -50,6 +50,16 @@ struct TwoPools : World {
     void put_pod_of(const std::string& team) {
         put_pending(test::a_pod(team + "-pod").requesting("1500m", "1Gi").select("team", team));
     }
+    // The webhook takes its time before it refuses.
+    void hang(std::chrono::seconds time = 30s) {
+        refusal.code = 500;
+        refusal.message =
+            "Internal error occurred: failed calling webhook \"claims.example\": context deadline exceeded";
+        requests.slowness = [this, time](const base::HttpRequest& request) {
+            const bool is_its = is_creation(request) && request.body.find(refusal.of[0]) != std::string::npos;
+            return is_its ? base::Duration(time) : base::Duration::zero();
+        };
+    }
     std::string available(const std::string& pool_name) {
         const auto found = pool(pool_name);
         const auto* condition = api::find_condition(found.status.conditions, "Available");
@@ -72,6 +82,56 @@ TEST_CASE("a pool whose claims are refused keeps no other pool from its machines
             CHECK(world.claims(refused).empty());
         }
     }
+}
+
+TEST_CASE("a webhook that hangs for the claims of one pool keeps no other pool from its machines") {
+    for (const std::string refused : {"a", "z"}) {
+        for (const auto pause : {0s, 1s, 3s, 20s, 31s, 45s, 70s, 100s, 130s}) {
+            INFO("pool " << refused << ", the other pod comes after " << pause.count() << " s");
+            TwoPools world(refused);
+            world.hang();
+            world.put_pod_of(refused);
+            world.run_for(pause);
+            world.put_pod_of("good");
+            world.run_for(5s);
+            CHECK(world.claims("good").size() == 1);
+            CHECK(world.claims(refused).empty());
+        }
+    }
+}
+
+TEST_CASE("a pod whose claim is under way gets no second one, and one of another pool once it is refused") {
+    TwoPools world("a");
+    world.hang();
+    world.server.edit<objects::NodeSmithPool>({"default", "a"}, [](auto& pool) { pool.spec.weight = 10; });
+    world.run_for(2s);
+    world.put_pending_pod("anywhere", "1500m");
+    world.run_for(25s);
+    CHECK(world.claims("good").empty());
+    // What comes meanwhile is none of its business.
+    world.put_pod_of("good");
+    world.run_for(4s);
+    CHECK(world.claims("good").size() == 1);
+    world.run_for(10s);
+    CHECK(world.claims("good").size() == 2);
+    world.run_for(10min);
+    CHECK(world.claims("good").size() == 2);
+    CHECK(world.claims("a").empty());
+}
+
+TEST_CASE("claims that are under way count against the rate") {
+    TwoPools world("a");
+    world.hang(15s);
+    world.refusal.is_in_force = false;  // it is slow and refuses nothing
+    world.server.edit<objects::NodeSmithControlPlane>(
+        {"default", "main"}, [](auto& plane) { plane.spec.rateLimits.maxCreationsPerHour = 1; });
+    world.run_for(2s);
+    world.put_pod_of("a");
+    world.run_for(10s);
+    world.put_pod_of("good");
+    world.run_for(1min);
+    CHECK(world.claims("a").size() == 1);
+    CHECK(world.claims("good").empty());
 }
 
 TEST_CASE(

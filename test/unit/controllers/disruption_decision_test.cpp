@@ -104,6 +104,12 @@ TEST_CASE("what keeps a node that is empty") {
         world.node.spec.unschedulable = true;
         CHECK(reason(world.blocker()) == "Cordoned");
     }
+    SECTION("a pod on it that cannot be decoded, but for a repair") {
+        world.facts.unreadable_pod = "default/odd";
+        CHECK(reason(world.blocker()) == "PodNotReadable");
+        CHECK(reason(world.blocker(1h, Kind::Drifted)) == "PodNotReadable");
+        CHECK_FALSE(world.blocker(1h, Kind::Unhealthy));
+    }
     SECTION("having been applied by a user") {
         world.claim.metadata.ownerReferences->clear();
         CHECK(reason(world.blocker()) == "AppliedByUser");

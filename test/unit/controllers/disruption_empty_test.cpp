@@ -34,6 +34,26 @@ TEST_CASE("an empty node is tainted, looked at again, and its claim deleted") {
     CHECK(world.events.count("Node a RemovingNode") == 1);
 }
 
+TEST_CASE("nodes that are removed together cost two looks at volumes each, and few writes of their pool") {
+    std::vector<std::string> names;
+    for (int i = 0; i < 20; ++i) names.push_back("node-" + std::to_string(i));
+    World world(names);
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.maxConcurrent = 100; });
+    std::size_t looks = 0, writes = 0;
+    world.requests.on_request = [&](const base::HttpRequest& request) {
+        const auto is_of = [&request](const char* path) {
+            return request.target.find(path) != std::string::npos;
+        };
+        looks += request.method == "GET" && is_of("/persistentvolumes?") && !is_of("watch=") ? 1 : 0;
+        writes += request.method == "PATCH" && is_of("/nodesmithpools/small/status") ? 1 : 0;
+    };
+    world.live(3min);
+    CHECK(world.claims().empty());
+    CHECK(looks >= names.size());
+    CHECK(looks <= 2 * names.size());
+    CHECK(writes <= names.size());
+}
+
 TEST_CASE("a node with a pod stays, one with pods of DaemonSets or static pods only does not") {
     World world({"busy", "quiet"});
     world.put_running_pod("web", "busy");

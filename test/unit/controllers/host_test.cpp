@@ -318,8 +318,44 @@ TEST_CASE("refused credentials are sent again when the Secret changes, and not b
     rack.server.edit<api::Secret>({"default", "own"}, [](api::Secret& secret) {
         secret.data["password"] = api::Bytes{Profile{}.password};
     });
-    rack.run_for(minutes{5});
+    rack.run_for(seconds{75});
     CHECK(rack.reason("a") == "Ready");
+}
+
+TEST_CASE("a Secret that is corrected soon after the first refusal is noticed within seconds") {
+    Rack rack;
+    auto& bmc = rack.put("a");
+    rack.server.edit<NodeSmithHost>(kA, [](NodeSmithHost& host) {
+        host.spec.bmc.credentialsSecretRef = api::v1alpha1::SecretReference{"own", ""};
+    });
+    auto own = test::bmc_credentials("wrong");
+    own.metadata.name = "own";
+    rack.server.put(own);
+    rack.start();
+    rack.run_for(seconds{3});
+    REQUIRE(rack.reason("a") == "Unauthorized");
+    rack.server.edit<api::Secret>({"default", "own"}, [](api::Secret& secret) {
+        secret.data["password"] = api::Bytes{Profile{}.password};
+    });
+    rack.run_for(seconds{10});
+    CHECK(rack.reason("a") == "Ready");
+    CHECK(bmc.wrong_passwords() == 1);
+}
+
+TEST_CASE("a provider's Secret is read again when its hosts refuse it") {
+    Rack rack;
+    rack.server.put(test::bmc_credentials("wrong"));
+    std::vector<kube::ObjectKey> told;
+    rack.instances.on_refusal([&told](const kube::ObjectKey& provider) { told.push_back(provider); });
+    rack.put("a");
+    rack.put("b");
+    rack.start();
+    rack.run_for(seconds{4});
+    const kube::ObjectKey provider{"default", test::rack_provider().metadata.name};
+    CHECK(told == std::vector{provider});
+    rack.run_for(minutes{10});
+    CHECK(told.size() >= 10);
+    CHECK(told.size() <= 30);
 }
 
 TEST_CASE("a BMC that does not answer is asked less and less, whichever process asks") {

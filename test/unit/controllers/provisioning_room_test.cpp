@@ -37,6 +37,28 @@ struct World : test::ProvisioningWorld {
                                        api::Time(clock.wall_now()), "NoHostLargeEnough");
         });
     }
+    // Its provider does not answer.
+    void hold_up(const NodeSmithClaim& claim) {
+        server.edit<NodeSmithClaim>(api::key_of(claim), [&](NodeSmithClaim& edited) {
+            edited.status.providerRef = "proxmox";
+            objects::set_condition(edited.status.conditions, conditions::kLaunched,
+                                   api::ConditionStatus::False, api::Time(clock.wall_now()),
+                                   "ProviderNotReady");
+        });
+    }
+    // Returns the name of its pool.
+    std::string put_other_provider() {
+        auto provider = *server.get<NodeSmithProvider>({"default", "proxmox"});
+        provider.metadata = {};
+        provider.metadata.name = "other";
+        provider.metadata.namespace_ = "default";
+        server.put(provider);
+        auto pool = objects::pool("elsewhere");
+        pool.spec.providerRef = "other";
+        server.put(pool);
+        run_for(2s);
+        return "elsewhere";
+    }
     std::size_t living_claims() {
         const auto all = claims();
         return static_cast<std::size_t>(std::count_if(
@@ -113,6 +135,48 @@ TEST_CASE("a claim that waits for room is withdrawn once no pod needs it") {
     world.run_for(5s);
     CHECK(world.living_claims() == 0);
     CHECK(world.events.count("Withdrawn") == 1);
+}
+
+TEST_CASE(
+    "machines of a provider that does not answer are ordered elsewhere, and withdrawn when it is back") {
+    World world;
+    const auto pod = world.put_pending_pod("web");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    const auto other = world.put_other_provider();
+    const auto set_answers = [&](api::ConditionStatus status, const char* reason) {
+        world.server.edit<NodeSmithProvider>({"default", "proxmox"}, [&](NodeSmithProvider& provider) {
+            objects::set_condition(provider.status.conditions, conditions::kReady, status,
+                                   api::Time(world.clock.wall_now()), reason);
+        });
+    };
+    world.hold_up(world.claims()[0]);
+    set_answers(api::ConditionStatus::False, "Unreachable");
+    world.run_for(20s);
+    CHECK(world.claims(other).empty());
+    SECTION("it comes back soon") {
+        set_answers(api::ConditionStatus::True, "Ready");
+        world.run_for(5min);
+        CHECK(world.claims(other).empty());
+        CHECK(world.living_claims() == 1);
+    }
+    SECTION("it stays away") {
+        world.run_for(15s);
+        REQUIRE(world.claims(other).size() == 1);
+        CHECK(world.living_claims() == 1);
+        world.run_for(5min);
+        CHECK(world.claims(other).size() == 1);
+        // Only a machine that is being made relieves the claim of its pods.
+        world.server.edit<NodeSmithClaim>(api::key_of(world.claims(other)[0]), [](NodeSmithClaim& claim) {
+            claim.status.providerRef = "other";
+            claim.status.machineID = "100";
+        });
+        world.join(world.claims(other)[0]);
+        world.bind("web", world.claims(other)[0].metadata.name);
+        world.run_for(5s);
+        CHECK(world.living_claims() == 0);
+        CHECK(world.events.count("Withdrawn: its provider could not make its machine") == 1);
+    }
 }
 
 TEST_CASE("a size that no host can take is asked for again with growing pauses, smaller ones at once") {

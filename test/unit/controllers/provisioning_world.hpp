@@ -1,6 +1,9 @@
 // Pools and provisioning, running in a cluster in memory.
 #pragma once
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
 #include "controllers/pool_reconciler.hpp"
 #include "controllers/provisioning/provisioning_reconciler.hpp"
 #include "test/unit/controllers/cluster.hpp"
@@ -20,7 +23,11 @@ struct ProvisioningWorld : Cluster {
         start();
         run_for(std::chrono::seconds{2});
     }
-    ~ProvisioningWorld() { stop(); }
+    ~ProvisioningWorld() {
+        stop();
+        asio::co_spawn(context, provisioning.end(), asio::detached);
+        run_for(std::chrono::milliseconds{10});
+    }
 
     // Machines of 2 CPUs and 4 GiB.
     static objects::NodeSmithPool fixed_size_pool() {

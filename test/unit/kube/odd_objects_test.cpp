@@ -108,6 +108,8 @@ TEST_CASE_METHOD(OddFixture, "an object that becomes odd keeps its last good ver
     // It goes on changing: that is no news.
     for (const auto* node : {"m", "o", "p"}) make_odd("odd", node);
     CHECK(notes.texts.size() == 1);
+    CHECK(pods.undecodable().any_on("p") == api::ObjectKey{"default", "odd"});
+    CHECK_FALSE(pods.undecodable().any_on("m"));
     put("later");
     CHECK(pod("later"));
     CHECK_FALSE(has_failed());

@@ -1,0 +1,27 @@
+// Runs a story without and with the kill, and checks that both decide the same.
+#pragma once
+
+#include "test/simulation/leader_tale.hpp"
+#include "test/support/catch.hpp"
+
+namespace simulation {
+
+// `least` decisions at least are made, or the story tells nothing.
+inline void check_change_of_leader(const Story& story, std::size_t least = 2) {
+    std::vector<LeaderDecision> undisturbed;
+    {
+        Tale tale(story);
+        tale.run(Tale::Kill::never);
+        undisturbed = tale.decisions();
+    }
+    Tale tale(story);
+    tale.run(Tale::Kill::when_held);
+    INFO("held: " << story.name << text_of(undisturbed) << "\nwith the kill:" << text_of(tale.decisions()));
+    CHECK(tale.was_killed());
+    CHECK(undisturbed.size() >= least);
+    CHECK(holds(story.rate, undisturbed));
+    CHECK(holds(story.rate, tale.decisions()));
+    CHECK(difference(undisturbed, tale.decisions(), story.earlier).empty());
+}
+
+}  // namespace simulation

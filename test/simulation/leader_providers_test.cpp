@@ -1,0 +1,156 @@
+// What a leader knows of providers, hosts and objects that cannot be decoded, and that the next one does not.
+#include "test/simulation/dice.hpp"
+#include "test/simulation/leader_check.hpp"
+#include "test/simulation/sites.hpp"
+#include "test/simulators/proxmox/core/world_file.hpp"
+#include "test/support/seeded_random.hpp"
+
+using namespace simulation;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Hosts behind BMCs that do as they are told, one for each pod.
+void use_a_rack(Scenario& scenario) {
+    const auto random = fake::make_seeded_random(1);
+    Dice dice(*random);
+    auto pool = add_rack(scenario, dice);
+    const auto& plain = scenario.pools.front().spec;
+    pool.spec.scaleDown = plain.scaleDown;
+    pool.spec.disruption = plain.disruption;
+    pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Delete;
+    scenario.pools = {pool};
+    scenario.providers.back().spec.redfish->boot.method = api::v1alpha1::BootMethod::Disk;
+    for (auto& host : scenario.bare_metal) {
+        redfish_simulator::Profile profile;
+        profile.uuid = host.profile.uuid;
+        profile.processors = 4;
+        profile.memory_gib = 16;
+        profile.power_on = 20s;
+        profile.shutdown = 20s;
+        host.profile = profile;
+        host.is_foreign = false;
+    }
+    scenario.deployments = {a_deployment(kStoryDeployment, 2, "3", "1Gi")};
+}
+
+void use_a_rack_with_erasure(Scenario& scenario) {
+    use_a_rack(scenario);
+    scenario.providers.back().spec.redfish->powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
+}
+
+auto any_host_is(api::v1alpha1::HostPhase phase) {
+    return [phase](World& world) {
+        return std::ranges::any_of(world.view.all<NodeSmithHost>(), [phase](const auto& entry) {
+            return entry.second->status.phase == phase;
+        });
+    };
+}
+
+// Four machines are cloned, each for a minute, from the template of one host.
+void use_slow_clones(Scenario& scenario) {
+    const boost::json::value description{{"durations", {{"tasks", {{"qmclone", 60}}}}},
+                                         {"machines",
+                                          {{{"vmid", 9000},
+                                            {"node", "alfaromeo"},
+                                            {"config",
+                                             {{"name", kTemplateName},
+                                              {"template", "1"},
+                                              {"memory", "1024"},
+                                              {"cores", "1"},
+                                              {"boot", "order=scsi0"},
+                                              {"scsi0", "shared:8"}}}}}}};
+    scenario.proxmox = proxmox_simulator::world_from_json(description);
+    scenario.providers.front().spec.proxmox->template_.emplace().name = kTemplateName;
+    scenario.deployments = {a_deployment(kStoryDeployment, 4, "1500m", "1Gi")};
+}
+
+bool any_task(World& world) {
+    return any_claim(world, [](const auto& claim) { return !claim.status.taskRef.empty(); });
+}
+
+auto provider_hangs(bool hangs) {
+    return [hangs](World& world) {
+        world.network.provider_hangs = [hangs](const base::HttpRequest&) { return hangs; };
+    };
+}
+
+// Somebody takes the claims with force and the Nodes of machines that do not answer; the machines stay.
+void leave_orphans(World& world) {
+    world.workloads.scale(kStoryDeployment, 0);
+    for (const auto& node : world.kubelets.running()) {
+        world.kubelets.set_well(node, false);
+        world.server.remove<api::Node>({"", node});
+    }
+    for (const auto& [key, claim] : std::map(world.view.all<NodeSmithClaim>())) {
+        world.server.edit<NodeSmithClaim>(key, [](auto& edited) { edited.metadata.finalizers = {}; });
+        world.server.remove<NodeSmithClaim>(key);
+    }
+}
+
+// The pods are written by a program of another version.
+auto set_requests(std::string cpu) {
+    return [cpu](World& world) {
+        auto& store = world.server.store();
+        for (const auto& pod : store.list("pods", "")) {
+            const auto& object = pod->object();
+            const fake::Key key{"pods", fake::metadata_text(object, "namespace"),
+                                fake::metadata_text(object, "name")};
+            store.update(key, [&cpu](boost::json::object& changed) {
+                auto& containers = fake::member(changed, "spec").at("containers").as_array();
+                containers.front().at("resources").at("requests").as_object()["cpu"] = cpu;
+            });
+        }
+    };
+}
+
+}  // namespace
+
+TEST_CASE("another leader goes on with what was asked of a host's power") {
+    using api::v1alpha1::HostPhase;
+    check_change_of_leader({"what was asked of a host's power, to come on",
+                            30min,
+                            use_a_rack,
+                            {{15min, scales_to(0)}},
+                            any_host_is(HostPhase::PoweringOn)});
+    check_change_of_leader({"what was asked of a host's power, to go off",
+                            30min,
+                            use_a_rack,
+                            {{15min, scales_to(0)}},
+                            any_host_is(HostPhase::PoweringOff)});
+}
+
+TEST_CASE("another leader erases the drives that one has begun to erase") {
+    check_change_of_leader({"drives that are being erased",
+                            40min,
+                            use_a_rack_with_erasure,
+                            {{15min, scales_to(0)}},
+                            any_host_is(api::v1alpha1::HostPhase::Wiping)});
+}
+
+TEST_CASE("another leader waits for a provider that does not answer") {
+    check_change_of_leader({"the pauses of a provider",
+                            20min,
+                            {},
+                            {{100ms, provider_hangs(true)}, {6min, provider_hangs(false)}},
+                            is_past(3min),
+                            1min});
+}
+
+TEST_CASE("another leader makes no more clones at a time") {
+    check_change_of_leader({"how many clones of a host run", 30min, use_slow_clones, {}, any_task}, 4);
+}
+
+TEST_CASE("another leader removes orphans, if later") {
+    const auto adapt = [](Scenario& scenario) { scenario.providers.front().spec.orphanGracePeriod = 2min; };
+    check_change_of_leader(
+        {"since when an orphan was seen", 30min, adapt, {{8min, leave_orphans}}, is_past(9min)}, 4);
+}
+
+TEST_CASE("another leader takes no node whose pods it cannot decode") {
+    check_change_of_leader({"pods that can no longer be decoded",
+                            30min,
+                            {},
+                            {{8min, set_requests("plenty")}, {25min, set_requests("1500m")}},
+                            is_past(9min)});
+}
