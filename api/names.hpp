@@ -118,6 +118,8 @@ inline constexpr std::string_view kAdopted = "Adopted";
 // Only while it is False: the provider does not find the machine, and that is not believed yet.
 inline constexpr std::string_view kMachineFound = "MachineFound";
 inline constexpr std::string_view kPowerCycled = "PowerCycled";  // a repair tried it
+// Only while it is True: its machine is in service and switched off.
+inline constexpr std::string_view kPoweredOff = "PoweredOff";
 // Only while it is True: its machine waits for a person's decision about the volumes on its disk.
 inline constexpr std::string_view kKeptForVolumes = "KeptForVolumes";
 // Only while it is True: several Nodes show the system UUID of its machine.
@@ -142,6 +144,8 @@ inline constexpr std::string_view kMachinesVanished = "MachinesVanished";
 inline constexpr std::string_view kBootImagesUsable = "BootImagesUsable";
 inline constexpr std::string_view kGuestAgentUsable = "GuestAgentUsable";
 inline constexpr std::string_view kCredentialsProtected = "CredentialsProtected";  // only while False
+// Only while it is True: a storage for disks of machines is about to be full.
+inline constexpr std::string_view kStorageLow = "StorageLow";
 // Host
 inline constexpr std::string_view kAuthenticated = "Authenticated";
 inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
@@ -209,10 +213,14 @@ inline constexpr std::string_view kBootDataMissing = "BootDataMissing";  // Laun
 inline constexpr std::string_view kClaimsRefused = "ClaimsRefused";      // Available: by the API server
 inline constexpr std::string_view kRequestRefused = "RequestRefused";    // any: by the API server
 inline constexpr std::string_view kVolumeDetachTimeout = "VolumeDetachTimeout";  // VolumesDetached
-inline constexpr std::string_view kKept = "Kept";                  // MachineDeleted: stopped, for a look
-inline constexpr std::string_view kLocalVolumes = "LocalVolumes";  // KeptForVolumes
-inline constexpr std::string_view kPaused = "Paused";              // Launched: ControlPlane.mode
-inline constexpr std::string_view kObserve = "Observe";            // Launched: ControlPlane.mode
+inline constexpr std::string_view kKept = "Kept";                      // MachineDeleted: stopped, for a look
+inline constexpr std::string_view kLocalVolumes = "LocalVolumes";      // KeptForVolumes
+inline constexpr std::string_view kPaused = "Paused";                  // Launched: ControlPlane.mode
+inline constexpr std::string_view kObserve = "Observe";                // Launched: ControlPlane.mode
+inline constexpr std::string_view kStarting = "Starting";              // PoweredOff: we start it again
+inline constexpr std::string_view kWaitingForRoom = "WaitingForRoom";  // PoweredOff: on its host
+inline constexpr std::string_view kStartFailed = "StartFailed";        // PoweredOff
+inline constexpr std::string_view kSwitchedOffByOthers = "SwitchedOffByOthers";  // PoweredOff: left off
 inline constexpr std::string_view kNotReconciled = "NotReconciled";
 inline constexpr std::string_view kCacheStale = "CacheStale";      // of no condition: why nodes stay
 inline constexpr std::string_view kUnknownValue = "UnknownValue";  // Accepted and Ready, of every kind
@@ -230,6 +238,7 @@ inline constexpr std::string_view kNothingOffered = "NothingOffered";
 inline constexpr std::string_view kMaxNodesReached = "MaxNodesReached";
 inline constexpr std::string_view kResourceLimitReached = "ResourceLimitReached";
 inline constexpr std::string_view kBackingOff = "BackingOff";
+inline constexpr std::string_view kCreationFails = "CreationFails";  // Available
 inline constexpr std::string_view kScalingUp = "ScalingUp";
 inline constexpr std::string_view kScalingDown = "ScalingDown";
 inline constexpr std::string_view kStable = "Stable";
@@ -263,6 +272,7 @@ inline constexpr std::string_view kImagePreparing = "ImagePreparing";
 inline constexpr std::string_view kImageFailed = "ImageFailed";
 inline constexpr std::string_view kConfigurationValid = "ConfigurationValid";
 inline constexpr std::string_view kMissingPrivileges = "MissingPrivileges";
+inline constexpr std::string_view kStorageLow = "StorageLow";
 inline constexpr std::string_view kConfigurationInvalid = "ConfigurationInvalid";  // on some hosts or all
 // ControlPlane
 inline constexpr std::string_view kPoolsResolved = "PoolsResolved";

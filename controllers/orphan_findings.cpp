@@ -12,8 +12,8 @@ std::string summary_of(const OrphanFindings& findings, bool reports_only) {
     add("with a Node or a bound volume, left alone: ", findings.alive);
     add(reports_only ? "without a Node: " : "to be removed: ", findings.removable);
     add("cannot be removed: ", findings.stuck);
-    add("cloned for a claim that is gone and never configured, so that nothing proves it ours (destroy it if "
-        "it is not yours, or rename it): ",
+    add("cloned for a claim that is gone and never configured, so that nothing proves it ours (see "
+        "whose it is by its description and its host's task log, then destroy or rename it): ",
         findings.unfinished);
     add("left behind by tasks that died or failed: ", findings.half_made);
     add("of providers that are gone, so that no claim can remove them (remove them by hand if you do not "

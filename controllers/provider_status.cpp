@@ -235,6 +235,11 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
             api::remove_condition(status.conditions, type);
         }
     }
+    if (const auto& low = examination.health.storage_low; !low.empty()) {
+        updates.push_back(update(conditions::kStorageLow, ConditionStatus::True, reasons::kStorageLow, low));
+    } else if (examination.good()) {
+        api::remove_condition(status.conditions, conditions::kStorageLow);
+    }
     note_cluster(status, provider, examination.health);
     const auto& credentials = examination.credentials;
     // A Secret that is deleted together with its provider is nothing to be mended.

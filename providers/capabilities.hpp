@@ -97,6 +97,37 @@ public:
 struct Stopped {};
 using StopResult = std::variant<Stopped, Gone, RemovalInProgress, RemovalBlocked>;
 
+// It runs.
+struct Runs {};
+// It is off, and is being started or will be soon.
+struct WaitsForStart {
+    std::string message;
+    base::Duration retry_after{};
+};
+// It is off, and its host has no room for it now.
+struct NoRoomToStart {
+    std::string message;
+};
+// It was started several times, and is off again or never came up. It is tried again later.
+struct StartFails {
+    std::string message;
+    base::Duration retry_after{};
+};
+// Somebody switched it off, so it stays off.
+struct LeftOff {
+    std::string message;  // who did, and what to do
+};
+using RestartResult = std::variant<Runs, WaitsForStart, NoRoomToStart, StartFails, LeftOff>;
+
+// Starting machines again that are off although nobody switched them off: their host lost its power, say.
+// Implemented by backends that know who switches machines off.
+class MachineStarter : public base::Interface {
+public:
+    // Takes the machine one step nearer to running. Never touches what does not prove to be this machine.
+    // Throws ProviderError.
+    virtual asio::awaitable<RestartResult> start_again(MachineIdentity identity, MachineRecord record) = 0;
+};
+
 // Stopping a machine that stays, for a person to look into it.
 // Implemented by backends whose machines cost little while they are off.
 class MachineStopper : public base::Interface {
@@ -132,6 +163,7 @@ struct Capabilities {
     GuestObserver* guest_observer = nullptr;
     HostExaminer* host_examiner = nullptr;
     LeftoverFinder* leftover_finder = nullptr;
+    MachineStarter* machine_starter = nullptr;
     MachineStopper* machine_stopper = nullptr;
     SessionHolder* session_holder = nullptr;
     StrayFinder* stray_finder = nullptr;

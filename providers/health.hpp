@@ -39,6 +39,8 @@ struct Health {
     // nothing.
     std::string boot_image_obstacle;   // by boot images of ours
     std::string guest_agent_obstacle;  // by their guest agent
+    // Storages for disks of machines that are about to be full, with what to do; empty: none is.
+    std::string storage_low;
     // Work of the backend's own is under way: ask again after that long. 0: whenever it is due.
     base::Duration look_again_after{};
     std::string not_visible;  // what of it could not be checked, and what that would take; empty: nothing

@@ -29,8 +29,12 @@ struct MachineSpec {
     std::string zone;                      // a wish for a zone; empty: any
     MachineRecord record;                  // as recorded in the claim so far
     std::vector<std::string> avoid_hosts;  // hosts where earlier attempts failed: used last
+    // How many machines of the provider failed on a host lately, by host: those with the fewest are
+    // preferred.
+    std::map<std::string, int> recent_failures;
     std::vector<Reservation> reservations;
-    std::string last_placed_host;  // for round robin
+    std::vector<std::string> taken_ids;  // machines of other providers on the same cluster, visible or not
+    std::string last_placed_host;        // for round robin
     // By name of the interface (net0), for those that are to have one that is known before the start.
     std::map<std::string, std::string> mac_addresses;
     // Outlive the call. Null: the image joins by itself; the guest's settings are the image's own.
@@ -59,6 +63,9 @@ struct AttemptFailed {
     std::string reason;  // CamelCase, for a condition: CloneFailed, StartFailed, MachineVanished, ...
     std::string message;
     bool avoid_host = false;
+    // What failed passes, or another host has it: a full storage, a lock, a start that took too long. The
+    // attempt does not count.
+    bool is_excused = false;
 };
 using EnsureResult = std::variant<Machine, InsufficientCapacity, NotReady, AttemptFailed>;
 

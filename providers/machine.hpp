@@ -27,6 +27,8 @@ struct MachineRecord {
     std::string host;        // hypervisor host, or the NodeSmithHost; empty: not placed yet
     std::string machine_id;  // VMID; empty: not placed yet
     std::string task;        // a task under way at the provider (Proxmox UPID); empty: none
+    // With a removal: how long a task may take that is making the machine; 0: as long as such tasks take.
+    base::Duration patience{};
 
     bool operator==(const MachineRecord&) const = default;
 };

@@ -86,6 +86,8 @@ struct ClaimStatus {
     std::string cluster;  // identity of the provider's cluster that the machine is on; empty: not recorded
     std::string taskRef;  // a task under way at the provider
     std::int32_t launchAttempts = 0;
+    std::int32_t excusedAttempts = 0;  // of these, failed of what passes: they use up none of the attempts
+    std::vector<std::string> failedHosts;  // hosts to blame for failed attempts of this claim: used last
     std::optional<Time> nextRetryTime;
     std::optional<ClaimFailure> lastFailure;
     std::optional<Time> waitsForRoomSince;  // no host can take the machine of this attempt

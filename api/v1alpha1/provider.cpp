@@ -11,7 +11,8 @@ BOOST_DESCRIBE_ENUM(PlacementStrategy, Spread, MaxMemory, MaxCPU, Balanced, Roun
 BOOST_DESCRIBE_STRUCT(HostReserved, (), (cpuCores, memoryMiB))
 BOOST_DESCRIBE_STRUCT(Placement, (),
                       (strategy, excludedNodes, evacuateNodes, minAvailable, cpuAllocationPercent,
-                       memoryAllocationPercent, hostReserved, maxConcurrentClonesPerNode, zoneLabel))
+                       memoryAllocationPercent, storageAllocationPercent, storageReservedPercent,
+                       hostReserved, maxConcurrentClonesPerNode, zoneLabel))
 BOOST_DESCRIBE_ENUM(CloneMode, Auto, Linked, Full, Unrecognized)
 BOOST_DESCRIBE_STRUCT(BootDisk, (), (device, sizeGiB))
 BOOST_DESCRIBE_STRUCT(TemplateImage, (), (url, checksum, storage, downloadStorage))

@@ -43,6 +43,8 @@ struct Placement {
     Size minAvailable;
     std::int32_t cpuAllocationPercent = 400;
     std::int32_t memoryAllocationPercent = 100;
+    std::int32_t storageAllocationPercent = 100;
+    std::int32_t storageReservedPercent = 5;  // of a storage: never promised, as a full one stops its guests
     HostReserved hostReserved;
     std::int32_t maxConcurrentClonesPerNode = 2;
     std::string zoneLabel = std::string(labels::kZone);  // "" = none

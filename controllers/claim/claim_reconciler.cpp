@@ -28,6 +28,7 @@ ClaimReconciler::ClaimReconciler(const Context& context, ProviderInstances& inst
       nodes_(means_),
       remover_(means_, drainer, nodes_),
       power_cycler_(means_),
+      starter_(means_),
       adoption_(means_, nodes_),
       recovery_(means_),
       watch_(means_) {}
@@ -105,6 +106,7 @@ asio::awaitable<kube::Result> ClaimReconciler::pass(kube::ObjectKey key) {
     if (!stored) {
         placements_.forget(key);
         watch_.forget(key);
+        starter_.forget(key);
         machine_reports_.forget(key);
         disruption_reports_.forget(key);
         co_return kube::Result{};
@@ -166,6 +168,8 @@ asio::awaitable<kube::Result> ClaimReconciler::take(Step step, Observation obser
             co_return co_await remover_.drain(std::move(observation));
         case Step::switch_power:
             co_return co_await power_cycler_.step(std::move(observation));
+        case Step::start_machine:
+            co_return co_await starter_.step(std::move(observation));
         case Step::remove_machine:
             writer_.warn_of_lost_volumes(observation);
             co_return co_await remover_.remove_machine(std::move(observation));

@@ -10,6 +10,7 @@
 #include "controllers/claim/act/power_cycler.hpp"
 #include "controllers/claim/act/recovery.hpp"
 #include "controllers/claim/act/remover.hpp"
+#include "controllers/claim/act/starter.hpp"
 #include "controllers/claim/boot_watch.hpp"
 #include "controllers/claim/provider_lanes.hpp"
 #include "controllers/state/template_hash.hpp"
@@ -51,6 +52,7 @@ private:
     claim::NodeKeeper nodes_;
     claim::Remover remover_;
     claim::PowerCycler power_cycler_;
+    claim::Starter starter_;
     claim::Adoption adoption_;
     claim::Recovery recovery_;
     claim::BootWatch watch_;

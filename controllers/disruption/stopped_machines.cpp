@@ -8,6 +8,7 @@
 #include "controllers/state/identity.hpp"
 #include "controllers/state/node_search.hpp"
 #include "controllers/state/pool_counts.hpp"
+#include "controllers/state/power.hpp"
 #include "kube/watches.hpp"
 #include "providers/errors.hpp"
 #include "providers/provider.hpp"
@@ -89,7 +90,11 @@ asio::awaitable<void> StoppedMachines::ask(ClaimPointer claim) {
         // The Node may have been Ready meanwhile.
         const auto wait = worth_a_look_in(*claim);
         if (!wait || *wait > base::Duration::zero()) co_return;
-        const bool is_stopped = machine && machine->state == providers::MachineState::stopped;
+        bool is_stopped = machine && machine->state == providers::MachineState::stopped;
+        // Its claim has it started, or leaves it to the person who switched it off.
+        const auto fresh = informers_.claims.store().get(api::key_of(*claim));
+        if ((*backend)->capabilities().machine_starter)
+            is_stopped = is_stopped && fresh && claim::does_not_start(*fresh);
         auto& known = stopped_[claim->metadata.uid];
         if (std::exchange(known, is_stopped) != is_stopped && listener_)
             listener_({claim->metadata.namespace_, claim->spec.poolRef});

@@ -6,6 +6,7 @@
 
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/state/claim_factory.hpp"
+#include "controllers/state/claim_state.hpp"
 #include "controllers/state/limits.hpp"
 
 namespace controllers::provisioning {
@@ -84,6 +85,14 @@ std::vector<std::string> bought_for_living(const NodeSmithClaim& claim, const ku
 
 }  // namespace
 
+// While its machine is being made it may have one any moment.
+bool never_had_machine(const NodeSmithClaim& claim) {
+    const auto& status = claim.status;
+    const bool has_run = claim::is_true(claim, conditions::kLaunched) || !status.nodeName.empty() ||
+                         (status.boot && status.boot->startedTime);
+    return claim::is_true(claim, conditions::kFailed) && !has_run;
+}
+
 std::vector<PastLaunch> past_launches(const NodeSmithPool& pool) {
     std::vector<PastLaunch> launches;
     const auto* text = api::find(pool.metadata.annotations, kPastLaunches);
@@ -104,6 +113,7 @@ std::map<std::string, int> launches_last_hour(const ClaimPointers& claims, const
     for (const auto& claim : claims) {
         if (!is_recent(claim->metadata.creationTimestamp, now)) continue;
         counted.insert(claim->metadata.uid);
+        if (never_had_machine(*claim)) continue;
         for (const auto& uid : bought_for(*claim)) ++launches[uid];
     }
     for (const auto& [key, pool] : pools) {
@@ -130,7 +140,8 @@ asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client
     const auto pool = informers.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
     const auto& created = claim.metadata.creationTimestamp;
     if (!pool || pool->metadata.deletionTimestamp || !is_recent(created, now)) co_return;
-    auto pods = bought_for_living(claim, informers.pods.store());
+    std::vector<std::string> pods;
+    if (!never_had_machine(claim)) pods = bought_for_living(claim, informers.pods.store());
     std::vector<std::string> kinds_in_vain;
     if (was_never_used(claim)) kinds_in_vain = kinds_that_wait(informers, kinds_bought_for(claim));
     if (pods.empty() && kinds_in_vain.empty() && !counts_against_rate(informers, claim)) co_return;

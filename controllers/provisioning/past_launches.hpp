@@ -34,6 +34,9 @@ struct PastLaunch {
 // What is noted at the pool; what somebody else wrote there counts as nothing.
 std::vector<PastLaunch> past_launches(const NodeSmithPool& pool);
 
+// The claim failed before any machine of it ran: such a launch shows nothing about whether one would help.
+bool never_had_machine(const NodeSmithClaim& claim);
+
 // How many machines were launched for each pod within the last hour, by UID of the pod.
 std::map<std::string, int> launches_last_hour(const ClaimPointers& claims, const Pools& pools, api::Time now);
 

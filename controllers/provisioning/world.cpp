@@ -13,6 +13,7 @@
 #include "controllers/state/local_volumes.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/node_search.hpp"
+#include "controllers/state/power.hpp"
 #include "controllers/state/room.hpp"
 
 namespace controllers::provisioning {
@@ -300,9 +301,17 @@ private:
         look_past({claim, *node, pool, host ? &host->spec : nullptr});
         auto& added = world_.snapshot.nodes.back();
         added.is_settling = settles_until(claim) > now_;
+        if (claim::is_being_started(claim, now_)) expect_back(added);
         // The scheduler takes its time over many pods: until then the room is for those it was launched for.
         const auto since = claim::usable_since(claim);
         if (!since || now_.at < since->at + kSchedulerPatience) added.bought_for = bought_for(claim);
+    }
+
+    // The taints of a Node whose kubelet is silent go when its machine runs again.
+    static void expect_back(scheduling::Node& added) {
+        added.availability = Availability::coming;
+        for (const auto& taint : added.node->spec.taints)
+            if (taint.key.starts_with("node.kubernetes.io/")) added.startup_taints.push_back(taint);
     }
 
     void look_past(const claim::TaintFacts& facts) {

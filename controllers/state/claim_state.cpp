@@ -77,10 +77,31 @@ std::string size_text(const api::v1alpha1::Size& size) {
            (whole ? std::to_string(size.memoryMiB / 1024) + "Gi" : std::to_string(size.memoryMiB) + "Mi");
 }
 
+namespace {
+
+constexpr std::size_t kMostFailedHosts = 64;  // that a status holds
+
+void note_failed_host(ClaimStatus& status, const std::string& host) {
+    if (host.empty()) return;
+    auto& hosts = status.failedHosts;
+    std::erase(hosts, host);
+    hosts.push_back(host);
+    if (hosts.size() > kMostFailedHosts) hosts.erase(hosts.begin());
+}
+
+}  // namespace
+
 void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_attempts, api::Time now) {
-    auto attempt = "attempt " + std::to_string(status.launchAttempts) + " of " +
-                   std::to_string(max_attempts) + " failed: " + failure.message;
+    const bool is_excused = failure.is_excused && status.excusedAttempts < kMostExcused;
+    if (is_excused) base::count_up(status.excusedAttempts);
+    const auto counted = status.launchAttempts - status.excusedAttempts;
+    auto attempt =
+        is_excused ? "attempt " + std::to_string(status.launchAttempts) +
+                         " failed, and does not count as what stood in its way may pass: " + failure.message
+                   : "attempt " + std::to_string(counted) + " of " + std::to_string(max_attempts) +
+                         " failed: " + failure.message;
     status.lastFailure = {failure.reason, failure.message, failure.host, now};
+    note_failed_host(status, failure.host);
     set(status, conditions::kLaunched, ConditionStatus::False, failure.reason, attempt, now);
     // Whoever has that certificate stays this Node, also when another machine joins under its name.
     if (!status.bootstrapKeySHA256.empty()) {
@@ -90,7 +111,7 @@ void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_
                 "claim of a pool is replaced by one with another name; if you created this one, delete "
                 "it and create one with another name",
             now);
-    } else if (status.launchAttempts >= max_attempts) {
+    } else if (counted >= max_attempts) {
         bool unregistered = failure.reason == reasons::kRegistrationTimeout;
         set(status, conditions::kFailed, ConditionStatus::True,
             unregistered ? reasons::kRegistrationTimeoutExceeded : reasons::kLaunchAttemptsExceeded, attempt,

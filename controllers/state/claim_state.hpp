@@ -49,7 +49,10 @@ struct Failure {
     std::string reason;
     std::string message;
     std::string host;
+    bool is_excused = false;  // it uses up no attempt, as long as there are few of that kind
 };
+// A series without an end helps nobody: beyond this many, excused attempts count like others.
+inline constexpr std::int32_t kMostExcused = 10;
 void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_attempts, api::Time now);
 // No host takes the machine, and none is waited for any longer. Not the fault of the pool or of a host.
 void fail_for_room(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now);

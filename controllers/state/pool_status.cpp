@@ -9,6 +9,7 @@
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/contested_labels.hpp"
 #include "controllers/state/course.hpp"
+#include "controllers/state/creation_failures.hpp"
 #include "controllers/state/label_rules.hpp"
 #include "controllers/state/learning.hpp"
 #include "controllers/state/local_volumes.hpp"
@@ -169,6 +170,8 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
     if (pauses_after_losses(status, now)) return no(reasons::kBackingOff, pause_text(*status.losses));
     if (auto full = why_no_room(facts, size); !full.empty())
         return no(reasons::kInsufficientCapacity, std::move(full));
+    if (auto failures = repeated_failures(facts.claims, status); !failures.empty())
+        return no(reasons::kCreationFails, std::move(failures));
     return update(
         conditions::kAvailable, ConditionStatus::True, reasons::kAvailable,
         "another machine can be created" + what_limits_leave(limits::limits_of(facts.object.spec), used));

@@ -4,12 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <vector>
 
 namespace providers::foreign {
 
 namespace {
 
 constexpr std::size_t kMostCharacters = 256;
+constexpr std::size_t kBeginning = 96;  // of these, where the middle is left out
 constexpr std::string_view kRest = "...";
 // What is read of an output's end: megabytes of it would keep the loop.
 constexpr std::size_t kLongestEnd = 64 * 1024;
@@ -88,16 +90,33 @@ void for_each_shown(std::string_view text, Function each) {
 
 }  // namespace
 
+namespace {
+
+// The first characters, as bytes of one each.
+std::vector<std::string_view> first_shown(std::string_view text, std::size_t most) {
+    std::vector<std::string_view> first;
+    for_each_shown(text, [&](std::string_view character) {
+        first.push_back(character);
+        return first.size() < most;
+    });
+    return first;
+}
+
+std::string concatenated(const std::vector<std::string_view>& characters, std::size_t most) {
+    std::string result;
+    for (std::size_t i = 0; i < std::min(most, characters.size()); ++i) result += characters[i];
+    return result;
+}
+
+}  // namespace
+
 std::string shown(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
     text = text.substr(0, text.find_first_of("\r\n"));
-    std::string result;
-    std::size_t count = 0;
-    for_each_shown(text, [&](std::string_view character) {
-        const bool has_room = count++ < kMostCharacters;
-        result += has_room ? character : kRest;
-        return has_room;
-    });
+    const auto first = first_shown(text, kMostCharacters + 1);
+    auto result = concatenated(first, first.size());
+    if (first.size() > kMostCharacters)
+        result = concatenated(first, kBeginning) + shown_end(text, kMostCharacters - kBeginning);
     result.resize(result.find_last_not_of(kBlanks) + 1);
     return result;
 }

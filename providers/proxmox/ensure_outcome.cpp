@@ -47,7 +47,9 @@ std::optional<EnsureResult> outcome_of(const ProxmoxError& error) {
     }
     const auto* reason = reason_of_refusal(error.operation);
     if (!reason) return std::nullopt;
-    return attempt_failed(reason, error.what(), error.kind != ErrorKind::invalid_request);
+    AttemptFailed failed{reason, error.what(), error.kind != ErrorKind::invalid_request};
+    failed.is_excused = lacks_disk_room(error.kind, error.what());
+    return failed;
 }
 
 }  // namespace providers::proxmox

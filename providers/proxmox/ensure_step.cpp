@@ -21,6 +21,14 @@ EnsureDecision fail(std::string reason, std::string message, bool avoid_host) {
     return decision;
 }
 
+// A full storage is no fault of the machine, and of its host only as long as it is full.
+EnsureDecision fail_of(std::string reason, std::string message, const TaskStatus& task) {
+    auto decision = fail(std::move(reason), std::move(message), true);
+    decision.lacks_disk_room = lacks_disk_room(task.failure(), task.complaint());
+    decision.is_excused = decision.lacks_disk_room;
+    return decision;
+}
+
 EnsureDecision after_success(const std::string& type, const EnsureWish& wish) {
     if (type == "qmcreate" && !wish.image)
         return decide(wish.unfinished ? EnsureStep::look : EnsureStep::start);
@@ -34,21 +42,25 @@ EnsureDecision after_success(const std::string& type, const EnsureWish& wish) {
 EnsureDecision after_failure(const std::string& type, const TaskStatus& task) {
     const auto kind = task.failure();
     const auto why = task.complaint();
-    if (is_passing(kind)) return decide(EnsureStep::try_again, "task " + type + " failed: " + why);
+    // A right that lacks is given by a person, and what failed for want of it left nothing.
+    if (is_tried_later(kind)) return decide(EnsureStep::try_again, "task " + type + " failed: " + why);
     if (type == "qmcreate") {
         if (kind == ErrorKind::exists) return decide(EnsureStep::choose_another_id, why);
-        return fail("CreateFailed", "creating the VM failed: " + why, true);
+        return fail_of("CreateFailed", "creating the VM failed: " + why, task);
     }
     if (type == "qmclone") {
         // By an earlier request of ours that was carried out after all, or by somebody else.
         if (kind == ErrorKind::exists) return decide(EnsureStep::look);
-        return fail("CloneFailed", "cloning the template failed: " + why, true);
+        return fail_of("CloneFailed", "cloning the template failed: " + why, task);
     }
-    if (type == "resize") return fail("ResizeFailed", "enlarging the boot disk failed: " + why, true);
-    if (type == "imgcopy") return fail("BootImageFailed", "uploading the boot image failed: " + why, true);
+    if (type == "resize") return fail_of("ResizeFailed", "enlarging the boot disk failed: " + why, task);
+    if (type == "imgcopy") return fail_of("BootImageFailed", "uploading the boot image failed: " + why, task);
     if (type == "qmstart") {
         if (kind == ErrorKind::running) return decide(EnsureStep::look);
-        return fail("StartFailed", "starting the VM failed: " + why, true);
+        auto failed = fail_of("StartFailed", "starting the VM failed: " + why, task);
+        // A host that is busy for a while may start the next one.
+        if (why.find("got timeout") != std::string::npos) failed.is_excused = true;
+        return failed;
     }
     return decide(EnsureStep::look);
 }
@@ -70,8 +82,11 @@ namespace {
 EnsureDecision for_our_machine(const EnsureObservation& seen) {
     const auto lock = seen.look.config.lock();
     if (is_creation_lock(lock)) {
-        return seen.lock_is_stale ? fail("CreateFailed", unlock_hint(seen.look), true)
-                                  : decide(EnsureStep::find_creation, "waiting for the creation of the VM");
+        if (!seen.lock_is_stale)
+            return decide(EnsureStep::find_creation, "waiting for the creation of the VM");
+        auto stuck = fail("CreateFailed", unlock_hint(seen.look), true);
+        stuck.is_excused = true;
+        return stuck;
     }
     if (!lock.empty()) return decide(EnsureStep::retry_later, "VM is locked (" + lock + ")");
     if (seen.look.config.is_template()) return fail("IsTemplate", "the VM was made a template", false);
@@ -135,7 +150,11 @@ EnsureDecision after_look(const EnsureObservation& seen) {
             if (!seen.lock_is_stale)
                 return decide(EnsureStep::find_creation, "somebody is creating a VM with this ID");
             // What we left behind stays on record until it is gone.
-            if (seen.is_own_creation) return fail("CreateFailed", half_made_text(seen.look, true), true);
+            if (seen.is_own_creation) {
+                auto stuck = fail("CreateFailed", half_made_text(seen.look, true), true);
+                stuck.is_excused = true;
+                return stuck;
+            }
             return decide(EnsureStep::choose_another_id, half_made_text(seen.look, false));
     }
     return decide(EnsureStep::look);

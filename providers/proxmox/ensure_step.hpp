@@ -31,6 +31,8 @@ struct EnsureDecision {
     std::string reason;   // with fail
     std::string message;  // for people
     bool avoid_host = false;
+    bool is_excused = false;       // see AttemptFailed
+    bool lacks_disk_room = false;  // a storage of the host is full
 };
 
 // What makes the ways of machines differ.

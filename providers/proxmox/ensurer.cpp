@@ -33,8 +33,10 @@ MachineState state_during(const std::string& upid) {
 
 asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
     const auto uuid = spec.identity.system_uuid;
+    const auto host = spec.record.host;
     const auto pause = pauses_.left(uuid);
     if (pause) co_return NotReady{pause->why, pause->wait};
+    std::optional<ProxmoxError> refusal;
     try {
         auto result = co_await step(std::move(spec));
         note_untouched(result);
@@ -43,12 +45,14 @@ asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
         const bool lacks_right = error.kind == ErrorKind::permission;
         if (is_repeated_calmly(error) || lacks_right)
             co_return not_ready(error, pauses_.begin(uuid, error.what(), lacks_right));
-        auto outcome = outcome_of(error);
-        if (!outcome) throw;
-        co_return *std::move(outcome);
+        refusal = error;
+        if (!outcome_of(error)) throw;
     } catch (const NoIsoStorage& error) {
         co_return attempt_failed("BootImageFailed", error.what(), true);
     }
+    if (lacks_disk_room(refusal->kind, refusal->message))
+        co_await placer_.note_full_storage(host, refusal->message);
+    co_return *outcome_of(*refusal);
 }
 
 asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
@@ -63,6 +67,7 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
     Look seen;
     EnsureDecision decision;
     bool image_uploaded = false;
+    std::string taken;  // why the ID of a clone was refused by its task
     if (!spec.record.task.empty()) {
         const auto upid = parse_upid(spec.record.task).value_or(Upid());
         const bool is_followed = tasks_.is_followed(spec.record.task);
@@ -73,6 +78,8 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         // Not each time that a success of long ago is read again.
         if (status.outcome == TaskOutcome::succeeded && is_followed) pauses_.end(spec.identity.system_uuid);
         image_uploaded = upid.type == "imgcopy" && status.outcome == TaskOutcome::succeeded;
+        const bool is_clone = upid.type == "qmclone" && status.outcome == TaskOutcome::failed;
+        if (is_clone && status.failure() == ErrorKind::exists) taken = status.complaint();
         const EnsureWish wish{carries_image(spec), settings_.are_finished_later()};
         decision = after_task(upid.type, status, wish);
         // It may have ended long ago: its host may have been down since, and the machine may be none of ours
@@ -97,6 +104,9 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         }
         if (unanswered) co_return co_await without_host(std::move(spec), *unanswered);
         decision = co_await decide(spec, seen, image_uploaded);
+        // Cloning to it again would fail again, whoever has it.
+        if (!taken.empty() && decision.step == EnsureStep::create)
+            co_return co_await resolve_taken_id(std::move(spec), std::move(taken));
     }
     co_return co_await act(std::move(spec), std::move(decision), std::move(seen));
 }
@@ -126,6 +136,7 @@ asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ProxmoxErr
     const bool is_off = !host || !host->is_online;
     // Cut off from the cluster it can carry out nothing any more, so nothing can appear there later.
     if (found.presence == Presence::absent && is_off) {
+        co_await client_.confirm_quorum();
         spec.record = MachineRecord();
         co_return co_await placer_.place(std::move(spec));
     }
@@ -182,8 +193,10 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
         case EnsureStep::find_creation:
             co_return co_await find_creation(std::move(spec), std::move(decision.message));
         case EnsureStep::fail:
-            co_return attempt_failed(std::move(decision.reason), std::move(decision.message),
-                                     decision.avoid_host);
+            if (decision.lacks_disk_room)
+                co_await placer_.note_full_storage(spec.record.host, decision.message);
+            co_return AttemptFailed{std::move(decision.reason), std::move(decision.message),
+                                    decision.avoid_host, decision.is_excused};
         case EnsureStep::try_again:
             co_return co_await pause(std::move(spec), std::move(decision.message));
         case EnsureStep::look:

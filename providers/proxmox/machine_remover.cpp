@@ -72,6 +72,12 @@ StopResult not_permitted(std::string message, base::Duration retry_after) {
     return result;
 }
 
+// What makes a machine that is not wanted any more may end as early as its pool gives machines up.
+bool is_of_making(std::string_view type) {
+    return type == "qmcreate" || type == "qmclone" || type == "imgcopy" || type == "resize" ||
+           type == "qmstart";
+}
+
 // A removal never comes to rest at a machine that is off.
 RemoveResult as_removal(StopResult result) {
     if (auto* busy = std::get_if<RemovalInProgress>(&result)) return std::move(*busy);
@@ -104,7 +110,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
     if (pause && pause->lacks_right) co_return not_permitted(pause->why, pause->wait);
     if (pause) co_return in_progress(pause->why, record.task, pause->wait);
     try {
-        const auto waiting = co_await task_under_way(identity, record.task);
+        const auto waiting = co_await task_under_way(identity, record);
         if (waiting) co_return *waiting;
         auto look = co_await machines_.find(identity, record);
         auto seen = co_await observe(command, std::move(look));
@@ -144,12 +150,14 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
 }
 
 asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const MachineIdentity& identity,
-                                                                          std::string upid) {
+                                                                          MachineRecord record) {
+    const auto upid = record.task;
     if (upid.empty()) co_return std::nullopt;
     const bool is_followed = tasks_.is_followed(upid);
-    const auto status = co_await tasks_.end_overdue(upid);
     const auto task = parse_upid(upid);
     const auto type = task ? task->type : std::string("unknown");
+    const auto patience = is_of_making(type) ? record.patience : base::Duration();
+    const auto status = co_await tasks_.end_overdue(upid, patience);
     if (status.outcome == TaskOutcome::running) {
         if (tasks_.defies_stopping(upid)) co_return blocked("TaskHangs", hanging_text(upid));
         const auto* stopped =

@@ -44,7 +44,7 @@ private:
     asio::awaitable<StopResult> advance(Command command);
     // What the recorded task makes us wait for; nullopt: nothing.
     asio::awaitable<std::optional<StopResult>> task_under_way(const MachineIdentity& identity,
-                                                              std::string upid);
+                                                              MachineRecord record);
     asio::awaitable<RemoveObservation> observe(const Command& command, Look look);
     asio::awaitable<StopResult> act(MachineIdentity identity, RemoveObservation seen, RemoveDecision decision,
                                     std::string recorded_task);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/log.hpp"
 #include "providers/proxmox/ensurer.hpp"
 #include "providers/proxmox/half_made_finder.hpp"
 #include "providers/proxmox/images/template_keeper.hpp"
@@ -11,6 +12,7 @@
 #include "providers/proxmox/vm/left_volumes.hpp"
 #include "providers/proxmox/vm/power_switch.hpp"
 #include "providers/proxmox/vm/releaser.hpp"
+#include "providers/proxmox/vm/restarter.hpp"
 #include "providers/proxmox/vm_adopter.hpp"
 
 namespace providers::proxmox {
@@ -18,6 +20,7 @@ namespace providers::proxmox {
 namespace {
 
 constexpr base::Duration kListAge = std::chrono::seconds{10};
+constexpr base::Duration kDoubtRetry = std::chrono::seconds{3};
 
 // What is concluded from what is not there is confirmed here, after the last answer: all of it came from the
 // cluster that the machines are on.
@@ -26,6 +29,7 @@ class ProxmoxProvider final : public Provider,
                               public Dismantler,
                               public LeftoverFinder,
                               public GuestObserver,
+                              public MachineStarter,
                               public MachineStopper,
                               public StrayFinder {
 public:
@@ -49,6 +53,7 @@ public:
                    tasks_, environment.clock),
           remover_(settings_, client_, machines_, images_, tasks_, made_volumes_, environment.clock),
           releaser_(settings_, client_, machines_, environment.clock),
+          restarter_(settings_, client_, view_, machines_, tasks_, environment.clock),
           power_switch_(settings_, client_, machines_, tasks_, environment.clock),
           adoption_(settings_, client_, view_),
           half_made_(settings_, client_, view_, machines_, cloner_, tasks_),
@@ -61,14 +66,22 @@ public:
     }
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record,
                                          InUseCheck in_use) override {
+        const auto task = record.task;
         auto result = co_await remover_.remove(std::move(identity), std::move(record), std::move(in_use));
-        if (std::holds_alternative<Gone>(result)) co_await client_.confirm_cluster();
+        if (std::holds_alternative<Gone>(result)) {
+            auto doubt = co_await doubt_of_gone();
+            if (!doubt.empty()) co_return RemovalInProgress{std::move(doubt), task, kDoubtRetry};
+        }
         co_return result;
     }
     asio::awaitable<StopResult> stop(MachineIdentity identity, MachineRecord record,
                                      InUseCheck in_use) override {
+        const auto task = record.task;
         auto result = co_await remover_.stop(std::move(identity), std::move(record), std::move(in_use));
-        if (std::holds_alternative<Gone>(result)) co_await client_.confirm_cluster();
+        if (std::holds_alternative<Gone>(result)) {
+            auto doubt = co_await doubt_of_gone();
+            if (!doubt.empty()) co_return RemovalInProgress{std::move(doubt), task, kDoubtRetry};
+        }
         co_return result;
     }
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) override {
@@ -79,6 +92,9 @@ public:
                                        InUseCheck in_use) override {
         co_return co_await power_switch_.turn(std::move(identity), std::move(record), power,
                                               std::move(in_use));
+    }
+    asio::awaitable<RestartResult> start_again(MachineIdentity identity, MachineRecord record) override {
+        co_return co_await restarter_.start_again(std::move(identity), std::move(record));
     }
     asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) override;
     asio::awaitable<std::vector<Machine>> list() override;
@@ -104,6 +120,7 @@ public:
                 .dismantler = this,
                 .guest_observer = this,
                 .leftover_finder = this,
+                .machine_starter = this,
                 .machine_stopper = this,
                 .stray_finder = this};
     }
@@ -115,6 +132,7 @@ public:
     asio::awaitable<Health> check() override {
         auto health = co_await check_health(settings_, client_, view_, templates_);
         co_await template_keeper_.tend(health);
+        if (health.reason.empty()) health.storage_low = co_await storages_low();
         co_return health;
     }
     asio::awaitable<std::string> dismantle() override {
@@ -128,6 +146,32 @@ public:
     }
 
 private:
+    // A warning that cannot be given now must not hide how the cluster is otherwise.
+    asio::awaitable<std::string> storages_low() {
+        try {
+            co_return co_await placer_.storages_low();
+        } catch (const ProxmoxError& error) {
+            base::log::debug("Cannot tell how full storages are",
+                             {{"provider", settings_.provider_name}, {"error", error.what()}});
+        }
+        co_return std::string();
+    }
+    // What an endpoint does not show is gone only if it is of our cluster and in its majority.
+    asio::awaitable<void> confirm_gone() {
+        co_await client_.confirm_cluster();
+        co_await client_.confirm_quorum();
+    }
+    // Empty: there is none.
+    asio::awaitable<std::string> doubt_of_gone() {
+        co_await client_.confirm_cluster();
+        try {
+            co_await client_.confirm_quorum();
+        } catch (const ProxmoxError& error) {
+            if (error.kind != ErrorKind::no_quorum) throw;
+            co_return error.what();
+        }
+        co_return std::string();
+    }
     asio::awaitable<bool> confirmed(bool is_done) {
         if (is_done) co_await client_.confirm_cluster();
         co_return is_done;
@@ -161,6 +205,7 @@ private:
     Ensurer ensurer_;
     MachineRemover remover_;
     Releaser releaser_;
+    Restarter restarter_;
     PowerSwitch power_switch_;
     VmAdopter adoption_;
     HalfMadeFinder half_made_;
@@ -189,7 +234,7 @@ asio::awaitable<std::optional<Machine>> ProxmoxProvider::get(MachineIdentity ide
     const bool is_other = look.presence == Presence::present && look.ownership == Ownership::foreign;
     if (is_other) look = co_await machines_.find_elsewhere(identity);
     if (look.presence == Presence::absent) {
-        co_await client_.confirm_cluster();
+        co_await confirm_gone();
         co_return std::nullopt;
     }
     const auto vm = "VM " + std::to_string(look.vmid) + " on " + look.host;
@@ -231,6 +276,13 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
         machine.state = guest.is_running ? MachineState::running : MachineState::stopped;
         result.push_back(std::move(machine));
     }
+    // They cannot be asked whose they are.
+    for (const auto& guest : state->odd_guests) {
+        if (!std::ranges::includes(guest.tags, tag) && !may_be_unfinished(guest)) continue;
+        Machine unread;
+        unread.record.machine_id = std::to_string(guest.vmid);
+        result.push_back(std::move(unread));
+    }
     co_await client_.confirm_cluster();
     co_return result;
 }
@@ -252,7 +304,8 @@ asio::awaitable<std::vector<Stray>> ProxmoxProvider::strays() {
         stray.identity = marked->identity;
         stray.record.host = guest.node;
         stray.record.machine_id = std::to_string(guest.vmid);
-        stray.removal = "on " + guest.node + ": qm stop " + stray.record.machine_id + " && qm destroy " +
+        stray.removal = "on " + guest.node + ", first see whose it is: qm config " + stray.record.machine_id +
+                        "; if it is not needed: qm stop " + stray.record.machine_id + " && qm destroy " +
                         stray.record.machine_id + " --purge --destroy-unreferenced-disks 0";
         result.push_back(std::move(stray));
     }

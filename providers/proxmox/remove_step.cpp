@@ -74,9 +74,8 @@ RemoveDecision next_removal_step(const RemoveObservation& seen) {
                 "MissingPrivileges",
                 vm_of(seen.look) +
                     " cannot be seen, as the token lacks VM.Audit on it, so whose it is cannot be told. If "
-                    "a creation of ours left it (it is locked, in no resource pool, and nobody else's), as "
-                    "root on that host: qm unlock " +
-                    std::to_string(seen.look.vmid) + " && qm destroy " + std::to_string(seen.look.vmid) +
+                    "a creation of ours left it (it is locked, and in no resource pool), " +
+                    unlock_and_destroy(seen.look.host, seen.look.vmid) +
                     "; if it is somebody else's: kubenodesmith.io/machine-gone=true on the claim");
         case Presence::host_down:
             return block("HostUnreachable", vm_of(seen.look) + ": the host is down; the VM is " +

@@ -163,7 +163,10 @@ void Administrators::stop(int vmid) {
     auto& machine = world().machines.at(vmid);
     meddled_.insert(uuid_of(machine));
     trace_.line("admin", "stops machine ", vmid);
-    simulator_.cluster().stop_machine(machine);
+    auto& cluster = simulator_.cluster();
+    auto& task = cluster.create_task(machine.node, "qmstop", std::to_string(vmid), "root@pam");
+    cluster.run_task(task, []() -> boost::asio::awaitable<void> { co_return; }());
+    cluster.stop_machine(machine);
 }
 
 void Administrators::spoil_mark(int vmid) {

@@ -12,6 +12,7 @@
 #include "test/simulation/machine_destroyer.hpp"
 #include "test/simulation/node_deleter.hpp"
 #include "test/simulation/odd_objects.hpp"
+#include "test/simulation/storage_fillers.hpp"
 #include "test/simulation/taint_keeper.hpp"
 #include "test/simulation/volume_keepers.hpp"
 
@@ -34,6 +35,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(make_claim_refuser(world));
     all.push_back(std::make_unique<EvictionWebhook>(world));
     all.push_back(std::make_unique<OddObjects>(world));
+    all.push_back(storage_fillers(world));
     return all;
 }
 

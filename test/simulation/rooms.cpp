@@ -6,6 +6,7 @@
 #include "test/simulation/images.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
+#include "test/simulators/proxmox/core/volumes.hpp"
 
 namespace simulation {
 namespace {
@@ -53,6 +54,25 @@ std::pair<std::string, std::int64_t> new_disk(const boost::json::value& option) 
     return {text.substr(0, colon), std::stoll(text.substr(colon + 1))};
 }
 
+// A disk of that size can be promised on the storage, beside all others and the reserve.
+bool has_space(const proxmox::World& world, const api::v1alpha1::Placement& placement, const std::string& id,
+               const std::string& host, std::int64_t disk_mib) {
+    const auto& storage = world.storages.at(id);
+    const auto total = static_cast<std::int64_t>(storage.total / proxmox::kMiB);
+    const auto used = static_cast<std::int64_t>(proxmox::used_space(storage, host) / proxmox::kMiB);
+    std::int64_t promised = 0;
+    if (const auto volumes = storage.volumes.find(storage.shared ? std::string() : host);
+        volumes != storage.volumes.end())
+        for (const auto& [name, volume] : volumes->second)
+            if (volume.content == "images")
+                promised += static_cast<std::int64_t>(volume.size / proxmox::kMiB);
+    const auto reserved = total / 100 * placement.storageReservedPercent;
+    const auto free =
+        std::min(total / 100 * placement.storageAllocationPercent - std::max(promised, used), total - used) -
+        reserved;
+    return free >= disk_mib;
+}
+
 // -1: no machine of the provider can be made there.
 std::int64_t disk_at(const proxmox::World& world, const api::v1alpha1::ProxmoxSpec& spec,
                      const std::string& host) {
@@ -62,16 +82,20 @@ std::int64_t disk_at(const proxmox::World& world, const api::v1alpha1::ProxmoxSp
         // In the end every host that has the storage has a template, or can use one.
         if (!has_storage(world, spec.template_->image->storage, host)) return -1;
         disk_mib = std::max(kImageGib, spec.template_->bootDisk.sizeGiB.value_or(0)) * 1024;
+        if (!has_space(world, spec.placement, spec.template_->image->storage, host, disk_mib)) return -1;
     } else if (spec.template_) {
         const auto* source = template_at(world, *spec.template_, host);
         if (!source) return -1;
         disk_mib =
             std::max(largest_disk_mib(source->config), spec.template_->bootDisk.sizeGiB.value_or(0) * 1024);
+        // Templates that users made have their disks there.
+        if (!has_space(world, spec.placement, "local", host, disk_mib)) return -1;
     }
     for (const auto& option : spec.vmOptions) {
         if (!is_drive(option.name)) continue;
         const auto [storage, gib] = new_disk(option.value);
         if (!has_storage(world, storage, host)) return -1;
+        if (!has_space(world, spec.placement, storage, host, gib * 1024)) return -1;
         disk_mib = std::max(disk_mib, gib * 1024);
     }
     return disk_mib;

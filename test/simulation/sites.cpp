@@ -47,13 +47,17 @@ json::array some_of(Dice& dice, const std::vector<std::string>& names) {
 }
 
 json::array storages(Dice& dice, const std::vector<std::string>& names) {
-    return {{{"id", "local"}, {"content", {"images", "iso", "vztmpl", "import", "snippets"}}},
-            {{"id", "shared"},
-             {"type", "nfs"},
-             {"shared", true},
-             {"totalGiB", 2000},
-             {"content", {"images", "iso", "snippets", "import"}}},
-            {{"id", "fast"}, {"content", json::array{"images"}}, {"hosts", some_of(dice, names)}}};
+    return {
+        {{"id", "local"}, {"totalGiB", 4000}, {"content", {"images", "iso", "vztmpl", "import", "snippets"}}},
+        {{"id", "shared"},
+         {"type", "nfs"},
+         {"shared", true},
+         {"totalGiB", 20000},
+         {"content", {"images", "iso", "snippets", "import"}}},
+        {{"id", "fast"},
+         {"totalGiB", 4000},
+         {"content", json::array{"images"}},
+         {"hosts", some_of(dice, names)}}};
 }
 
 // On local storage of some hosts: no machine can be made on the others.

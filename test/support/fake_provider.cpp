@@ -100,6 +100,7 @@ class FakeProvider final : public providers::Provider,
                            public providers::LeftoverFinder,
                            public providers::StrayFinder,
                            public providers::GuestObserver,
+                           public providers::MachineStarter,
                            public providers::MachineStopper {
 public:
     FakeProvider(Cloud& cloud, ProviderCalls* calls) : cloud_(cloud), calls_(calls) {}
@@ -227,9 +228,31 @@ public:
         co_return was_so;
     }
 
+    asio::awaitable<providers::RestartResult> start_again(providers::MachineIdentity identity,
+                                                          providers::MachineRecord) override {
+        co_await begin("start_again");
+        auto* machine = cloud_.find(identity);
+        if (!machine) throw providers::ProviderError("starting again: there is no such machine");
+        if (!cloud_.next_restart.empty()) {
+            auto result = cloud_.next_restart.front();
+            cloud_.next_restart.pop_front();
+            co_return result;
+        }
+        const bool is_off = machine->state == providers::MachineState::stopped;
+        if (is_off && !machine->switched_off_by.empty())
+            co_return providers::LeftOff{machine->switched_off_by + " switched it off"};
+        if (is_off) cloud_.start(*machine);
+        end("start_again");
+        if (machine->state == providers::MachineState::running) co_return providers::Runs{};
+        co_return providers::WaitsForStart{"the machine is being started", std::chrono::seconds{3}};
+    }
+
     providers::Capabilities capabilities() override {
-        return {
-            .guest_observer = this, .leftover_finder = this, .machine_stopper = this, .stray_finder = this};
+        return {.guest_observer = this,
+                .leftover_finder = this,
+                .machine_starter = cloud_.starts_again ? this : nullptr,
+                .machine_stopper = this,
+                .stray_finder = this};
     }
 
 private:

@@ -39,6 +39,7 @@ struct CloudMachine {
     bool removing = false;
     bool has_boot_image = false;
     bool is_unread = false;       // its mark cannot be read: the list has it without
+    std::string switched_off_by;  // a person who did; empty: nobody, if it is stopped
     providers::GuestSight guest;  // what its agent shows; to begin with it is silent
     std::string boot_image;
 };
@@ -58,6 +59,8 @@ public:
     std::deque<providers::EnsureResult> next_ensure;   // answered instead of doing anything
     std::vector<providers::Reservation> reservations;  // that the last machine was placed beside
     std::deque<providers::RemoveResult> next_remove;
+    bool starts_again = false;  // the provider can start machines that nobody switched off
+    std::deque<providers::RestartResult> next_restart;
     std::vector<providers::Leftover> leftovers;
     std::vector<std::string> unseen;  // see providers::Leftovers
     std::vector<providers::Stray> strays;

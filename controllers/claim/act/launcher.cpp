@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/state/host_failures.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/limits.hpp"
 
@@ -169,6 +170,7 @@ asio::awaitable<providers::EnsureResult> Launcher::place(providers::MachineSpec 
     placements_.forget(api::key_of(*claim));
     const auto turn = co_await placements_.enter(provider_of(*claim));
     spec.reservations = placements_.others(*claim);
+    spec.taken_ids = placements_.ids_of_others(*claim);
     spec.last_placed_host = placements_.last_host(*claim);
     auto result = co_await provider->ensure(std::move(spec));
     const auto* machine = std::get_if<providers::Machine>(&result);
@@ -189,9 +191,12 @@ providers::MachineSpec Launcher::spec_of(const Observation& observation) const {
     spec.record = record_of(claim.status);
     for (const auto& interface : claim.status.networkInterfaces)
         spec.mac_addresses[interface.name] = interface.macAddress;
-    if (claim.status.lastFailure && !claim.status.lastFailure->host.empty()) {
+    spec.avoid_hosts = claim.status.failedHosts;
+    // An operator that knew no list of them recorded the last one alone.
+    if (spec.avoid_hosts.empty() && claim.status.lastFailure && !claim.status.lastFailure->host.empty())
         spec.avoid_hosts.push_back(claim.status.lastFailure->host);
-    }
+    spec.recent_failures =
+        recent_host_failures(informers_.claims.store().values(), provider_of(claim), observation.now);
     return spec;
 }
 

@@ -55,6 +55,26 @@ std::vector<providers::Reservation> PlacementTurns::others(const NodeSmithClaim&
     return result;
 }
 
+std::string PlacementTurns::cluster_of(const kube::ObjectKey& provider) const {
+    const auto found = informers_.providers.store().get(provider);
+    return found && found->status.cluster ? found->status.cluster->id : std::string();
+}
+
+std::vector<std::string> PlacementTurns::ids_of_others(const NodeSmithClaim& claim) const {
+    std::vector<std::string> ids;
+    const auto own = provider_of(claim);
+    const auto cluster = cluster_of(own);
+    if (cluster.empty()) return ids;
+    for (const auto& [key, other] : informers_.claims.store().all()) {
+        Placed place{provider_of(*other), record_of(other->status)};
+        const auto unwritten = placed_.find(key);
+        if (place.record.machine_id.empty() && unwritten != placed_.end()) place = unwritten->second;
+        if (place.record.machine_id.empty() || place.provider == own) continue;
+        if (cluster_of(place.provider) == cluster) ids.push_back(place.record.machine_id);
+    }
+    return ids;
+}
+
 std::string PlacementTurns::last_host(const NodeSmithClaim& claim) const {
     const auto known = last_hosts_.find(provider_of(claim));
     if (known != last_hosts_.end() && known->second.provider_uid == uid_of(known->first))

@@ -39,6 +39,8 @@ public:
 
     // Of all other claims of the provider, in name order.
     std::vector<providers::Reservation> others(const NodeSmithClaim& claim) const;
+    // Machine IDs of claims of other providers that are on the same cluster, as far as that is known.
+    std::vector<std::string> ids_of_others(const NodeSmithClaim& claim) const;
     // Where the last machine of the provider was placed: for round robin. After a restart that of the
     // youngest claim, and without any what the pool has recorded.
     std::string last_host(const NodeSmithClaim& claim) const;
@@ -60,6 +62,7 @@ private:
         std::string host;
     };
     std::string uid_of(const kube::ObjectKey& provider) const;
+    std::string cluster_of(const kube::ObjectKey& provider) const;
     std::map<kube::ObjectKey, LastHost> last_hosts_;  // by provider
 };
 

@@ -18,13 +18,23 @@ base::Duration wait_after(const Result& result) {
     return base::Duration::zero();
 }
 
+// A task that makes a machine which nobody waits for any more has no longer than one that somebody waits for.
+providers::MachineRecord record_with_patience(const Observation& observation) {
+    auto record = record_of(observation.claim->status);
+    const auto scale_up = observation.pool ? observation.pool->spec.scaleUp : api::v1alpha1::ScaleUp{};
+    record.patience = scale_up.provisionTimeout.value;
+    return record;
+}
+
 providers::RemovalBlocked without_provider(const ProviderLookup& lookup, const kube::ObjectKey& provider) {
     const auto* why = std::get_if<ProviderUnavailable>(&lookup);
     providers::RemovalBlocked blocked;
     blocked.reason = why ? why->reason : std::string(reasons::kProviderMissing);
     blocked.message = why ? why->message : "there is no NodeSmithProvider " + provider.str();
     blocked.message +=
-        "; if that cannot be, destroy the machine at the provider and annotate the claim with "
+        "; if that cannot be, see that the machine at the provider is this claim's (its description names "
+        "the "
+        "claim), destroy it there, and annotate the claim with "
         "kubenodesmith.io/machine-gone=true";
     blocked.retry_after = kProviderRetry;
     return blocked;
@@ -61,8 +71,8 @@ asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
     if (provider && observation.provider) {
         auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
         auto in_use = in_use_check(observation);
-        result =
-            co_await (*provider)->remove(std::move(identity), record_of(claim->status), std::move(in_use));
+        result = co_await (*provider)->remove(std::move(identity), record_with_patience(observation),
+                                              std::move(in_use));
     } else {
         result = without_provider(lookup, provider_key);
     }
@@ -83,7 +93,8 @@ asio::awaitable<kube::Result> Remover::stop_machine(Observation observation) {
     if (stopper && observation.provider) {
         auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
         auto in_use = in_use_check(observation);
-        result = co_await stopper->stop(std::move(identity), record_of(claim->status), std::move(in_use));
+        result =
+            co_await stopper->stop(std::move(identity), record_with_patience(observation), std::move(in_use));
     }
     observation.now = api::Time(clock_.wall_now());
     const auto written =

@@ -54,7 +54,8 @@ std::optional<kube::EventType> event_type(const api::Condition& condition) {
         (condition.type == conditions::kMachineDeleted && condition.reason == reasons::kMachineVanished);
     if (is_repeated) return std::nullopt;
     const bool problem = condition.type == conditions::kFailed || condition.type == conditions::kDisrupted ||
-                         condition.type == conditions::kKeptForVolumes;
+                         condition.type == conditions::kKeptForVolumes ||
+                         condition.type == conditions::kPoweredOff;
     if (condition.status == ConditionStatus::True)
         return problem ? kube::EventType::warning : kube::EventType::normal;
     const auto* progress = std::find(std::begin(kProgress), std::end(kProgress), condition.reason);

@@ -204,7 +204,8 @@ ClaimStatus after_ensure(const Situation& s, const providers::EnsureResult& resu
     } else if (const auto* busy = std::get_if<providers::NotReady>(&result)) {
         note(status, reasons::kProviderNotReady, busy->message, s.now);
     } else if (const auto* failed = std::get_if<providers::AttemptFailed>(&result)) {
-        Failure failure{failed->reason, failed->message, failed->avoid_host ? status.host : std::string()};
+        Failure failure{failed->reason, failed->message, failed->avoid_host ? status.host : std::string(),
+                        failed->is_excused};
         fail_attempt(status, failure, max_attempts(s), s.now);
     }
     return status;

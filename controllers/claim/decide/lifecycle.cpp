@@ -136,6 +136,8 @@ Decision decide(const Situation& s) {
     note_doubt(decision.status, s);
     note_contest(decision.status, s);
     renew_hash(decision.status, s);
+    if (s.claim.metadata.deletionTimestamp || loses_machine(s.claim))
+        api::remove_condition(decision.status.conditions, conditions::kPoweredOff);
     // Somebody decided: whoever deletes a claim gives up what is on its machine's disk.
     if (s.held_volumes.empty() || s.claim.metadata.deletionTimestamp)
         api::remove_condition(decision.status.conditions, conditions::kKeptForVolumes);

@@ -65,7 +65,8 @@ enum class Step {
     taint_node,
     untaint_node,  // back in service
     drain,
-    switch_power,  // of a power cycle
+    switch_power,   // of a power cycle
+    start_machine,  // it may be off although nobody switched it off
     remove_machine,
     stop_machine,     // it stays for a look
     release_machine,  // deletionPolicy Retain: it stays, and we no longer manage it
@@ -96,6 +97,8 @@ Decision decide_service(const Situation& situation);
 // What was decided about a node in service (condition Disrupted, a permitted power cycle) is carried out, and
 // what was undone is taken back: the status and step that it asks for; `nothing` if it asks for none.
 Step carry_out_disruption(const Situation& situation, ClaimStatus& status);
+// Asks for a look at the machine of a Node that is not Ready, where nothing else is to be done.
+void watch_power(const Situation& situation, Decision& decision);
 // Notes that the machine is kept until a person decides about the volumes on its disk. `why`: what it would
 // be removed for.
 void keep_for_volumes(ClaimStatus& status, const Situation& situation, const std::string& why);

@@ -180,6 +180,7 @@ Decision decide_service(const Situation& s) {
     keep_labels(s, decision);
     if (decision.step == Step::nothing && !s.claim.status.bootstrapTokenID.empty())
         decision.step = Step::discard_boot_data;
+    watch_power(s, decision);
     return decision;
 }
 

@@ -31,7 +31,6 @@ std::string name_in(const json::object& entry, std::string_view key, Grammar is_
 Guest parse_guest(const json::object& entry) {
     Guest guest;
     guest.vmid = integer_of(entry, "vmid");
-    guest.node = name_in(entry, "node", is_host_name);
     guest.name = text_of(entry, "name");
     guest.is_container = text_of(entry, "type") == "lxc";
     guest.is_template = flag_of(entry, "template");
@@ -43,6 +42,18 @@ Guest parse_guest(const json::object& entry) {
     guest.cpus = cpus_of(entry);
     guest.memory_mib = (integer_of(entry, "maxmem") + kMiB - 1) / kMiB;
     return guest;
+}
+
+// A guest must not be overlooked: its VMID would count as free, or its machine as gone.
+void add_guest(ClusterState& state, const json::object& entry) {
+    auto guest = parse_guest(entry);
+    try {
+        guest.node = name_in(entry, "node", is_host_name);
+        state.guests.push_back(std::move(guest));
+    } catch (const ProxmoxError& error) {
+        state.passed_over.emplace_back(error.what());
+        state.odd_guests.push_back(std::move(guest));
+    }
 }
 
 HostState parse_host(const json::object& entry) {
@@ -68,6 +79,8 @@ StorageState parse_storage(const json::object& entry) {
     storage.node = name_in(entry, "node", is_host_name);
     storage.is_available = text_of(entry, "status") == "available";
     storage.is_shared = flag_of(entry, "shared");
+    storage.total_mib = mib_of(entry, "maxdisk");
+    storage.used_mib = mib_of(entry, "disk");
     // A list such as "images,iso,vztmpl", in the form of tags.
     const auto content = parse_tags(text_of(entry, "content"));
     storage.takes_iso = content.contains("iso");
@@ -104,8 +117,7 @@ ClusterState parse_cluster_state(const json::value& data) {
     ClusterState state;
     for (const auto* entry : objects_of(data)) {
         const auto type = text_of(*entry, "type");
-        // A guest must not be overlooked: its VMID would count as free, or its machine as gone.
-        if (type == "qemu" || type == "lxc") state.guests.push_back(parse_guest(*entry));
+        if (type == "qemu" || type == "lxc") add_guest(state, *entry);
         if (type == "pool") state.pools.insert(text_of(*entry, "pool"));
         try {
             if (type == "node") state.hosts.push_back(parse_host(*entry));

@@ -4,6 +4,7 @@
 
 #include <boost/json/value.hpp>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,15 +48,26 @@ struct StorageState {
     bool takes_iso = false;
     bool takes_disks = false;
     bool keeps_files = false;    // disks are files, in one of several formats
+    std::int64_t total_mib = 0;  // 0: its size is not visible
+    std::int64_t used_mib = 0;
     bool takes_imports = false;  // files that disks are made of; content type import came with 8.2
+
+    // Storages that are not shared are told apart by their host.
+    std::string key() const { return is_shared ? name : name + " on " + node; }
+    // "storage local-lvm on pve1", or "shared storage ceph".
+    std::string str() const { return (is_shared ? "shared storage " : "storage ") + key(); }
 };
 
+// The full sizes of the volumes on one storage, in MiB by the VMID that they belong to.
+using VolumeSizes = std::map<std::int64_t, std::int64_t>;
+
 struct ClusterState {
-    std::vector<HostState> hosts;  // by name
-    std::vector<Guest> guests;     // by VMID
+    std::vector<HostState> hosts;   // by name
+    std::vector<Guest> guests;      // by VMID
+    std::vector<Guest> odd_guests;  // there, but on no host that could be asked: their entries are odd
     std::vector<StorageState> storages;
     std::set<std::string> pools;           // resource pools that the token may see (Pool.Audit)
-    std::vector<std::string> passed_over;  // why hosts and storages cannot be used: their names are odd
+    std::vector<std::string> passed_over;  // why entries cannot be used: names in them are odd
 
     const HostState* find_host(const std::string& name) const;
     const Guest* find_guest(std::int64_t vmid) const;

@@ -247,6 +247,12 @@ std::vector<MissingPrivilege> missing_privileges(const Settings& settings, const
     return needs.missing(permissions);
 }
 
+bool sees_all_volumes(const Permissions& permissions, const std::string& storage) {
+    const auto path = "/storage/" + storage;
+    return permissions.has(path, "Datastore.Allocate") ||
+           (permissions.has("/vms", "VM.Config.Disk") && permissions.has(path, "Datastore.Audit"));
+}
+
 std::vector<MissingPrivilege> missing_image_privileges(const Settings& settings,
                                                        const Permissions& permissions,
                                                        const std::string& storage) {

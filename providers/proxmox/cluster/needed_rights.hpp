@@ -59,6 +59,8 @@ std::string vm_path(const Settings& settings);
 // What every machine needs.
 std::vector<MissingPrivilege> missing_privileges(const Settings& settings, const Permissions& permissions,
                                                  const Surroundings& surroundings);
+// Whether the token sees every volume on the storage: Proxmox leaves the others out of its lists.
+bool sees_all_volumes(const Permissions& permissions, const std::string& storage);
 // What boot images on that storage need beyond that.
 std::vector<MissingPrivilege> missing_image_privileges(const Settings& settings,
                                                        const Permissions& permissions,

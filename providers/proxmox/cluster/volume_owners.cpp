@@ -1,5 +1,7 @@
 #include "providers/proxmox/cluster/volume_owners.hpp"
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/config/volumes.hpp"
@@ -9,10 +11,6 @@ namespace providers::proxmox {
 
 namespace {
 
-std::string key_of(const StorageState& storage) {
-    return storage.is_shared ? storage.name : storage.name + " on " + storage.node;
-}
-
 std::vector<StorageState> disk_storages(const std::string& host, const ClusterState& state) {
     std::vector<StorageState> storages;
     for (const auto& storage : state.storages)
@@ -21,6 +19,7 @@ std::vector<StorageState> disk_storages(const std::string& host, const ClusterSt
 }
 
 constexpr int kMostNamed = 3;
+constexpr std::int64_t kMostMiB = std::int64_t{1} << 40;  // so that sums do not overflow
 
 }  // namespace
 
@@ -42,14 +41,21 @@ std::string all_taken_text(const IDRange& range, const std::map<std::int64_t, st
 
 asio::awaitable<VolumeOwners::Volumes> VolumeOwners::on(std::string host, ClusterView::StatePointer state,
                                                         base::Duration max_age) {
-    for (const auto& storage : disk_storages(host, *state)) {
-        auto key = key_of(storage);
-        const auto known = lists_.find(key);
-        const bool is_fresh = known != lists_.end() && clock_.now() - known->second.read_at < max_age;
-        if (is_fresh || !storage.is_available || pauses_.lasts(key)) continue;
-        co_await read(std::move(key), storage);
-    }
+    for (const auto& storage : disk_storages(host, *state)) co_await refresh(storage, max_age);
     co_return known(host, *state);
+}
+
+asio::awaitable<void> VolumeOwners::refresh(StorageState storage, base::Duration max_age) {
+    auto key = storage.key();
+    const auto known = lists_.find(key);
+    const bool is_fresh = known != lists_.end() && clock_.now() - known->second.read_at < max_age;
+    if (is_fresh || !storage.is_available || pauses_.lasts(key)) co_return;
+    co_await read(std::move(key), std::move(storage));
+}
+
+std::optional<VolumeSizes> VolumeOwners::sizes(const StorageState& storage) const {
+    const auto list = lists_.find(storage.key());
+    return list == lists_.end() ? std::nullopt : std::optional(list->second.sizes);
 }
 
 asio::awaitable<void> VolumeOwners::read(std::string key, StorageState storage) {
@@ -59,8 +65,10 @@ asio::awaitable<void> VolumeOwners::read(std::string key, StorageState storage) 
         const auto disks = co_await client_.read(get_disks(storage.node, storage.name));
         for (const auto* disk : objects_of(disks)) {
             const auto volume = text_of(*disk, "volid");
-            if (const auto owner = owner_of_volume(volume))
-                list.volumes.try_emplace(*owner, foreign::shown(volume));
+            const auto owner = owner_of_volume(volume);
+            if (owner) list.volumes.try_emplace(*owner, foreign::shown(volume));
+            auto& size = list.sizes[owner.value_or(0)];
+            size = std::min(size + mib_of(*disk, "size"), kMostMiB);
         }
         pauses_.end(key);
         lists_[key] = std::move(list);
@@ -73,7 +81,7 @@ asio::awaitable<void> VolumeOwners::read(std::string key, StorageState storage) 
 VolumeOwners::Volumes VolumeOwners::known(const std::string& host, const ClusterState& state) const {
     Volumes volumes;
     for (const auto& storage : disk_storages(host, state)) {
-        const auto list = lists_.find(key_of(storage));
+        const auto list = lists_.find(storage.key());
         if (list != lists_.end()) volumes.insert(list->second.volumes.begin(), list->second.volumes.end());
     }
     std::erase_if(volumes, [&](const auto& entry) { return state.find_guest(entry.first) != nullptr; });

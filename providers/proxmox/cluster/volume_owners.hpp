@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "providers/proxmox/cluster/cluster_view.hpp"
@@ -25,12 +26,18 @@ public:
     // Of the storages for disks that the host has, also shared ones. A list of at most `max_age` serves
     // again; of a storage that cannot be read the last one does.
     asio::awaitable<Volumes> on(std::string host, ClusterView::StatePointer state, base::Duration max_age);
+    // Reads the list of one storage unless it is younger than that.
+    asio::awaitable<void> refresh(StorageState storage, base::Duration max_age);
+    // The full sizes of the volumes that the last list shows; 0 stands for those that no VMID owns. Nullopt:
+    // it was never read.
+    std::optional<VolumeSizes> sizes(const StorageState& storage) const;
     // The same as far as it is known. Asks nobody.
     Volumes known(const std::string& host, const ClusterState& state) const;
 
 private:
     struct List {
         Volumes volumes;
+        VolumeSizes sizes;
         base::TimePoint read_at;
     };
     asio::awaitable<void> read(std::string key, StorageState storage);

@@ -170,14 +170,29 @@ asio::awaitable<std::optional<TemplateMaker::Step>> TemplateMaker::find_task(
     co_return std::nullopt;
 }
 
-// The VM may be there already; one that is new does not show its name.
+// For about ten seconds the list shows a new VM without a name, as "VM 1397", or under the name of the VM
+// that had its ID before. The task that made it has the ID from the start.
+asio::awaitable<std::set<std::int64_t>> TemplateMaker::created_by_us(std::string host) {
+    std::set<std::int64_t> ids;
+    const auto tasks = co_await client_.read(get_last_creations(host));
+    for (const auto* entry : objects_of(tasks)) {
+        const auto task = parse_upid(text_of(*entry, "upid"));
+        if (task && task->user == client_.user()) ids.insert(vmid_of(task->id));
+    }
+    co_return ids;
+}
+
+// The VM may be there already.
 asio::awaitable<std::optional<TemplateMaker::Step>> TemplateMaker::finish(std::string host,
                                                                           ClusterView::StatePointer state) {
     const auto& wish = *settings_.spec.template_;
     const bool is_local = has_local_templates(wish, *state);
+    const auto ours = co_await created_by_us(host);
     for (const auto& guest : state->guests) {
         const auto* home = state->find_host(guest.node);
-        const bool may_be_it = !guest.is_container && (guest.name == wish.name || guest.name.empty()) &&
+        const bool may_be_named_so =
+            guest.name == wish.name || guest.name.empty() || ours.contains(guest.vmid);
+        const bool may_be_it = !guest.is_container && may_be_named_so &&
                                (is_local ? guest.node == host : home && home->is_online);
         if (!may_be_it) continue;
         VmConfig config;
@@ -231,6 +246,7 @@ asio::awaitable<TemplateMaker::Step> TemplateMaker::create(ImageSite site, Clust
     const auto range = co_await view_.id_range();
     auto taken = refused_ids_.now();
     for (const auto& guest : state->guests) taken.insert(guest.vmid);
+    for (const auto& guest : state->odd_guests) taken.insert(guest.vmid);
     const auto volumes = co_await volumes_.on(site.host, state, kVolumesAge);
     for (const auto& [id, volume] : volumes) taken.insert(id);
     for (const auto& [host, upid] : running_) {

@@ -57,6 +57,7 @@ private:
     asio::awaitable<Step> next_step(ImageSite site, ClusterView::StatePointer state);
     asio::awaitable<std::optional<Step>> follow(std::string host);
     asio::awaitable<std::optional<Step>> find_task(std::string host, ClusterView::StatePointer state);
+    asio::awaitable<std::set<std::int64_t>> created_by_us(std::string host);
     asio::awaitable<std::optional<Step>> finish(std::string host, ClusterView::StatePointer state);
     asio::awaitable<Step> turn_into_template(std::string host, Guest guest, VmConfig config);
     asio::awaitable<Step> download(ImageSite site, ClusterView::StatePointer state);

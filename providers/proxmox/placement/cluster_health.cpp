@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/placement/host_choice.hpp"
 #include "providers/proxmox/placement/host_chooser.hpp"
@@ -119,14 +120,9 @@ void check_configuration(const Settings& settings, const Permissions& permission
 
 // Proxmox leaves volumes out of its lists that a token may not see, also those of VMIDs that no guest has.
 void check_volume_sight(const Permissions& permissions, const ClusterState& state, Health& health) {
-    const bool sees_disks = permissions.has("/vms", "VM.Config.Disk");
     std::set<std::string> unseen;
-    for (const auto& storage : state.storages) {
-        const auto path = "/storage/" + storage.name;
-        const bool is_seen = permissions.has(path, "Datastore.Allocate") ||
-                             (sees_disks && permissions.has(path, "Datastore.Audit"));
-        if (storage.takes_disks && !is_seen) unseen.insert(storage.name);
-    }
+    for (const auto& storage : state.storages)
+        if (storage.takes_disks && !sees_all_volumes(permissions, storage.name)) unseen.insert(storage.name);
     if (unseen.empty()) return;
     health.not_visible +=
         (health.not_visible.empty() ? "" : "; ") +
@@ -174,6 +170,31 @@ void check_rights(const Settings& settings, const Permissions& permissions, cons
     health.guest_agent_obstacle = lack_text(user, of_agents, kNeededByAgent);
 }
 
+// A name that is mistyped looks like a right that is missing: Proxmox shows neither what does not exist nor
+// what the token may not see. What it does show tells which is likely.
+std::string unseen_storages(const Settings& settings, const ClusterState& state) {
+    std::set<std::string> seen;
+    for (const auto& storage : state.storages) seen.insert(storage.name);
+    std::string text;
+    for (const auto& [name, field] : storages_needed(settings))
+        if (!seen.empty() && !seen.contains(name))
+            text += "no storage " + name + " is among those that are visible (" + base::joined(seen) +
+                    "): check the name in " + field + "; ";
+    return text;
+}
+
+asio::awaitable<std::string> unseen_bridges(const Settings& settings, Client& client, std::string host) {
+    std::set<std::string> seen;
+    const auto bridges = co_await client.read(get_bridges(host));
+    for (const auto* entry : objects_of(bridges)) seen.insert(foreign::shown(text_of(*entry, "iface")));
+    std::string text;
+    for (const auto& interface : settings.spec.networkInterfaces)
+        if (!seen.empty() && !seen.contains(interface.bridge))
+            text += "no bridge " + interface.bridge + " is among those that are visible on " + host + " (" +
+                    base::joined(seen) + "): check the name in spec.proxmox.networkInterfaces; ";
+    co_return text;
+}
+
 std::string version_of(const json::object& answer) {
     auto version = text_of(answer, "version");
     if (version.empty() || is_version(version)) return version;
@@ -191,24 +212,13 @@ std::set<std::string> download_storages(const Settings& settings, const ClusterS
     return storages;
 }
 
-// What it last did to a change tells where the token may not read it.
-asio::awaitable<bool> has_quorum(Client& client) {
-    try {
-        const auto status = co_await client.read(get_cluster_status());
-        for (const auto* entry : objects_of(status))
-            if (text_of(*entry, "type") == "cluster") co_return flag_of(*entry, "quorate");
-        co_return true;
-    } catch (const ProxmoxError& error) {
-        if (error.kind != ErrorKind::permission) throw;
-    }
-    co_return !client.lacks_quorum();
-}
-
 }  // namespace
 
 asio::awaitable<Health> check_health(const Settings& settings, Client& client, ClusterView& view,
                                      Templates& templates) {
     try {
+        // Before anything is read: an endpoint that is cut off shows an old picture.
+        const bool is_quorate = co_await client.seek_quorum();
         const auto version = co_await client.read(get_version());
         const auto permissions = co_await view.permissions(base::Duration::zero());
         Health health;
@@ -225,8 +235,10 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
             health.template_revisions = co_await templates.revisions(state);
             health.boot_disk_gib = co_await templates.boot_disk_gib(state);
         }
-        const bool is_quorate = co_await has_quorum(client);
-        if (!is_quorate) {
+        if (client.is_quorum_hidden())
+            health.not_visible += std::string(health.not_visible.empty() ? "" : "; ") +
+                                  "whether the cluster has quorum is not visible without Sys.Audit on /";
+        if (!is_quorate || (client.is_quorum_hidden() && client.lacks_quorum())) {
             health.reason = "NoQuorum";
             health.message =
                 "the cluster has no quorum: it refuses every change until more than half of its hosts see "
@@ -249,6 +261,12 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         }
         check_rights(settings, permissions, surroundings, client.user(), health);
         check_images(settings, permissions, *state, client.user(), health);
+        if (health.reason == "MissingPrivileges") {
+            auto unseen = unseen_storages(settings, *state);
+            const auto host = std::ranges::find_if(state->hosts, &HostState::is_online);
+            if (host != state->hosts.end()) unseen += co_await unseen_bridges(settings, client, host->name);
+            health.message = unseen + health.message;
+        }
         if (!view.has_providers_name()) health.cluster.name = name;
         const auto misled = co_await client.misled_endpoints();
         for (const auto& endpoint : misled)
@@ -256,6 +274,10 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         co_await client.confirm_cluster();
         health.cluster.id = client.cluster().id;
         check_volume_sight(permissions, *state, health);
+        if (!state->passed_over.empty())
+            health.not_visible +=
+                (health.not_visible.empty() ? "" : "; ") + std::to_string(state->passed_over.size()) +
+                " of the cluster's resources are passed over, the first: " + state->passed_over.front();
         co_return health;
     } catch (const OtherClusterError& error) {
         co_return misled_by(error);

@@ -96,7 +96,13 @@ double balance(const HostRoom& room, const Demand& demand) {
            2;
 }
 
-// Smaller is better; fewer machines of ours and then the name decide between equals.
+int failures_on(const std::string& host, const Demand& demand) {
+    const auto found = demand.recent_failures.find(host);
+    return found == demand.recent_failures.end() ? 0 : found->second;
+}
+
+// Smaller is better; fewer machines of ours and then the name decide between equals. A host that failed this
+// machine is used after all others, then those that failed other machines lately.
 auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand) {
     double first = 0;
     double second = 0;
@@ -121,8 +127,9 @@ auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand
             break;  // by name
     }
     const auto machines = strategy == PlacementStrategy::RoundRobin ? 0 : std::ssize(room.machines);
-    return std::tuple(contains(demand.avoid_hosts, room.host->name), first, second, machines,
-                      room.host->name);
+    const auto& name = room.host->name;
+    return std::tuple(contains(demand.avoid_hosts, name), failures_on(name, demand), first, second, machines,
+                      name);
 }
 
 }  // namespace

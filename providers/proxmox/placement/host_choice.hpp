@@ -54,10 +54,11 @@ std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
 
 struct Demand {
     std::int64_t cpus = 0;
-    std::int64_t memory_mib = 0;           // with overhead
-    std::string zone;                      // a host's name; empty: any
-    std::vector<std::string> avoid_hosts;  // used if no other is left
-    std::string last_placed_host;          // for RoundRobin
+    std::int64_t memory_mib = 0;                 // with overhead
+    std::string zone;                            // a host's name; empty: any
+    std::vector<std::string> avoid_hosts;        // used if no other is left
+    std::map<std::string, int> recent_failures;  // see MachineSpec
+    std::string last_placed_host;                // for RoundRobin
 };
 
 // The host's name, or why there is none, host by host; permanent if each host is too small or must not be

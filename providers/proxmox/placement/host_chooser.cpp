@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/config/volumes.hpp"
@@ -59,6 +60,7 @@ asio::awaitable<EnsureResult> HostChooser::place(MachineSpec spec) {
     demand.memory_mib = spec.memory_mib + settings_.spec.vmMemOverheadMiB;
     demand.zone = settings_.has_zones() ? spec.zone : std::string();
     demand.avoid_hosts = spec.avoid_hosts;
+    demand.recent_failures = spec.recent_failures;
     demand.last_placed_host = spec.last_placed_host;
     spec.record = MachineRecord();
     while (spec.record.host.empty()) {
@@ -67,6 +69,8 @@ asio::awaitable<EnsureResult> HostChooser::place(MachineSpec spec) {
         if (auto* none = std::get_if<InsufficientCapacity>(&chosen)) co_return std::move(*none);
         const auto host = std::get<std::string>(chosen);
         auto obstacle = co_await network_obstacle(host);
+        if (obstacle.text.empty())
+            obstacle.text = co_await storage_obstacle(host, state, spec.reservations, kSizesAge);
         if (obstacle.text.empty()) {
             spec.record.host = host;
         } else {
@@ -140,6 +144,7 @@ asio::awaitable<EnsureResult> HostChooser::with_id(MachineSpec spec, ClusterView
 std::set<std::int64_t> HostChooser::taken_ids(const ClusterState& state) const {
     auto taken = refused_ids_.now();
     for (const auto& guest : state.guests) taken.insert(guest.vmid);
+    for (const auto& guest : state.odd_guests) taken.insert(guest.vmid);
     return taken;
 }
 
@@ -147,15 +152,51 @@ asio::awaitable<HostChooser::FreeID> HostChooser::free_id(MachineSpec spec, Clus
     const auto range = co_await view_.id_range();
     auto taken = taken_ids(*state);
     for (const auto& reservation : spec.reservations) taken.insert(vmid_of(reservation.machine_id));
+    for (const auto& id : spec.taken_ids) taken.insert(vmid_of(id));
     FreeID free;
     for (const auto max_age : kVolumesAges) {
         const auto volumes = co_await volumes_.on(spec.record.host, state, max_age);
         const auto all = with_volumes(taken, volumes);
-        free.id = choose_id(range, all, spec.identity.system_uuid, settings_.ids.has_value());
+        free.id = co_await first_unused(range, all, spec.identity.system_uuid);
         if (free.id) break;
-        free.obstacle = all_taken_text(range, volumes) + "; " + widen_range(settings_);
+        free.obstacle = all_taken_text(range, volumes) + hidden_text() + "; " + widen_range(settings_);
     }
     co_return free;
+}
+
+// The list of guests leaves out those that the token may not see; the cluster's own list of IDs does not.
+asio::awaitable<std::optional<std::int64_t>> HostChooser::first_unused(IDRange range,
+                                                                       std::set<std::int64_t> taken,
+                                                                       std::string system_uuid) {
+    // Where strangers have many, the next call goes on.
+    constexpr int kMostAskedFor = 20;
+    for (int asked = 0; asked < kMostAskedFor; ++asked) {
+        const auto id = choose_id(range, taken, system_uuid, settings_.ids.has_value());
+        if (!id) co_return std::nullopt;
+        const bool is_free = co_await is_unused(*id);
+        if (is_free) co_return id;
+        refused_ids_.refuse(*id);
+        taken.insert(*id);
+    }
+    co_return std::nullopt;
+}
+
+asio::awaitable<bool> HostChooser::is_unused(std::int64_t vmid) {
+    try {
+        co_await client_.read(probe_free_id(vmid));
+    } catch (const ProxmoxError& error) {
+        if (error.kind != ErrorKind::exists) throw;
+        co_return false;
+    }
+    co_return true;
+}
+
+std::string HostChooser::hidden_text() const {
+    constexpr std::size_t kMostHiddenNamed = 5;
+    std::vector<std::string> hidden;
+    for (const auto id : refused_ids_.now()) hidden.push_back(std::to_string(id));
+    if (hidden.empty()) return {};
+    return "; taken by what the token may not see: " + base::joined_first(hidden, kMostHiddenNamed);
 }
 
 // A range that is full of our own machines is no mistake, just full.
@@ -177,6 +218,7 @@ asio::awaitable<Obstacle> HostChooser::id_obstacle(std::string host, ClusterView
     });
     auto text = all_taken_text(range, volumes);
     const bool is_just_full = is_all_ours && !is_left_by_guests && !is_within(kCsiOwner, range);
+    text += hidden_text();
     if (is_just_full) co_return Obstacle{text + "; " + widen_range(settings_), ""};
     co_return Obstacle{std::move(text), widen_range(settings_)};
 }
@@ -217,6 +259,7 @@ asio::awaitable<std::vector<HostOffering>> HostChooser::offerings() {
         if (flag.starts) boot.insert(vmid);
     }
     std::vector<HostOffering> result;
+    const std::vector<Reservation> none_placed;
     const auto obstacles = co_await templates_.obstacles(state);
     for (const auto& room : rooms(settings_, *state, boot, {}, obstacles)) {
         HostOffering offering;
@@ -225,6 +268,8 @@ asio::awaitable<std::vector<HostOffering>> HostChooser::offerings() {
         Obstacle obstacle{room.why_not, room.remedy};
         if (obstacle.text.empty()) obstacle = co_await id_obstacle(room.host->name, state);
         if (obstacle.text.empty()) obstacle = co_await network_obstacle(room.host->name);
+        if (obstacle.text.empty())
+            obstacle.text = co_await storage_obstacle(room.host->name, state, none_placed, kOfferedSizesAge);
         offering.usable = obstacle.text.empty();
         offering.why_not = std::move(obstacle.text);
         offering.remedy = std::move(obstacle.remedy);

@@ -213,6 +213,21 @@ asio::awaitable<std::vector<TemplateParts>> Templates::parts(ClusterView::StateP
     co_return all;
 }
 
+asio::awaitable<DiskNeed> Templates::disk_need_on(std::string host, ClusterView::StatePointer state) {
+    if (!settings_.spec.template_) co_return disk_need(settings_, VmConfig());
+    const auto& wish = *settings_.spec.template_;
+    const auto found = co_await find(state);
+    const Guest* source = nullptr;
+    if (has_local_templates(wish, *state)) {
+        source = template_on(found.templates, host);
+    } else if (!found.templates.empty()) {
+        source = &found.templates.front();
+    }
+    if (!source) co_return disk_need(settings_, VmConfig());
+    const auto details = co_await details_of(*source);
+    co_return disk_need(settings_, details.drives);
+}
+
 asio::awaitable<std::int64_t> Templates::boot_disk_gib(ClusterView::StatePointer state) {
     if (!settings_.spec.template_) co_return 0;
     const auto& wish = *settings_.spec.template_;
@@ -247,7 +262,9 @@ asio::awaitable<Templates::Details> Templates::details_of(Guest source) {
         details.parts = parts_of_template(source.vmid, config);
         details.boot_disk_gib = disk_size_gib(config, settings_.spec.template_->bootDisk.device);
         for (const auto& [name, value] : config.options) {
-            if (is_drive(name)) details.storages.insert(storage_of_drive(value));
+            if (!is_drive(name)) continue;
+            details.storages.insert(storage_of_drive(value));
+            details.drives.options.emplace(name, value);
         }
     } catch (const ProxmoxError& error) {
         if (!is_passing(error.kind) && error.kind != ErrorKind::not_found) throw;

@@ -9,6 +9,7 @@
 #include "providers/proxmox/cluster/cluster_view.hpp"
 #include "providers/proxmox/cluster/needed_rights.hpp"
 #include "providers/proxmox/placement/host_choice.hpp"
+#include "providers/proxmox/placement/storage_room.hpp"
 
 namespace providers::proxmox {
 
@@ -56,6 +57,10 @@ public:
     // Throws ProxmoxError.
     asio::awaitable<std::vector<TemplateParts>> parts(ClusterView::StatePointer state);
 
+    // The disks that a machine on that host gets; those of a template that cannot be read now are left out.
+    // Throws ProxmoxError.
+    asio::awaitable<DiskNeed> disk_need_on(std::string host, ClusterView::StatePointer state);
+
     // Of the boot disk that machines get, the smallest where templates differ; 0: not known. Throws
     // ProxmoxError.
     asio::awaitable<std::int64_t> boot_disk_gib(ClusterView::StatePointer state);
@@ -66,6 +71,7 @@ private:
         TemplateParts parts;
         std::string revision;  // see template_revision(); empty: could not be read
         std::int64_t boot_disk_gib = 0;
+        VmConfig drives;           // of its configuration, the drives alone
         bool is_of_image = false;  // its mark says that it is ours
         base::TimePoint read_at;
     };

@@ -16,6 +16,10 @@ bool began_creation(const std::string& upid, const std::string& user, std::int64
 // The lock of a creation or of a clone.
 bool is_creation_lock(const std::string& lock);
 
+// The commands that take the lock off the VM and remove it, after those that show whose it is: nobody should
+// destroy a VM by its number alone.
+std::string unlock_and_destroy(const std::string& host, std::int64_t vmid);
+
 // What a person has to do: neither may an API token take a lock off, nor remove what is locked. `is_ours`:
 // proven, else whose it is has to be made sure of first.
 std::string half_made_text(const Look& look, bool is_ours);

@@ -44,9 +44,8 @@ std::string hidden_half_made_text(const MachineRecord& record) {
     const auto& id = record.machine_id;
     return "VM " + id + " on " + record.host +
            " was being made by a task of ours that died, or lost the quorum, before it put it into the "
-           "resource pool, so the token may not see it; if it is locked (create or clone) and nobody else's, "
-           "as root on that host: qm unlock " +
-           id + " && qm destroy " + id;
+           "resource pool, so the token may not see it; if it is locked (create or clone), " +
+           unlock_and_destroy(record.host, vmid_of(id));
 }
 
 }  // namespace providers::proxmox

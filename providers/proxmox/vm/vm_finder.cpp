@@ -89,6 +89,9 @@ asio::awaitable<Look> VmFinder::find_elsewhere(MachineIdentity identity) {
     const bool sees_all = co_await view_.sees_all_machines(base::Duration::zero());
     if (!sees_all) absent.presence = Presence::hidden;
     const auto tag = parse_tags(settings_.managed_tag());
+    for (const auto& guest : state->odd_guests)
+        if (std::ranges::includes(guest.tags, tag) || guest.name == identity.claim_name)
+            absent.presence = Presence::hidden;  // it may well be this one
     for (const auto& guest : state->guests) {
         if (guest.is_container || guest.is_template) continue;
         if (!std::ranges::includes(guest.tags, tag) && guest.name != identity.claim_name) continue;

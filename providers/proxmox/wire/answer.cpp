@@ -68,6 +68,8 @@ Complaint complaint_of(const base::HttpResponse& response) {
                        std::move(complaint.errors));
     error.operation = call.operation;
     error.is_of_change = call.method != "GET";
+    constexpr int kCannotConnect = 595;
+    error.is_undelivered = response.status == kCannotConnect;
     throw error;
 }
 

@@ -134,6 +134,11 @@ Call get_last_tasks(const std::string& host, std::int64_t vmid) {
                      node_path(host) + "/tasks", {{"source", "all"}, {"vmid", std::to_string(vmid)}});
 }
 
+Call get_host_shutdowns(const std::string& host) {
+    return read_list("get_host_shutdowns", "reading when " + host + " was shut down", host,
+                     node_path(host) + "/tasks", {{"source", "all"}, {"typefilter", "stopall"}});
+}
+
 Call get_disk_moves(const std::string& host, std::int64_t vmid) {
     return read_list("get_disk_moves", "reading which disks of " + vm_on(vmid, host) + " were moved", host,
                      node_path(host) + "/tasks",
@@ -145,6 +150,12 @@ Call get_warned_destructions(const std::string& host) {
         "get_warned_destructions", "reading which destructions ended with warnings on " + host, host,
         node_path(host) + "/tasks",
         {{"source", "all"}, {"typefilter", "qmdestroy"}, {"statusfilter", "warning"}, {"limit", "500"}});
+}
+
+Call get_last_creations(const std::string& host) {
+    return read_list("get_last_creations", "reading which VMs were created on " + host, host,
+                     node_path(host) + "/tasks",
+                     {{"source", "all"}, {"typefilter", "qmcreate"}, {"limit", "20"}});
 }
 
 Call get_failed_creations(const std::string& host) {

@@ -23,6 +23,8 @@ constexpr base::Duration kRefusalPause = std::chrono::seconds{10};
 // Of a host that may be in a network of its own; there is another way to it.
 constexpr base::Duration kDirectConnectTimeout = std::chrono::seconds{2};
 constexpr base::Duration kQuorumNews = std::chrono::minutes{2};
+// An endpoint that was cut off is used last for that long, unless it is found to have quorum again.
+constexpr base::Duration kCutOff = std::chrono::minutes{10};
 constexpr std::string_view kLogIn = "log_in";
 
 base::HttpClientOptions options_for(const std::string& url, const base::TlsClientOptions& tls) {
@@ -76,46 +78,83 @@ const std::string& Client::user() const {
     return credentials_.is_token() ? credentials_.token_id : credentials_.username;
 }
 
+bool Client::is_cut_off(const Endpoint& endpoint) const {
+    return endpoint.cut_off_at && environment_.clock.now() - *endpoint.cut_off_at < kCutOff;
+}
+
+std::vector<std::size_t> Client::order() const {
+    std::vector<std::size_t> indices;
+    for (const bool cut_off : {false, true}) {
+        for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+            const auto index = (current_ + i) % endpoints_.size();
+            if (is_cut_off(endpoints_[index]) == cut_off) indices.push_back(index);
+        }
+    }
+    return indices;
+}
+
+// An endpoint that is cut off from the others cannot reach their hosts, and another one may.
 asio::awaitable<json::value> Client::read(Call call) {
     const auto pass = co_await reads_.enter(call.host);
     std::exception_ptr failure, misled;
-    for (std::size_t i = 0; i < endpoints_.size(); ++i) {
-        const auto index = (current_ + i) % endpoints_.size();
+    bool is_unreached = false;
+    for (const auto index : order()) {
         try {
             auto data = co_await attempt(call, endpoints_[index]);
             current_ = index;
+            unreached_hosts_.erase(call.host);
             co_return data;
         } catch (const ProxmoxError& error) {
-            const bool proxied_in_vain = error.kind == ErrorKind::outcome_unknown && !call.host.empty();
-            const bool next_may_know = error.kind == ErrorKind::unreachable ||
-                                       (error.kind == ErrorKind::outcome_unknown && !proxied_in_vain);
+            const bool is_proxied = error.kind == ErrorKind::outcome_unknown && !call.host.empty();
+            const bool next_may_know =
+                error.kind == ErrorKind::unreachable || error.kind == ErrorKind::no_quorum ||
+                (error.kind == ErrorKind::outcome_unknown && !unreached_hosts_.contains(call.host));
             if (!next_may_know) throw;
-            if (!failure) failure = std::current_exception();
+            is_unreached = is_unreached || is_proxied;
+            // That the host could not be reached says more than that an endpoint could not.
+            if (!failure || is_proxied) failure = std::current_exception();
         } catch (const OtherClusterError&) {
             if (!misled) misled = std::current_exception();
         }
     }
-    std::rethrow_exception(misled ? misled : failure);
+    if (is_unreached) unreached_hosts_.insert(call.host);
+    // Where an endpoint of the cluster has answered, that another one is misled explains nothing.
+    std::rethrow_exception(misled && !is_unreached ? misled : failure);
 }
 
+// What was refused for want of quorum, or could not be delivered, was not done: it may be asked of the next
+// one. What may have been done is read back, and not from the endpoint that lost it.
 asio::awaitable<json::value> Client::change(Call call) {
     const auto pass = co_await changes_.enter(call.host);
     std::exception_ptr failure, misled;
-    for (std::size_t i = 0; i < endpoints_.size(); ++i) {
-        const auto index = (current_ + i) % endpoints_.size();
+    const auto indices = order();
+    bool is_unreached = false;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+        const auto index = indices[i];
+        // Those that are known to be cut off would say the same.
+        if (failure && is_cut_off(endpoints_[index])) break;
         require_leadership(call);
         try {
             auto data = co_await attempt(call, endpoints_[index]);
             current_ = index;
+            unreached_by_changes_.erase(call.host);
             co_return data;
         } catch (const ProxmoxError& error) {
-            if (error.kind != ErrorKind::unreachable) throw;
-            if (!failure) failure = std::current_exception();
+            const bool may_be_reached = error.is_undelivered && !unreached_by_changes_.contains(call.host);
+            const bool was_not_done =
+                error.kind == ErrorKind::unreachable || error.kind == ErrorKind::no_quorum || may_be_reached;
+            if (!was_not_done && error.kind == ErrorKind::outcome_unknown)
+                current_ = indices[(i + 1) % indices.size()];
+            if (!was_not_done) throw;
+            is_unreached = is_unreached || error.is_undelivered;
+            if (!failure || error.is_undelivered) failure = std::current_exception();
         } catch (const OtherClusterError&) {
             if (!misled) misled = std::current_exception();
         }
     }
-    std::rethrow_exception(misled ? misled : failure);
+    if (is_unreached) unreached_by_changes_.insert(call.host);
+    // Where an endpoint of the cluster has answered, that another one is misled explains nothing.
+    std::rethrow_exception(misled && !is_unreached ? misled : failure);
 }
 
 // Kept by whoever uses it: a host's certificate may be renewed meanwhile.
@@ -157,10 +196,10 @@ asio::awaitable<json::value> Client::attempt(const Call& call, Endpoint& endpoin
     ++endpoint.answers;
     try {
         auto data = data_of(call, response);
-        note_quorum(call, std::nullopt);
+        note_quorum(call, endpoint, std::nullopt);
         co_return data;
     } catch (const ProxmoxError& error) {
-        note_quorum(call, error.kind);
+        note_quorum(call, endpoint, error.kind);
         throw;
     }
 }
@@ -171,10 +210,13 @@ void Client::require_credentials(const Call& call) const {
 }
 
 // Asking agents and stopping tasks changes nothing that the cluster keeps.
-void Client::note_quorum(const Call& call, std::optional<ErrorKind> failure) {
+void Client::note_quorum(const Call& call, Endpoint& endpoint, std::optional<ErrorKind> failure) {
     const bool needs_quorum = call.method != "GET" && call.data == DataKind::task;
-    if (failure == ErrorKind::no_quorum) quorum_missed_at_ = environment_.clock.now();
-    if (!failure && (needs_quorum || call.operation == "configure_vm")) quorum_missed_at_.reset();
+    const auto now = environment_.clock.now();
+    if (failure == ErrorKind::no_quorum) quorum_missed_at_ = endpoint.cut_off_at = now;
+    if (failure || (!needs_quorum && call.operation != "configure_vm")) return;
+    quorum_missed_at_.reset();
+    endpoint.cut_off_at.reset();
 }
 
 bool Client::lacks_quorum() const {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,15 @@ public:
     // Proves that all that was answered so far came from the cluster: whoever draws a conclusion from what is
     // not there calls this between its reads and the conclusion. Throws ProxmoxError, OtherClusterError.
     asio::awaitable<void> confirm_cluster();
+    // Proves that what was answered so far came from endpoints that are in the majority of their cluster: one
+    // that is cut off knows nothing of what happened since. Whoever concludes that something is gone calls
+    // it. Throws ProxmoxError of kind no_quorum. An endpoint that does not let us see it is believed.
+    asio::awaitable<void> confirm_quorum();
+    // Goes over to an endpoint that has quorum, if there is one and the present one has none. Returns whether
+    // the one in use has, as far as it lets us see; else what the last refused change says.
+    asio::awaitable<bool> seek_quorum();
+    // An endpoint did not let us see whether it has quorum.
+    bool is_quorum_hidden() const { return is_quorum_hidden_; }
     // The endpoints that lead to another cluster now, with that cluster; those that do not answer are left
     // out.
     asio::awaitable<std::vector<std::string>> misled_endpoints();
@@ -89,8 +99,10 @@ private:
         std::unique_ptr<base::HttpTransport> transport;
         bool is_pinned = false;  // the cluster itself told which certificate it shows
         std::optional<base::TimePoint> proven_at;
+        std::optional<base::TimePoint> cut_off_at;  // last seen without quorum
         std::uint64_t answers = 0;
-        std::uint64_t proven_answers = 0;  // of these, the ones before the last proof
+        std::uint64_t quorate_answers = 0;  // of these, the ones before the last proof of quorum
+        std::uint64_t proven_answers = 0;   // of these, the ones before the last proof
     };
     struct Ticket {
         std::string cookie;
@@ -98,7 +110,11 @@ private:
         base::TimePoint renew_at;
     };
 
-    void note_quorum(const Call& call, std::optional<ErrorKind> failure);
+    void note_quorum(const Call& call, Endpoint& endpoint, std::optional<ErrorKind> failure);
+    // The endpoint in use first, and those that were seen without quorum lately last.
+    std::vector<std::size_t> order() const;
+    bool is_cut_off(const Endpoint& endpoint) const;
+    asio::awaitable<bool> has_quorum(Endpoint& endpoint);
     std::shared_ptr<Endpoint> direct_to(const HostAddress& address);
     asio::awaitable<json::value> attempt(const Call& call, Endpoint& endpoint);
     // A change is proven right before it is sent.
@@ -143,6 +159,9 @@ private:
     std::optional<base::TimePoint> refused_until_;
     std::string refusal_;
     std::optional<base::TimePoint> quorum_missed_at_;
+    bool is_quorum_hidden_ = false;
+    // Hosts that no endpoint could reach when it was last tried, by calls that change nothing and by others.
+    std::set<std::string> unreached_hosts_, unreached_by_changes_;
     base::Family<base::Counter>& requests_;
     base::Family<base::Histogram>& durations_;
 };

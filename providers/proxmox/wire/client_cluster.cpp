@@ -3,6 +3,7 @@
 #include "providers/proxmox/wire/answer.hpp"
 #include "providers/proxmox/wire/client.hpp"
 #include "providers/proxmox/wire/cluster_identity.hpp"
+#include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
 
@@ -91,6 +92,78 @@ asio::awaitable<void> Client::confirm_cluster() {
     if (misled_ && environment_.clock.now() - misled_->at < kMisledFor) throw misled_->error;
     for (auto& endpoint : endpoints_)
         if (endpoint.answers > endpoint.proven_answers) co_await prove(endpoint, base::Duration::zero());
+}
+
+// A standalone host has no cluster to be cut off from.
+asio::awaitable<bool> Client::has_quorum(Endpoint& endpoint) {
+    const auto answers = endpoint.answers;
+    try {
+        const auto status = co_await ask(get_cluster_status(), endpoint);
+        is_quorum_hidden_ = false;
+        for (const auto* entry : objects_of(status)) {
+            const bool is_cut_off = text_of(*entry, "type") == "cluster" && !flag_of(*entry, "quorate");
+            if (!is_cut_off) continue;
+            endpoint.cut_off_at = environment_.clock.now();
+            co_return false;
+        }
+    } catch (const ProxmoxError& error) {
+        const bool is_refused = error.kind == ErrorKind::unsupported || error.kind == ErrorKind::permission;
+        if (!is_refused) throw;
+        is_quorum_hidden_ = true;
+        co_return !is_cut_off(endpoint);
+    }
+    endpoint.cut_off_at.reset();
+    endpoint.quorate_answers = answers;
+    co_return true;
+}
+
+// An endpoint that does not answer any more is no witness either way; another one has to be.
+asio::awaitable<void> Client::confirm_quorum() {
+    std::exception_ptr silence;
+    bool is_any_quorate = false;
+    for (auto& endpoint : endpoints_) {
+        if (endpoint.answers == endpoint.quorate_answers) continue;
+        bool is_quorate = false;
+        try {
+            is_quorate = co_await has_quorum(endpoint);
+        } catch (const ProxmoxError& error) {
+            if (!is_passing(error.kind)) throw;
+            silence = std::current_exception();
+            continue;
+        }
+        if (!is_quorate) {
+            // What it said before counts for nothing, whoever asked.
+            endpoint.quorate_answers = endpoint.answers;
+            throw ProxmoxError(ErrorKind::no_quorum, "asking " + endpoint.url + " whether it has quorum",
+                               "it has none: nothing is concluded from what it does not show");
+        }
+        is_any_quorate = true;
+    }
+    if (silence && !is_any_quorate) std::rethrow_exception(silence);
+}
+
+asio::awaitable<bool> Client::seek_quorum() {
+    std::exception_ptr failure;
+    bool is_any_cut_off = false;
+    const auto count = endpoints_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto index = (current_ + i) % count;
+        try {
+            co_await prove(endpoints_[index], kProofAge);
+            const bool is_quorate = co_await has_quorum(endpoints_[index]);
+            if (is_quorate) {
+                current_ = index;
+                co_return true;
+            }
+            is_any_cut_off = true;
+        } catch (const OtherClusterError&) {
+            // It is passed over, as by every call.
+        } catch (const ProxmoxError&) {
+            if (!failure) failure = std::current_exception();
+        }
+    }
+    if (failure && !is_any_cut_off) std::rethrow_exception(failure);
+    co_return false;
 }
 
 asio::awaitable<std::vector<std::string>> Client::misled_endpoints() {

@@ -1,5 +1,7 @@
 #include "providers/proxmox/wire/fields.hpp"
 
+#include <algorithm>
+
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 #include <cmath>
@@ -17,6 +19,12 @@ std::string text_of(const json::value& value) {
 std::string text_of(const json::object& object, std::string_view key) {
     const auto* value = object.if_contains(key);
     return value ? text_of(*value) : std::string();
+}
+
+std::int64_t mib_of(const json::object& object, std::string_view key) {
+    constexpr std::int64_t kBytesPerMiB = 1024 * 1024;
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    return std::clamp<std::int64_t>(integer_of(object, key) / kBytesPerMiB, 0, kMost);
 }
 
 double number_of(const json::object& object, std::string_view key) {

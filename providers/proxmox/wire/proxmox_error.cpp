@@ -128,6 +128,10 @@ bool is_tried_later(ErrorKind kind) {
     return is_passing(kind) || kind == ErrorKind::permission;
 }
 
+bool lacks_disk_room(ErrorKind kind, std::string_view text) {
+    return kind == ErrorKind::no_room && text.find("allocate memory") == std::string_view::npos;
+}
+
 bool is_repeated_calmly(const ProxmoxError& error) {
     return may_last(error.kind) || (error.is_of_change && is_passing(error.kind));
 }

@@ -48,6 +48,9 @@ bool may_last(ErrorKind kind);
 // Worth repeating with growing pauses: it passes, or a person gives the right back.
 bool is_tried_later(ErrorKind kind);
 
+// Whether a storage had no room for what was to be made: a host whose memory is full has the same kind.
+bool lacks_disk_room(ErrorKind kind, std::string_view text);
+
 // `what()` reads "creating VM 105 on pve1: VM 105 already exists on node 'pve2'". Never holds credentials.
 class ProxmoxError : public ProviderError {
 public:
@@ -55,8 +58,10 @@ public:
                  std::map<std::string, std::string> wrong_parameters = {});
 
     ErrorKind kind;
-    std::string operation;                      // of the call: "create_vm"; empty if it was not sent
-    bool is_of_change = false;                  // the call was to change something
+    std::string operation;      // of the call: "create_vm"; empty if it was not sent
+    bool is_of_change = false;  // the call was to change something
+    // The endpoint could not connect to the host that the call is for, so nothing of it was done.
+    bool is_undelivered = false;
     std::string message;                        // the answer alone, its first line
     std::map<std::string, std::string> errors;  // by parameter, with status 400
 };

@@ -88,14 +88,16 @@ asio::awaitable<TaskStatus> Tasks::explained(std::string upid, TaskStatus status
     co_return status;
 }
 
-asio::awaitable<TaskStatus> Tasks::end_overdue(std::string upid) {
+asio::awaitable<TaskStatus> Tasks::end_overdue(std::string upid, base::Duration patience) {
     auto seen = co_await status(upid);
     const auto task = parse_upid(upid);
     if (seen.outcome != TaskOutcome::running || !task) co_return seen;
     next_poll(upid);  // counts from the first look, also after a restart
     const auto now = clock_.now();
     const auto& asked = asked_.at(upid);
-    const bool is_overdue = now - asked.first >= bound_of(task->type);
+    const auto usual = bound_of(task->type);
+    const auto bound = patience > base::Duration::zero() ? std::min(usual, patience) : usual;
+    const bool is_overdue = now - asked.first >= bound;
     const bool is_due = !asked.last_stopped || now - *asked.last_stopped >= kStopAgain;
     if (!is_overdue || !is_due) co_return seen;
     base::log::warning("Stopping a task that does not end",

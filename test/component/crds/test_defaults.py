@@ -69,7 +69,8 @@ def test_a_proxmox_provider(cluster):
     assert proxmox["tls"] == {"insecureSkipVerify": False}
     assert proxmox["placement"] == {
         "strategy": "Spread", "minAvailable": {"cpuCores": 0, "memoryMiB": 0}, "cpuAllocationPercent": 400,
-        "memoryAllocationPercent": 100, "hostReserved": {"cpuCores": 1, "memoryMiB": 2048},
+        "memoryAllocationPercent": 100, "storageAllocationPercent": 100, "storageReservedPercent": 5,
+        "hostReserved": {"cpuCores": 1, "memoryMiB": 2048},
         "maxConcurrentClonesPerNode": 2, "zoneLabel": "topology.kubernetes.io/zone"}
     assert proxmox["template"] == {"name": "debian", "cloneMode": "Auto", "localStorage": False, "bootDisk": {"device": "scsi0"}}
     assert proxmox["cloudInit"] == {"upgradePackages": False, "network": {"mode": "DHCP", "prefixLength": 24, "interface": "net0"}}

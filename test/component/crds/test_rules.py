@@ -67,6 +67,8 @@ PROVIDER = [
     ("an unknown strategy", {"spec.proxmox.placement.strategy": "Random"}, 'supported values: "Spread", "MaxMemory", "MaxCPU", "Balanced", "RoundRobin"'),
     ("a zone label that is none", {"spec.proxmox.placement.zoneLabel": "no spaces"}, 'must be a label key such as topology.kubernetes.io/zone, or ""'),
     ("no memory to allocate", {"spec.proxmox.placement.memoryAllocationPercent": 0}, "should be greater than or equal to 1"),
+    ("no storage to allocate", {"spec.proxmox.placement.storageAllocationPercent": 0}, "should be greater than or equal to 1"),
+    ("a storage that is all reserved", {"spec.proxmox.placement.storageReservedPercent": 91}, "should be less than or equal to 90"),
     ("a template without any name", {TEMPLATE: {}}, "exactly one of name, vmid, matchTags and image must be set"),
     ("a template with two names", {TEMPLATE: {"name": "debian", "vmid": 9000}}, "exactly one of name, vmid, matchTags and image must be set"),
     ("a template with a name and an image", {TEMPLATE: {"name": "debian", "image": IMAGE}}, "exactly one of name, vmid, matchTags and image must be set"),

@@ -111,10 +111,10 @@ TEST_CASE("Without a look at the cluster's name providerIDs have the Provider's,
     lab.restart();
     const auto health = check(lab);
     CHECK(health.message == "");
-    CHECK(
-        health.not_visible ==
-        "the cluster's name is not visible without Sys.Audit on /, so providerIDs of new machines begin with "
-        "proxmox://homelab/vms/");
+    CHECK(health.not_visible ==
+          "whether the cluster has quorum is not visible without Sys.Audit on /; the cluster's name is not "
+          "visible without Sys.Audit on /, so providerIDs of new machines begin with "
+          "proxmox://homelab/vms/");
     auto spec = lab.machine(1);
     CHECK(lab.launch(spec).provider_id == "proxmox://homelab/vms/" + spec.record.machine_id);
 }

@@ -284,7 +284,7 @@ TEST_CASE("A blank machine without tags is listed, so that it is found when its 
     lab.config.spec.proxmox->vmIDRange.reset();
     test::use_pool(lab);
     auto spec = lab.machine(1);
-    lab.simulator.faults().add_option(".*", "tags", kNoQuorum, 1);
+    lab.simulator.faults().add_option(".*", "tags", kNoQuorum, 3);  // by each endpoint
     ensure_until_refused(lab, spec);
     lab.wait(20s);
     const auto machines = lab.run(lab.provider->list());

@@ -1,6 +1,6 @@
 // Invariant 9: at most three machines an hour are launched for the same pod. A launch that people undid, by
 // deleting its claim, Node or pool or by taking its machine, does not count: launching again is what they can
-// expect.
+// expect. Nor does a claim that failed before a machine of it ran.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -36,6 +36,8 @@ private:
     struct Traces {
         std::string pool;
         std::set<std::string> uuids, nodes;
+        bool has_failed = false;
+        bool has_run = false;
     };
 
     void learn(const NodeSmithClaim& claim) {
@@ -43,6 +45,10 @@ private:
         traces.pool = claim.spec.poolRef;
         if (!claim.status.systemUUID.empty()) traces.uuids.insert(claim.status.systemUUID);
         if (!claim.status.nodeName.empty()) traces.nodes.insert(claim.status.nodeName);
+        const auto& conditions = claim.status.conditions;
+        traces.has_failed = api::is_true(conditions, api::conditions::kFailed);
+        if (claim.status.boot && claim.status.boot->startedTime) traces.has_run = true;
+        if (api::is_true(conditions, api::conditions::kLaunched)) traces.has_run = true;
     }
 
     bool was_undone(const std::string& claim_uid) const {
@@ -50,6 +56,7 @@ private:
         if (stage_.was_deleted_by_others(claim_uid) || deeds.claims_without_finalizer.contains(claim_uid))
             return true;
         const auto& traces = traces_.at(claim_uid);
+        if (traces.has_failed && !traces.has_run) return true;
         return deeds.deleted_pools.contains(traces.pool) ||
                std::ranges::any_of(traces.uuids,
                                    [this](const auto& uuid) {

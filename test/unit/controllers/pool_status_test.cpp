@@ -396,6 +396,29 @@ TEST_CASE("claims that fail in a row back the pool off from 10 s, doubling, to 3
     CHECK(world.look(300s).consecutiveFailures == 22);
 }
 
+TEST_CASE("a pool whose machines keep failing says so, with the last cause, until one joins") {
+    World world;
+    auto trying = world.a_claim("trying").claim;
+    trying.status.launchAttempts = 3;
+    trying.status.systemUUID = "bbbbbbbb-0000-5000-8000-000000000001";
+    trying.status.lastFailure = {"CloneFailed", "storage fast is full", "pve1", objects::at(90s)};
+    world.claims = {trying};
+    CHECK(world.condition("Available", 100s).reason == "Available");
+    trying.status.launchAttempts = 4;
+    trying.status.systemUUID.clear();
+    world.claims = {trying};
+    CHECK(world.condition("Available", 100s).reason == "CreationFails");
+    CHECK_THAT(world.condition("Available", 100s).message,
+               Contains("the last 4 attempts to make a machine failed") &&
+                   Contains("the last, trying: storage fast is full"));
+    world.claims.push_back(world.a_claim("new").in_service(objects::at(130s)));
+    CHECK(world.condition("Available", 131s).reason == "Available");
+    world.claims.clear();
+    for (const auto* name : {"f1", "f2", "f3"}) world.fail(name, 200s);
+    CHECK(world.condition("Available", 201s).reason == "BackingOff");
+    CHECK(world.condition("Available", 3000s).reason == "CreationFails");
+}
+
 TEST_CASE("the machine that a pool keeps for a look is named, the last one of them") {
     World world;
     CHECK_FALSE(world.look().keptMachine);

@@ -48,6 +48,18 @@ TEST_CASE("rights that only some ways of joining need have conditions of their o
     CHECK_FALSE(api::find_condition(world.provider().status.conditions, "BootImagesUsable"));
 }
 
+TEST_CASE("a storage that is about to be full is warned of, while it is") {
+    World world;
+    world.script.health.storage_low = "storage local-lvm on pve1 has little room left";
+    world.start();
+    world.run_for(10s);
+    CHECK(world.condition("Ready") == "True Ready");
+    CHECK(world.condition("StorageLow") == "True StorageLow");
+    world.script.health.storage_low.clear();
+    world.run_for(6min);
+    CHECK_FALSE(api::find_condition(world.provider().status.conditions, "StorageLow"));
+}
+
 TEST_CASE(
     "a configuration that no host can serve makes the provider not Ready, with the hosts and the remedy") {
     World world;

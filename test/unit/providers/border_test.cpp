@@ -57,7 +57,7 @@ TEST_CASE("What a guest's agent says is one line without control characters and 
 
 TEST_CASE("Why a guest could not be asked is cut between characters") {
     const ProxmoxError error(ErrorKind::other, "asking", repeated("😀", 300));
-    CHECK(obstacle_of(error) == repeated("😀", 256) + "...");
+    CHECK(obstacle_of(error) == repeated("😀", 96) + "..." + repeated("😀", 160));
     CHECK_THAT(obstacle_of(ProxmoxError(ErrorKind::permission, "asking", "no")),
                Contains("VM.GuestAgent.Audit"));
 }
@@ -76,9 +76,15 @@ TEST_CASE("A host or storage whose name Proxmox would not allow is passed over")
         CHECK_THAT(state.passed_over.front(),
                    Contains("reading hosts and guests") && Contains("none that Proxmox allows"));
     }
-    // A guest must not be overlooked.
-    const json::object guest{{"type", "qemu"}, {"vmid", 100}, {"node", wrong}};
-    CHECK_THROWS_WITH(parse_cluster_state(resources(guest)), Contains("none that Proxmox allows"));
+    // A guest must not be overlooked: its ID is taken, and it may be ours.
+    const json::object guest{{"type", "qemu"}, {"vmid", 100}, {"node", wrong}, {"tags", "ours"}};
+    const auto state = parse_cluster_state(resources(guest));
+    CHECK(state.hosts.size() == 1);
+    CHECK(state.guests.empty());
+    REQUIRE(state.odd_guests.size() == 1);
+    CHECK(state.odd_guests.front().vmid == 100);
+    CHECK(state.odd_guests.front().tags.contains("ours"));
+    CHECK(state.passed_over.size() == 1);
 }
 
 TEST_CASE("Names are those of Proxmox' own grammar") {

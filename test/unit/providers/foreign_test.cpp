@@ -68,10 +68,15 @@ TEST_CASE("What is not UTF-8 is not shown") {
     CHECK(foreign::shown("\xf4\x90\x80\x80x") == "x");  // beyond the last character
 }
 
-TEST_CASE("At most 256 characters of a text are shown") {
+TEST_CASE("At most 256 characters of a text are shown: its beginning and its end") {
     CHECK(foreign::shown(std::string(256, 'x')) == std::string(256, 'x'));
-    CHECK(foreign::shown(std::string(257, 'x')) == std::string(256, 'x') + "...");
-    CHECK(foreign::shown(repeated("ä", 100'000)) == repeated("ä", 256) + "...");
+    const auto cut = std::string(96, 'x') + "..." + std::string(160, 'x');
+    CHECK(foreign::shown(std::string(257, 'x')) == cut);
+    CHECK(foreign::shown(repeated("ä", 100'000)) == repeated("ä", 96) + "..." + repeated("ä", 160));
+    const auto command = "command '/usr/bin/qemu-img convert " + std::string(400, 'x') + "' failed: ";
+    const std::string cause = "storage 'nas' is not online";
+    CHECK_THAT(foreign::shown(command + cause),
+               Catch::StartsWith("command '/usr/bin/qemu-img") && Catch::EndsWith(cause));
 }
 
 TEST_CASE("Of what does not prove to be a Proxmox only the status is told") {

@@ -290,3 +290,16 @@ TEST_CASE("The datacenter's range of IDs has an exclusive upper end") {
           IDRange{100, 999'999'999});
     CHECK(parse_next_id_range("upper=-9223372036854775808") == IDRange{100, 99});
 }
+
+TEST_CASE("A host that failed this machine comes after all others, then those that failed others lately") {
+    World world;
+    CHECK(world.choose() == "a");
+    world.demand.recent_failures = {{"a", 2}, {"b", 1}};
+    CHECK(world.choose() == "c");
+    world.demand.avoid_hosts = {"c"};
+    CHECK(world.choose() == "b");
+    world.demand.avoid_hosts = {"c", "b"};
+    CHECK(world.choose() == "a");
+    world.demand.avoid_hosts = {"c", "b", "a"};
+    CHECK(world.choose() == "c");
+}

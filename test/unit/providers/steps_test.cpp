@@ -226,3 +226,27 @@ TEST_CASE("A removal touches only what is proven, and says what stands in its wa
     made_template.look.config.options["template"] = "1";
     CHECK(next_removal_step(made_template).step == RemoveStep::blocked);
 }
+
+TEST_CASE("What passes, or another host has, uses up no attempt") {
+    using enum TaskOutcome;
+    const auto full = after_task("qmclone", task(failed, "No space left on device"), {});
+    CHECK(full.step == EnsureStep::fail);
+    CHECK(full.is_excused);
+    CHECK(full.lacks_disk_room);
+    const auto late =
+        after_task("qmstart", task(failed, "start failed: command '...' failed: got timeout"), {});
+    CHECK(late.step == EnsureStep::fail);
+    CHECK(late.is_excused);
+    CHECK(late.avoid_host);
+    CHECK_FALSE(late.lacks_disk_room);
+    const auto memory = after_task("qmstart", task(failed, "pc.ram: Cannot allocate memory"), {});
+    CHECK_FALSE(memory.is_excused);
+    CHECK_FALSE(memory.lacks_disk_room);
+    const auto right =
+        after_task("qmcreate", task(failed, "403 Permission check failed (/vms/105, VM.Config.Disk)"), {});
+    CHECK(right.step == EnsureStep::try_again);
+    EnsureObservation stuck;
+    stuck.look = look(Presence::present, Ownership::ours, "create");
+    stuck.lock_is_stale = true;
+    CHECK(after_look(stuck).is_excused);
+}

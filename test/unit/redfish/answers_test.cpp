@@ -58,7 +58,8 @@ TEST_CASE("a BMC's words are one line that can be shown, and those of what is no
         complaint_of(refusal(400, "Base.1.8.GeneralError", "no\\u001b[31m \\u202eroom\\nsecond"));
     CHECK(told.message == "no[31m room (HTTP status 400)");
     const auto endless = complaint_of(refusal(400, "Base.1.8.GeneralError", std::string(100'000, 'x')));
-    CHECK(endless.message == std::string(256, 'x') + "... (HTTP status 400)");
+    const auto cut = std::string(96, 'x') + "..." + std::string(160, 'x');
+    CHECK(endless.message == cut + " (HTTP status 400)");
     CHECK(complaint_of(response(404, "<html>router</html>")).message == "HTTP status 404");
     CHECK(complaint_of(response(401, R"({"message":"router"})")).message == "HTTP status 401");
 }

@@ -3,6 +3,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "base/clock.hpp"
@@ -37,7 +38,9 @@ public:
     Statistics statistics;
     MachineHooks* hooks = nullptr;  // not owned, may be null
     FaultPlan* faults = nullptr;    // not owned, may be null
-    bool is_partitioned = false;    // hosts are on, but too few of them see each other
+    // Hosts that are on and answer, but see no other host: alone they have no quorum, the others keep it.
+    std::set<std::string> isolated_hosts;
+    bool is_partitioned = false;  // hosts are on, but too few of them see each other
 
     std::int64_t wall_seconds() const { return to_seconds(clock.wall_now()); }
 

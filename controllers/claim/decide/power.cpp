@@ -1,0 +1,33 @@
+// When the machine of a node in service is worth a look because it may be off.
+#include <algorithm>
+#include <chrono>
+
+#include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/pool_counts.hpp"
+
+namespace controllers::claim {
+
+namespace {
+
+// A Node that is not Ready for that long may well come back by itself.
+constexpr std::chrono::minutes kLookAfter{1};
+
+}  // namespace
+
+void watch_power(const Situation& s, Decision& decision) {
+    const auto since = not_ready_since(*s.node);
+    if (!since) api::remove_condition(decision.status.conditions, conditions::kPoweredOff);
+    const bool only_watches = s.launch_hold && (s.launch_hold->reason == reasons::kPaused ||
+                                                s.launch_hold->reason == reasons::kObserve);
+    const bool has_other_work = decision.step != Step::nothing || disruption::under_way(s.claim) ||
+                                disruption::is_power_cycling(s.claim);
+    if (!since || only_watches || has_other_work) return;
+    const auto due = later(*since, kLookAfter);
+    if (due <= s.now)
+        decision.step = Step::start_machine;
+    else
+        decision.look_again = decision.look_again ? std::min(*decision.look_again, due) : due;
+}
+
+}  // namespace controllers::claim

@@ -1,0 +1,18 @@
+// Which hosts of a provider failed machines lately, read from the claims, so that all claims use it and no
+// restart forgets it. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "controllers/cache/kinds.hpp"
+#include "controllers/state/pool_counts.hpp"
+
+namespace controllers::claim {
+
+// Counts the claims of the provider whose last failure was on a host within the last half hour. A machine
+// that joined from that host since then shows that the host works.
+std::map<std::string, int> recent_host_failures(const ClaimPointers& claims, const kube::ObjectKey& provider,
+                                                api::Time now);
+
+}  // namespace controllers::claim

@@ -1,0 +1,68 @@
+#include "providers/proxmox/vm/power_history.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "providers/foreign/shown_text.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+#include "providers/proxmox/wire/property_string.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kSwitchOff = {"qmstop", "qmshutdown", "qmsuspend", "hastop"};
+constexpr std::array<std::string_view, 5> kSwitchOn = {"qmstart", "qmreboot", "qmreset", "qmresume",
+                                                       "hastart"};
+// A host gives its guests this long before it goes down.
+constexpr std::int64_t kLongestHostShutdown = 1800;  // s
+
+struct PowerTask {
+    Upid upid;
+    bool switches_off = false;
+};
+
+bool has_succeeded(const json::object& task) {
+    const auto status = text_of(task, "status");
+    return status == "OK" || status.starts_with("WARNINGS");
+}
+
+// The newest first.
+std::vector<PowerTask> power_tasks(const json::value& tasks) {
+    std::vector<PowerTask> all;
+    for (const auto* entry : objects_of(tasks)) {
+        auto upid = parse_upid(text_of(*entry, "upid"));
+        if (!upid || !has_succeeded(*entry)) continue;
+        const bool off = std::ranges::find(kSwitchOff, upid->type) != kSwitchOff.end();
+        const bool on = std::ranges::find(kSwitchOn, upid->type) != kSwitchOn.end();
+        if (off || on) all.push_back({*std::move(upid), off});
+    }
+    std::ranges::sort(all, std::greater(), [](const PowerTask& task) { return task.upid.start_time; });
+    return all;
+}
+
+bool is_of_host_shutdown(const Upid& task, const json::value& host_shutdowns) {
+    return std::ranges::any_of(objects_of(host_shutdowns), [&task](const json::object* entry) {
+        const auto shutdown = parse_upid(text_of(*entry, "upid"));
+        if (!shutdown || shutdown->type != "stopall") return false;
+        const auto end = integer_of(*entry, "endtime");
+        const auto last = end > 0 ? end : shutdown->start_time + kLongestHostShutdown;
+        return shutdown->start_time <= task.start_time && task.start_time <= last;
+    });
+}
+
+}  // namespace
+
+std::string switched_off_by(const json::value& tasks, const json::value& host_shutdowns,
+                            const std::string& own_user) {
+    const auto all = power_tasks(tasks);
+    if (all.empty()) return {};
+    const auto& last = all.front();
+    const bool is_somebody = last.switches_off && last.upid.user != own_user;
+    if (!is_somebody || is_of_host_shutdown(last.upid, host_shutdowns)) return {};
+    return foreign::shown(last.upid.user);
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,129 @@
+#include "providers/proxmox/vm/restarter.hpp"
+
+#include <algorithm>
+
+#include "base/backoff.hpp"
+#include "base/log.hpp"
+#include "providers/proxmox/vm/power_history.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr int kTriesBeforeTrouble = 3;
+constexpr base::Backoff kTryPauses{std::chrono::seconds{30}, std::chrono::minutes{10}};
+constexpr base::Duration kTriesRemembered = std::chrono::hours{1};
+constexpr base::Duration kStartPoll = std::chrono::seconds{3};
+constexpr base::Duration kTurnPoll = std::chrono::seconds{5};
+constexpr base::Duration kLeftOffPoll = std::chrono::minutes{1};
+constexpr base::Duration kRoomAge = std::chrono::seconds{5};
+constexpr base::Duration kLogSightAge = std::chrono::minutes{5};
+// A host that has just come back starts other guests, too.
+constexpr int kStartsAtOnce = 2;
+
+}  // namespace
+
+bool has_room_to_start(const Settings& settings, const ClusterState& state, const std::string& host,
+                       std::int64_t memory_mib) {
+    const auto* found = state.find_host(host);
+    if (!found || !found->is_online || found->memory_mib <= 0) return false;
+    const auto& placement = settings.spec.placement;
+    auto free =
+        found->memory_mib * placement.memoryAllocationPercent / 100 - placement.hostReserved.memoryMiB;
+    for (const auto& guest : state.guests)
+        if (guest.node == host && guest.is_running) free -= guest.memory_mib;
+    return free >= memory_mib;
+}
+
+asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, MachineRecord record) {
+    const auto look = co_await machines_.find(identity, record);
+    const auto vm = "VM " + std::to_string(look.vmid) + " on " + look.host;
+    if (look.presence == Presence::absent) throw ProviderError(vm + ": there is no such VM");
+    if (look.presence == Presence::hidden) throw ProviderError(vm + ": the token lacks VM.Audit on it");
+    if (look.presence == Presence::host_down)
+        co_return WaitsForStart{vm + " is off, as its host is down", kLeftOffPoll};
+    if (look.ownership != Ownership::ours)
+        throw ProviderError(vm + ": " + explain_ownership(look.config, identity, settings_.managed_tag()));
+    std::erase_if(tried_,
+                  [this](const auto& entry) { return clock_.now() - entry.second->last > kTriesRemembered; });
+    const bool is_running = co_await machines_.is_running(look.host, look.vmid);
+    if (is_running) co_return Runs{};
+    if (!look.config.lock().empty())
+        co_return WaitsForStart{vm + " is off and locked (" + look.config.lock() +
+                                    "); if no task is at work on it, as root on that host: qm unlock " +
+                                    std::to_string(look.vmid),
+                                kLeftOffPoll};
+    auto& known = tried_[identity.system_uuid];
+    if (!known) known = std::make_shared<Tried>(Tried{0, clock_.now(), {}, {}});
+    // Others may forget it meanwhile.
+    const auto tried = known;
+    const auto being_started = vm + " was off though nobody switched it off, and is being started";
+    auto followed = co_await follow(tried, being_started);
+    if (followed) co_return *std::move(followed);
+    auto why = co_await why_left_off(look);
+    if (!why.empty()) co_return LeftOff{vm + " is off: " + why};
+    const bool is_too_early = tried->times > 0 && clock_.now() < tried->last + kTryPauses.after(tried->times);
+    if (is_too_early) co_return waiting(*tried, vm + " is off, and is started again after a pause");
+    const auto state = co_await view_.state(kRoomAge);
+    if (!has_room_to_start(settings_, *state, look.host, look.config.memory_mib()))
+        co_return NoRoomToStart{vm +
+                                " is off, and its host has no memory left for it beside what runs there: "
+                                "stop other guests, or delete the claim to have the machine replaced"};
+    const bool has_to_queue = co_await are_others_starting(look.host);
+    if (has_to_queue)
+        co_return WaitsForStart{vm + " is off, and is started after others on its host", kTurnPoll};
+    ++tried->times;
+    tried->last = clock_.now();
+    const auto upid = co_await client_.change(start_vm(look.host, look.vmid));
+    tried->task = text_of(upid);
+    base::log::info("Starting a machine again that nobody switched off",
+                    {{"vmid", look.vmid}, {"host", look.host}, {"task", tried->task}});
+    co_return WaitsForStart{being_started, kStartPoll};
+}
+
+// Nullopt: no start of ours is under way any more.
+asio::awaitable<std::optional<RestartResult>> Restarter::follow(std::shared_ptr<Tried> tried,
+                                                                std::string message) {
+    if (tried->task.empty()) co_return std::nullopt;
+    const auto upid = tried->task;
+    auto status = co_await tasks_.end_overdue(upid);
+    if (status.outcome == TaskOutcome::running) co_return WaitsForStart{std::move(message), kStartPoll};
+    if (status.outcome == TaskOutcome::failed) {
+        status = co_await tasks_.explained(upid, std::move(status));
+        tried->failure = status.complaint();
+    }
+    tried->task.clear();
+    co_return std::nullopt;
+}
+
+RestartResult Restarter::waiting(const Tried& tried, std::string message) const {
+    if (!tried.failure.empty()) message += "; the last start failed: " + tried.failure;
+    const auto wait = tried.last + kTryPauses.after(tried.times) - clock_.now();
+    if (tried.times >= kTriesBeforeTrouble) return StartFails{std::move(message), wait};
+    return WaitsForStart{std::move(message), wait};
+}
+
+asio::awaitable<std::string> Restarter::why_left_off(const Look& look) {
+    const auto permissions = co_await view_.permissions(kLogSightAge);
+    if (!permissions.has("/nodes/" + look.host, "Sys.Audit"))
+        co_return "who switched it off is not visible without Sys.Audit on /nodes/" + look.host +
+            ", so it is left off; start it, or grant that right";
+    const auto tasks = co_await client_.read(get_last_tasks(look.host, look.vmid));
+    const auto shutdowns = co_await client_.read(get_host_shutdowns(look.host));
+    const auto who = switched_off_by(tasks, shutdowns, client_.user());
+    if (who.empty()) co_return std::string();
+    co_return who + " switched it off, so it is left off; start it, or delete the claim";
+}
+
+asio::awaitable<bool> Restarter::are_others_starting(std::string host) {
+    const auto active = co_await client_.read(get_active_tasks(host, 0));
+    const auto entries = objects_of(active);
+    const auto starts = std::ranges::count_if(entries, [](const json::object* entry) {
+        const auto task = parse_upid(text_of(*entry, "upid"));
+        return task && task->type == "qmstart";
+    });
+    co_return starts >= kStartsAtOnce;
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,145 @@
+// After a power cut: hosts come back without the machines, which are started again unless a person wants
+// them off.
+#include "providers/capabilities.hpp"
+#include "providers/errors.hpp"
+#include "test/component/proxmox/lab.hpp"
+
+using namespace providers;
+using namespace std::chrono_literals;
+using Catch::Contains;
+using test::Lab;
+
+namespace {
+
+RestartResult start_again(Lab& lab, const MachineSpec& spec) {
+    return lab.run(lab.provider->capabilities().machine_starter->start_again(spec.identity, spec.record));
+}
+
+// Calls until the machine runs; returns how often it had to.
+int until_running(Lab& lab, const MachineSpec& spec) {
+    for (int calls = 1; calls <= 50; ++calls) {
+        const auto result = start_again(lab, spec);
+        if (std::holds_alternative<Runs>(result)) return calls;
+        const auto* waits = std::get_if<WaitsForStart>(&result);
+        REQUIRE(waits);
+        lab.wait(waits->retry_after);
+    }
+    FAIL("the machine never ran");
+    return 0;
+}
+
+void cut_power(Lab& lab) {
+    for (auto& [vmid, machine] : lab.simulator.cluster().world.machines)
+        if (machine.running) lab.simulator.cluster().stop_machine(machine);
+    lab.wait(15s);
+}
+
+// A task that somebody had done, as the log of the machine's host shows it.
+void log_task(Lab& lab, const MachineSpec& spec, const char* type, const char* user) {
+    auto& cluster = lab.simulator.cluster();
+    auto& task = cluster.create_task(spec.record.host, type, spec.record.machine_id, user);
+    cluster.run_task(task, [](proxmox_simulator::Task& at_work) -> boost::asio::awaitable<void> {
+        co_await at_work.spend(1s);
+    }(task));
+    lab.wait(2s);
+}
+
+std::vector<MachineSpec> machines_on_all_hosts(Lab& lab, int count) {
+    std::vector<MachineSpec> specs;
+    for (int number = 1; number <= count; ++number) {
+        specs.push_back(lab.machine(number));
+        lab.launch(specs.back());
+    }
+    return specs;
+}
+
+}  // namespace
+
+TEST_CASE("Machines that lost their power run again, and keep their identity and onboot: 0") {
+    Lab lab;
+    auto specs = machines_on_all_hosts(lab, 3);
+    cut_power(lab);
+    for (const auto& spec : specs) {
+        until_running(lab, spec);
+        CHECK(lab.vm(spec)->running.has_value());
+        CHECK_FALSE(lab.vm(spec)->config.contains("onboot"));
+    }
+    CHECK(lab.count("POST", "/nodes/[a-z]+/qemu/[0-9]+/status/start") == 6);
+}
+
+TEST_CASE("A machine that a person switched off is left off, and he is named") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.simulator.cluster().stop_machine(*lab.vm(spec));
+    log_task(lab, spec, "qmstop", "root@pam");
+    const auto result = start_again(lab, spec);
+    const auto* left = std::get_if<LeftOff>(&result);
+    REQUIRE(left);
+    CHECK_THAT(left->message, Contains("root@pam switched it off"));
+    CHECK_FALSE(lab.vm(spec)->running.has_value());
+    // He starts it again, and then its host loses its power.
+    log_task(lab, spec, "qmstart", "root@pam");
+    until_running(lab, spec);
+}
+
+TEST_CASE("Without the right to read the task log of a host its machines are left off") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    cut_power(lab);
+    lab.simulator.cluster().world.custom_roles["KubeNodeSmith"].erase("Sys.Audit");
+    lab.restart();
+    const auto result = start_again(lab, spec);
+    const auto* left = std::get_if<LeftOff>(&result);
+    REQUIRE(left);
+    CHECK_THAT(left->message, Contains("Sys.Audit on /nodes/" + spec.record.host));
+}
+
+TEST_CASE("A start that fails again and again is tried with growing pauses, and says why") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    cut_power(lab);
+    for (int i = 0; i < 3; ++i)
+        lab.simulator.faults().add_task(
+            "qmstart", ".*", {proxmox_simulator::TaskTrouble::fail_at_once, "storage 'nas' is not online"});
+    std::optional<StartFails> failed;
+    for (int calls = 0; calls < 60 && !failed; ++calls) {
+        const auto result = start_again(lab, spec);
+        if (const auto* fails = std::get_if<StartFails>(&result)) failed = *fails;
+        if (const auto* waits = std::get_if<WaitsForStart>(&result)) lab.wait(waits->retry_after);
+    }
+    REQUIRE(failed);
+    CHECK_THAT(failed->message, Contains("storage 'nas' is not online"));
+    CHECK(failed->retry_after > 1min);
+    lab.wait(failed->retry_after);
+    until_running(lab, spec);
+}
+
+TEST_CASE("A host that has no memory left for a machine keeps it waiting") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    cut_power(lab);
+    auto& other = lab.plant(500, spec.record.host, {{"name", "large"}, {"memory", "1000000"}});
+    lab.simulator.cluster().start_machine(other);
+    lab.wait(15s);
+    const auto result = start_again(lab, spec);
+    const auto* none = std::get_if<NoRoomToStart>(&result);
+    REQUIRE(none);
+    CHECK_THAT(none->message, Contains("no memory left"));
+    lab.simulator.cluster().stop_machine(*lab.vm("500"));
+    lab.wait(15s);
+    until_running(lab, spec);
+}
+
+TEST_CASE("What is not provably ours is not started") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    cut_power(lab);
+    lab.vm(spec)->config["smbios1"] = "uuid=99999999-0000-4000-8000-000000000000";
+    CHECK_THROWS_AS(start_again(lab, spec), ProviderError);
+    CHECK_FALSE(lab.vm(spec)->running.has_value());
+}

@@ -1,0 +1,80 @@
+// What claims tell of the hosts that failed them.
+#include "controllers/state/host_failures.hpp"
+
+#include "controllers/provisioning/past_launches.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+using namespace controllers;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Counts = std::map<std::string, int>;
+
+objects::NodeSmithClaim failed_on(const std::string& name, const std::string& host,
+                                  std::chrono::seconds when) {
+    auto claim = objects::claim(name, objects::pool("small"));
+    claim.status.providerRef = "proxmox";
+    claim.status.lastFailure = {"CloneFailed", "no", host, objects::at(when)};
+    return claim;
+}
+
+const kube::ObjectKey kProvider{"default", "proxmox"};
+
+}  // namespace
+
+TEST_CASE("hosts that failed claims of the provider are known to all its claims for half an hour") {
+    auto elsewhere = failed_on("d", "pve1", 100s);
+    elsewhere.status.providerRef = "other";
+    const auto claims =
+        objects::pointers({failed_on("a", "pve1", 100s), failed_on("b", "pve1", 200s),
+                           failed_on("c", "pve2", 200s), elsewhere, failed_on("e", "", 200s)});
+    CHECK(claim::recent_host_failures(claims, kProvider, objects::at(300s)) ==
+          Counts{{"pve1", 2}, {"pve2", 1}});
+    CHECK(claim::recent_host_failures(claims, kProvider, objects::at(1950s)) ==
+          Counts{{"pve1", 1}, {"pve2", 1}});
+    CHECK(claim::recent_host_failures(claims, kProvider, objects::at(2001s)).empty());
+}
+
+TEST_CASE("a machine that joined from a host clears what the host did before") {
+    auto joined = objects::in_service(objects::claim("b", objects::pool("small")), objects::at(150s));
+    joined.status.host = "pve1";
+    const auto claims =
+        objects::pointers({failed_on("a", "pve1", 100s), failed_on("c", "pve1", 200s), joined});
+    CHECK(claim::recent_host_failures(claims, kProvider, objects::at(300s)) == Counts{{"pve1", 1}});
+}
+
+TEST_CASE("an excused failure uses up no attempt, its host is remembered, and there is an end to excuses") {
+    api::v1alpha1::ClaimStatus status;
+    for (int attempt = 1; attempt <= claim::kMostExcused + 2; ++attempt) {
+        status.launchAttempts = attempt;
+        const auto host = attempt % 2 ? "pve1" : "pve2";
+        claim::fail_attempt(status, {"CloneFailed", "full", host, true}, 3, objects::at(1s));
+        CHECK_FALSE(api::is_true(status.conditions, api::conditions::kFailed));
+        if (attempt == 1)
+            CHECK(api::find_condition(status.conditions, api::conditions::kLaunched)->message ==
+                  "attempt 1 failed, and does not count as what stood in its way may pass: full");
+    }
+    CHECK(status.failedHosts == std::vector<std::string>{"pve1", "pve2"});
+    CHECK(status.excusedAttempts == claim::kMostExcused);
+    ++status.launchAttempts;
+    claim::fail_attempt(status, {"CloneFailed", "full", "pve1", true}, 3, objects::at(1s));
+    CHECK(api::is_true(status.conditions, api::conditions::kFailed));
+    CHECK(api::find_condition(status.conditions, api::conditions::kFailed)->message ==
+          "attempt 3 of 3 failed: full");
+}
+
+TEST_CASE("a claim that failed before a machine of it ran is no launch that did not help") {
+    auto claim = objects::claim("a", objects::pool("small"));
+    claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-1";
+    const auto launches = [&] {
+        return provisioning::launches_last_hour(objects::pointers({claim}), {}, objects::at(10s))["pod-1"];
+    };
+    CHECK(launches() == 1);
+    objects::set_condition(claim.status.conditions, api::conditions::kFailed, api::ConditionStatus::True);
+    CHECK(launches() == 0);
+    claim.status.boot.emplace().startedTime = objects::at(5s);
+    CHECK(launches() == 1);
+}

@@ -1,0 +1,88 @@
+// Who had a VM switched off, as its host's task log tells.
+#include "providers/proxmox/vm/power_history.hpp"
+
+#include <boost/json/array.hpp>
+#include <cstdio>
+
+#include "providers/proxmox/vm/restarter.hpp"
+#include "test/support/catch.hpp"
+
+using namespace providers::proxmox;
+
+namespace {
+
+constexpr const char* kOurs = "automation@pve!kubenodesmith";
+
+struct Entry {
+    const char* type;
+    const char* user;
+    int at;
+    const char* status = "OK";
+    int end = 0;
+};
+
+boost::json::value log(const std::vector<Entry>& entries) {
+    boost::json::array tasks;
+    for (const auto& entry : entries) {
+        char start[9];
+        std::snprintf(start, sizeof start, "%08X", static_cast<unsigned>(entry.at));
+        const auto upid = "UPID:pve1:00001000:00002000:" + std::string(start) + ":" + entry.type +
+                          ":105:" + entry.user + ":";
+        boost::json::object task{{"upid", upid}, {"status", entry.status}};
+        if (entry.end > 0) task["endtime"] = entry.end;
+        tasks.push_back(std::move(task));
+    }
+    return tasks;
+}
+
+}  // namespace
+
+TEST_CASE("Whoever switched a VM off last is found, unless it was switched on since") {
+    CHECK(switched_off_by(log({}), log({}), kOurs).empty());
+    CHECK(switched_off_by(log({{"qmstop", "root@pam", 200}, {"qmstart", kOurs, 100}}), log({}), kOurs) ==
+          "root@pam");
+    CHECK(switched_off_by(log({{"qmstart", kOurs, 100}, {"qmshutdown", "eve@pve", 200}}), log({}), kOurs) ==
+          "eve@pve");
+    CHECK(switched_off_by(log({{"qmstart", "root@pam", 300}, {"qmstop", "root@pam", 200}}), log({}), kOurs)
+              .empty());
+    CHECK(switched_off_by(log({{"qmstop", kOurs, 200}}), log({}), kOurs).empty());
+    // What failed switched nothing, and what is no matter of power says nothing.
+    CHECK(switched_off_by(log({{"qmshutdown", "root@pam", 200, "VM quit/powerdown failed - got timeout"}}),
+                          log({}), kOurs)
+              .empty());
+    CHECK(switched_off_by(log({{"qmconfig", "root@pam", 300}, {"qmstart", kOurs, 100}}), log({}), kOurs)
+              .empty());
+}
+
+TEST_CASE("A host that ends its guests before it goes down is no person") {
+    const auto tasks = log({{"qmshutdown", "root@pam", 210}, {"qmstart", kOurs, 100}});
+    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 200, "OK", 260}}), kOurs).empty());
+    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 200, "unexpected status"}}), kOurs).empty());
+    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 220, "OK", 260}}), kOurs) == "root@pam");
+    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 100, "OK", 150}}), kOurs) == "root@pam");
+}
+
+TEST_CASE("A VM is started where memory is left beside all that runs and what the host keeps") {
+    Settings settings;
+    ClusterState state;
+    HostState host;
+    host.name = "pve1";
+    host.is_online = true;
+    host.memory_mib = 16384;
+    state.hosts = {host};
+    const auto add = [&state](std::int64_t vmid, bool runs) {
+        Guest guest;
+        guest.vmid = vmid;
+        guest.node = "pve1";
+        guest.memory_mib = 6144;
+        guest.is_running = runs;
+        state.guests.push_back(guest);
+    };
+    add(1, true);
+    add(2, false);
+    CHECK(has_room_to_start(settings, state, "pve1", 8192));
+    CHECK_FALSE(has_room_to_start(settings, state, "pve1", 8193));
+    state.hosts[0].is_online = false;
+    CHECK_FALSE(has_room_to_start(settings, state, "pve1", 1));
+    CHECK_FALSE(has_room_to_start(settings, state, "pve2", 1));
+}
