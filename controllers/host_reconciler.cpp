@@ -29,6 +29,8 @@ constexpr int kMostFailures = 6;
 constexpr base::Duration kNoProviderRetry = std::chrono::minutes{1};
 // A changed Secret is noticed so soon; credentials that were refused are not sent again before that.
 constexpr base::Duration kSecretRetry = std::chrono::minutes{2};
+// What passes by itself, such as an update of firmware, is looked at again so soon.
+constexpr base::Duration kPassingRetry = std::chrono::minutes{1};
 
 // What is asked of a host, or alters what is said of it.
 auto wish(const NodeSmithHost& host) {
@@ -224,6 +226,7 @@ base::Duration HostReconciler::pause_after(const Look& look, const NodeSmithHost
         const bool about_credentials = !report.authenticated && report.reason != api::reasons::kUnreachable;
         return about_credentials ? std::min(wait, kSecretRetry) : wait;
     }
+    if (!report.state.empty() || report.power_state.empty()) return kPassingRetry;
     return std::chrono::duration_cast<base::Duration>(interval(host) * (0.8 + 0.4 * random_.unit()));
 }
 

@@ -12,6 +12,7 @@ using api::ConditionStatus;
 using api::v1alpha1::HostCapacity;
 using api::v1alpha1::HostPhase;
 using api::v1alpha1::HostStatus;
+using providers::Part;
 namespace conditions = api::conditions;
 namespace reasons = api::reasons;
 
@@ -111,14 +112,32 @@ std::string port_text(const providers::PortGroup& port) {
            (is_whole ? std::to_string(mbps / 1000) + "G" : std::to_string(mbps) + "M");
 }
 
+// What could not be read this time stays as it was known; of what was not known, half is more than nothing.
+bool is_news(bool is_unknown, const providers::HostReport& report, std::initializer_list<Part> parts) {
+    return is_unknown || std::ranges::none_of(parts, [&](Part part) { return report.unread.contains(part); });
+}
+
 void describe_parts(HostStatus& status, const providers::HostReport& report) {
     constexpr std::size_t kLongest = 256;
-    status.disks.clear();
-    status.ports.clear();
-    for (const auto& [kind, size, count] : report.disks) status.disks.push_back({kind, size, count});
-    for (const auto& [speed, count] : report.ports) status.ports.push_back({speed, count});
-    status.diskSummary = base::joined(report.disks, ", ", disk_text).substr(0, kLongest);
-    status.portSummary = base::joined(report.ports, ", ", port_text).substr(0, kLongest);
+    if (is_news(status.disks.empty(), report, {Part::storage})) {
+        status.disks.clear();
+        for (const auto& [kind, size, count] : report.disks) status.disks.push_back({kind, size, count});
+        status.diskSummary = base::joined(report.disks, ", ", disk_text).substr(0, kLongest);
+    }
+    if (is_news(status.ports.empty(), report, {Part::interfaces, Part::chassis, Part::adapters})) {
+        status.ports.clear();
+        for (const auto& [speed, count] : report.ports) status.ports.push_back({speed, count});
+        status.portSummary = base::joined(report.ports, ", ", port_text).substr(0, kLongest);
+    }
+    if (is_news(status.accelerators.empty(), report, {Part::processors})) {
+        status.accelerators.clear();
+        for (const auto& [kind, model, count] : report.accelerators)
+            status.accelerators.push_back({kind, model, count});
+    }
+    if (is_news(status.macs.empty(), report, {Part::interfaces})) status.macs = report.macs;
+    if (is_news(status.architecture.empty(), report, {Part::processors}))
+        status.architecture = report.architecture;
+    if (is_news(status.bmcVersion.empty(), report, {Part::manager})) status.bmcVersion = report.bmc_version;
 }
 
 // It outlives the process: each new one would send them once more.
@@ -142,6 +161,21 @@ void note_lock(HostStatus& status, const HostFacts& facts) {
     }
 }
 
+// Also that it is absent, disabled or being updated.
+void note_health(HostStatus& status, const HostFacts& facts) {
+    const auto& report = *facts.report;
+    if (!report.state.empty())
+        return set(status, conditions::kHealthy, ConditionStatus::False, report.state,
+                   "its BMC says that the system is " + report.state +
+                       " (Status.State): it is given to no claim while that lasts",
+                   facts);
+    const bool is_critical = report.health == "Critical";
+    set(status, conditions::kHealthy, is_critical ? ConditionStatus::False : ConditionStatus::True,
+        is_critical ? "Critical" : std::string(reasons::kHealthy),
+        report.health.empty() ? "the BMC tells nothing of its health" : "its health is " + report.health,
+        facts);
+}
+
 void observe(HostStatus& status, const HostFacts& facts) {
     if (!facts.report) return;
     const auto& report = *facts.report;
@@ -160,7 +194,8 @@ void observe(HostStatus& status, const HostFacts& facts) {
     status.powerState = report.power_state;
     status.health = report.health;
     status.serialNumber = report.serial_number;
-    status.macs = report.macs;
+    status.model = report.model;
+    status.biosVersion = report.bios_version;
     status.powerWatts = steady(status.powerWatts, report.power_watts);
     describe_parts(status, report);
     const bool is_complete = report.flaws.empty();
@@ -173,11 +208,7 @@ void observe(HostStatus& status, const HostFacts& facts) {
     // that machine is to be turned off, and no other that answers in its place.
     if (!status.claimRef || status.systemUUID.empty()) status.systemUUID = report.system_uuid;
     note_lock(status, facts);
-    const bool is_critical = report.health == "Critical";
-    set(status, conditions::kHealthy, is_critical ? ConditionStatus::False : ConditionStatus::True,
-        is_critical ? "Critical" : std::string(reasons::kHealthy),
-        report.health.empty() ? "the BMC tells nothing of its health" : "its health is " + report.health,
-        facts);
+    note_health(status, facts);
 }
 
 void verify_identity(HostStatus& status, const HostFacts& facts) {
@@ -330,6 +361,7 @@ HostStatus next_host_status(const HostFacts& facts) {
     if (verdict.phase == HostPhase::InUse && facts.host.status.phase != HostPhase::InUse) {
         learn_wake_time(status, facts);
         status.failures = 0;
+        status.lastFailure.clear();
         status.nextRetryTime.reset();
     }
     status.phase = verdict.phase;

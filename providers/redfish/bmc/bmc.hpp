@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -69,6 +70,8 @@ public:
     asio::awaitable<Resource> get(std::string link);
     // nullopt: there is none (404), or this BMC does not serve it (405, 501, and 500 of emulators).
     asio::awaitable<std::optional<Resource>> find(std::string link);
+    // Once, of what nothing depends on: a BMC that answers nothing costs one timeout.
+    asio::awaitable<Resource> get_once(std::string link);
     // Writes with the ETag of a fresh read; a refusal for the tag is answered with what BMCs accept instead:
     // a strong tag, then none; `*` where one is demanded but none is known.
     asio::awaitable<Answer> patch(std::string tried, std::string link, json::object body);
@@ -80,6 +83,9 @@ public:
     asio::awaitable<Answer> post(std::string tried, std::string link, json::object body);
     // Asks once how a task is: HTTP status and body, 202 included.
     asio::awaitable<std::pair<int, json::object>> poll(std::string link);
+    // The functions of these names, without what is hidden.
+    std::string refusal_in(const json::object& body) const;
+    std::string words_of_task(const json::object& task) const;
     bool has_session() const { return !token_.empty() && !session_.empty(); }
     // From now on error messages leave this text out. Of many such texts the last ones count.
     void hide(std::string text);
@@ -104,6 +110,8 @@ private:
     asio::awaitable<void> delete_leaked_sessions(std::string target);
     asio::awaitable<base::HttpResponse> send_basic(std::string tried, base::HttpRequest request,
                                                    Effect effect);
+    json::object object_of(const std::string& tried, const base::HttpResponse& response) const;
+    asio::awaitable<Resource> read(const std::string& tried, std::string target);
     asio::awaitable<Answer> patch_once(const std::string& tried, const std::string& target,
                                        const std::string& body, const std::string& etag);
     std::string resolve(const std::string& tried, const std::string& link) const;
@@ -125,8 +133,9 @@ private:
     std::deque<std::string> hidden_;
     std::string session_;  // its target
     bool sends_context_ = true;
-    bool asks_for_identity_ = true;
-    bool is_proven_ = false;  // the credentials have been accepted before
+    bool asks_root_for_identity_ = true;
+    std::set<std::string> only_compressed_;  // targets that are not served as they are
+    bool is_proven_ = false;                 // the credentials have been accepted before
     std::optional<base::TimePoint> suspended_until_;
     std::optional<base::TimePoint> basic_until_;  // the sessions were exhausted
     std::optional<json::object> root_;

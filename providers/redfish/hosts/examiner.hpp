@@ -19,6 +19,8 @@ public:
 
 private:
     asio::awaitable<void> look(Host host, std::shared_ptr<Station> station, HostReport& report);
+    asio::awaitable<void> read_details(std::shared_ptr<Station> station, System system);
+    asio::awaitable<void> cancel_served_boot(Host host, std::shared_ptr<Station> station, System system);
     asio::awaitable<void> measure(std::shared_ptr<Station> station, System system);
 
     const Settings& settings_;

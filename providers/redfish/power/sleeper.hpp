@@ -51,6 +51,7 @@ private:
     // Makes the request that is due. An Event says before its power is cut, and why.
     asio::awaitable<void> press(OffStep step, Command command, Host host, std::shared_ptr<Station> station,
                                 System system);
+    asio::awaitable<bool> is_task_under_way(std::shared_ptr<Station> station, Progress& progress);
     asio::awaitable<RemoveResult> tidy(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                        System system);
     asio::awaitable<void> unlock(MachineIdentity identity, Host host);

@@ -14,6 +14,9 @@ namespace {
 constexpr const char* kTurningOn = "is being turned on";
 constexpr const char* kFoundOn = "was found on and is left to who turned it on";
 constexpr base::Duration kSlotRetry = std::chrono::seconds{5};
+// So long a BMC may leave out who the system is: some do while it starts.
+constexpr base::Duration kNamelessPatience = std::chrono::minutes{5};
+constexpr base::Duration kNamelessRetry = std::chrono::seconds{10};
 
 NotReady not_ready(std::string message, base::Duration retry_after) {
     return {std::move(message), retry_after};
@@ -32,6 +35,10 @@ EnsureResult failed_ensure(const RedfishError& error) {
     if (is_permanent(kind) || kind == ErrorKind::unsupported)
         return failed(kind == ErrorKind::unsupported ? "Unsupported" : reason_of(kind), error.what());
     return not_ready(error.what(), error.complaint.retry_after.value_or(kBusyRetry));
+}
+
+std::string refused_so(const Progress& progress) {
+    return progress.refusal.empty() ? "" : "; its BMC says: " + progress.refusal;
 }
 
 bool is_coming(const System& system) {
@@ -147,16 +154,28 @@ asio::awaitable<EnsureResult> Waker::wake(MachineSpec spec, Host host) {
 asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shared_ptr<Station> station) {
     const auto name = host.name;
     const auto system = co_await station->hardware.system();
-    if (!base::same_uuid(system.uuid, host.system_uuid)) {
-        co_return failed("HostIdentityMismatch", "the BMC of host " + name + " now speaks for system UUID " +
-                                                     (system.uuid.empty() ? "(none)" : system.uuid) +
-                                                     " instead of " + host.system_uuid);
-    }
     auto& progress = progress_.of(name, spec.identity.claim_uid);
+    if (!system.uuid.empty() && !base::same_uuid(system.uuid, host.system_uuid)) {
+        co_return failed("HostIdentityMismatch", "the BMC of host " + name + " now speaks for system UUID " +
+                                                     system.uuid + " instead of " + host.system_uuid);
+    }
+    if (system.uuid.empty()) co_return co_await await_identity(std::move(spec), std::move(host));
+    progress.nameless_since.reset();
+    if (!progress.on_asked && system.is_out_of_use())
+        co_return failed(system.state,
+                         "the BMC of host " + name + " says that its system is " + system.state);
+    if (!progress.on_asked && system.is_busy())
+        co_return not_ready("the BMC of host " + name + " says that its system is " + system.state,
+                            kBusyRetry);
     const auto cause = cause_of(host, progress, clock_.now());
     if (is_coming(system) && cause == Cause::others)
         co_return co_await leave_to_others(std::move(spec), std::move(host), kFoundOn);
     if (progress.on_asked && is_coming(system)) progress.has_been_on = true;
+    if (is_coming(system)) progress.task.clear();
+    const bool works = co_await is_task_under_way(station, progress);
+    if (!progress.task_failure.empty())
+        co_return co_await give_up(std::move(spec), std::move(host),
+                                   "was not turned on: " + progress.task_failure);
     switch (next_on_step(system, progress, power_limits(settings_), clock_.now())) {
         case OnStep::done: {
             const auto joining = co_await binding_.enter_joining(host, cause == Cause::ours);
@@ -164,12 +183,15 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
             co_return machine_of(spec, host, MachineState::running, {});
         }
         case OnStep::fell_back:
-            co_return failed("PowerOnFailed", "host " + name + " went on and off again");
+            co_return co_await give_up(std::move(spec), std::move(host), "went on and off again");
         case OnStep::too_late:
-            co_return failed("PowerOnFailed", "host " + name + " is " + system.power_text + " " +
-                                                  settings_.spec.timeouts.power.str() +
-                                                  " after it was turned on (spec.redfish.timeouts.power)");
+            co_return co_await give_up(
+                std::move(spec), std::move(host),
+                "is " + (system.power_text.empty() ? "in an unknown power state" : system.power_text) + " " +
+                    settings_.spec.timeouts.power.str() +
+                    " after it was turned on (spec.redfish.timeouts.power)" + refused_so(progress));
         case OnStep::ask:
+            if (works) break;
             co_return co_await turn_on(std::move(spec), std::move(host), std::move(station), system);
         case OnStep::wait:
             break;
@@ -178,8 +200,41 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
         machine_of(spec, host, MachineState::starting,
                    "host " + name + " is " +
                        (system.power_text.empty() ? "in an unknown power state" : system.power_text) +
-                       ", waiting for it to be on");
+                       ", waiting for it to be on" + refused_so(progress));
     machine.retry_after = next_look(progress.looks++);
+    co_return machine;
+}
+
+// A task that runs is not doubled, and one that failed ends the attempt.
+asio::awaitable<bool> Waker::is_task_under_way(std::shared_ptr<Station> station, Progress& progress) {
+    if (progress.task.empty()) co_return false;
+    const auto outcome = co_await station->hardware.reset_task(progress.task);
+    if (outcome && outcome->progress == TaskProgress::running) co_return true;
+    progress.task.clear();
+    if (outcome && outcome->progress == TaskProgress::failed) progress.task_failure = outcome->words;
+    co_return false;
+}
+
+// An answer without identity is no news of another machine.
+asio::awaitable<EnsureResult> Waker::await_identity(MachineSpec spec, Host host) {
+    auto& since = progress_.of(host.name, spec.identity.claim_uid).nameless_since;
+    if (!since) since = clock_.now();
+    const auto what = "the BMC of host " + host.name + " tells no system UUID at the moment";
+    const bool is_patient = clock_.now() - *since < kNamelessPatience;
+    const bool runs = co_await fleet_.inventory().has_ready_node(host);
+    if (is_patient || runs) co_return not_ready(what + "; it is asked again", kNamelessRetry);
+    co_return failed("NoSystemUUID", what + ", nor did it within five minutes");
+}
+
+// What its BMC says of its power may be old. Something runs there while the claim's Node is Ready, so the
+// attempt goes on; but whether it is on is for the BMC to say.
+asio::awaitable<EnsureResult> Waker::give_up(MachineSpec spec, Host host, std::string why) {
+    const auto what = "host " + host.name + " " + why;
+    const bool runs = co_await fleet_.inventory().has_ready_node(host);
+    if (!runs) co_return failed("PowerOnFailed", what);
+    auto machine = machine_of(spec, host, MachineState::starting,
+                              what + ", but its Node is Ready: its BMC is asked again");
+    machine.retry_after = kNamelessRetry;
     co_return machine;
 }
 
@@ -265,14 +320,19 @@ asio::awaitable<EnsureResult> Waker::ask(MachineSpec spec, Host host, std::share
     const auto name = host.name;
     const bool is_ours = co_await binding_.still_has(spec.identity, name);
     if (!is_ours) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
-    const auto answer = co_await station->hardware.reset(system, PowerGoal::on);
+    auto outcome = co_await station->hardware.reset(system, PowerGoal::on);
+    if (outcome.answer == ResetAnswer::impossible)
+        co_return failed("Unsupported", "turning on " + name + ": " + outcome.words);
     auto& asked = progress_.of(name, spec.identity.claim_uid);
     asked.on_asked_last = clock_.now();
     if (!asked.on_asked) asked.on_asked = asked.on_asked_last;
-    if (answer == ResetAnswer::taken) asked.on_taken = asked.on_asked_last;
-    if (answer == ResetAnswer::lost) asked.on_unanswered = asked.on_asked_last;
+    if (outcome.answer == ResetAnswer::taken) asked.on_taken = asked.on_asked_last;
+    if (outcome.answer == ResetAnswer::lost) asked.on_unanswered = asked.on_asked_last;
     asked.looks = 0;
-    auto machine = machine_of(spec, host, MachineState::starting, "host " + name + ' ' + kTurningOn);
+    asked.refusal = std::move(outcome.words);
+    asked.task = std::move(outcome.task);
+    auto machine =
+        machine_of(spec, host, MachineState::starting, "host " + name + ' ' + kTurningOn + refused_so(asked));
     machine.retry_after = next_look(asked.looks++);
     // If that fails the next look records it.
     if (asked.on_taken) co_await binding_.note_woken(std::move(spec.identity), name);
@@ -281,9 +341,11 @@ asio::awaitable<EnsureResult> Waker::ask(MachineSpec spec, Host host, std::share
 
 asio::awaitable<void> Waker::switch_on(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                        System system) {
-    const auto answer = co_await station->hardware.reset(std::move(system), PowerGoal::on);
+    const auto outcome = co_await station->hardware.reset(std::move(system), PowerGoal::on);
     progress_.of(host.name, identity.claim_uid) = Progress{};
-    if (answer == ResetAnswer::taken) co_await binding_.note_woken(std::move(identity), host.name);
+    if (outcome.answer == ResetAnswer::impossible)
+        throw ProviderError("turning on " + host.name + ": " + outcome.words);
+    if (outcome.answer == ResetAnswer::taken) co_await binding_.note_woken(std::move(identity), host.name);
 }
 
 // While the host is off: what is set then is there when it starts, and nothing else can use it up.

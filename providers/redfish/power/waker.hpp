@@ -54,6 +54,9 @@ private:
     // nullopt: other clusters see that it is the claim's, or hosts are not locked.
     asio::awaitable<std::optional<EnsureResult>> lock(MachineSpec spec, Host host,
                                                       std::shared_ptr<Station> station, System system);
+    asio::awaitable<bool> is_task_under_way(std::shared_ptr<Station> station, Progress& progress);
+    asio::awaitable<EnsureResult> await_identity(MachineSpec spec, Host host);
+    asio::awaitable<EnsureResult> give_up(MachineSpec spec, Host host, std::string why);
     // Another cluster has it, or somebody turned it on, as `why` says: it is given back as it is, and the
     // claim gets another one.
     asio::awaitable<EnsureResult> leave_to_others(MachineSpec spec, Host host, std::string why);

@@ -94,7 +94,8 @@ class Recording:
 
     @property
     def serial(self):
-        return (self.system.get("SerialNumber") or self.system.get("SKU") or "").strip()
+        is_dell = "dell" in (self.system.get("Manufacturer") or "").lower() or "Dell" in self.system.get("Oem", {})
+        return (self.system.get("SerialNumber") or (is_dell and self.system.get("SKU")) or "").strip()
 
     @property
     def resets(self):
