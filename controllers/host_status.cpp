@@ -23,6 +23,7 @@ namespace {
 constexpr double kLeastOfMemory = 0.85;
 constexpr double kLeastOfCores = 0.5;
 constexpr std::chrono::minutes kPowerSettles{2};
+constexpr std::size_t kLongestMark = 253;
 constexpr const char* kInUseByOthers = "InUseByOthers";
 
 struct HostVerdict {
@@ -143,11 +144,18 @@ void describe_parts(HostStatus& status, const providers::HostReport& report) {
 // It outlives the process: each new one would send them once more.
 void note_refusal(HostStatus& status, const HostFacts& facts) {
     const auto& report = *facts.report;
-    const bool is_known =
-        status.refusedCredentials && status.refusedCredentials->secret == report.refused_credentials;
-    if (report.authenticated) status.refusedCredentials.reset();
+    const auto& known = status.refusedCredentials;
+    const auto* mark = api::find(facts.host.metadata.annotations, api::annotations::kRetryCredentials);
+    const auto retry = (mark ? *mark : std::string()).substr(0, kLongestMark);
+    const bool is_known = known && known->secret == report.refused_credentials &&
+                          known->count == report.refusals && known->retry == retry;
+    if (!report.accepted_credentials.empty()) {
+        status.acceptedCredentials = report.accepted_credentials;
+        status.refusedCredentials.reset();
+    }
     if (report.refused_credentials.empty() || is_known) return;
-    status.refusedCredentials = api::v1alpha1::RefusedCredentials{report.refused_credentials, facts.now};
+    status.refusedCredentials =
+        api::v1alpha1::RefusedCredentials{report.refused_credentials, facts.now, report.refusals, retry};
 }
 
 void note_lock(HostStatus& status, const HostFacts& facts) {

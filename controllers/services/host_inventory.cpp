@@ -31,6 +31,7 @@ namespace {
 using ObjectPointer = std::shared_ptr<const NodeSmithHost>;
 
 constexpr std::size_t kLongestFailure = 1024;
+constexpr std::size_t kLongestRetryMark = 253;
 
 struct HostStageName {
     HostStage stage;
@@ -106,7 +107,7 @@ providers::Host host_of(ObjectPointer object) {
     if (const auto& capacity = status.capacity)
         host.capacity = providers::Capacity{capacity->cpuCores, capacity->memoryMiB};
     if (const auto* mark = api::find(metadata.annotations, api::annotations::kRetryCredentials))
-        host.retry_mark = *mark;
+        host.retry_mark = mark->substr(0, kLongestRetryMark);
     host.accepted_credentials = status.acceptedCredentials;
     if (const auto& refused = status.refusedCredentials) {
         host.refused_credentials = refused->secret;

@@ -22,11 +22,7 @@ constexpr base::Backoff kReadBackoff{std::chrono::seconds{1}, std::chrono::secon
 constexpr base::Duration kLongestReadWait = std::chrono::seconds{5};
 
 base::HttpRequest make_request(std::string method, std::string target, std::string body = {}) {
-    base::HttpRequest request;
-    request.method = std::move(method);
-    request.target = std::move(target);
-    request.headers.set("Accept", "application/json");
-    request.headers.set("OData-Version", "4.0");
+    auto request = bare_request(std::move(method), std::move(target));
     if (request.method != "GET") {
         request.headers.set("Content-Type", "application/json");
         request.body = std::move(body);
@@ -68,11 +64,12 @@ std::string vendor_of(const json::object& root) {
 
 }  // namespace
 
-Bmc::Bmc(WireOptions options, Login login, std::shared_ptr<Account> account, Traffic& traffic)
+Bmc::Bmc(WireOptions options, Login login, std::shared_ptr<Account> account, std::shared_ptr<Access> access,
+         Traffic& traffic)
     : wire_(std::move(options), traffic),
       login_(std::move(login)),
       account_(std::move(account)),
-      log_ins_(traffic.environment.executor, 1) {}
+      access_(std::move(access)) {}
 
 std::string Bmc::resolve(const std::string& tried, const std::string& link) const {
     const auto target = target_of(link, wire_.origin(), Origin::any);
@@ -84,7 +81,7 @@ std::string Bmc::resolve(const std::string& tried, const std::string& link) cons
 
 void Bmc::mask(std::string& text) const {
     replace_all(text, login_.password);
-    replace_all(text, token_);
+    replace_all(text, access_->token);
     for (const auto& hidden : hidden_) replace_all(text, hidden);
 }
 

@@ -29,6 +29,7 @@ asio::awaitable<HostReport> Examiner::examine(Host host) {
         co_await look(std::move(host), station, report);
         report.reachable = true;
         report.authenticated = true;
+        report.accepted_credentials = station->credentials;
     } catch (const RedfishError& error) {
         const auto kind = error.kind();
         report.reachable = kind != ErrorKind::unreachable && kind != ErrorKind::outcome_unknown;
@@ -36,7 +37,10 @@ asio::awaitable<HostReport> Examiner::examine(Host host) {
             report.reachable && kind != ErrorKind::unauthorized && kind != ErrorKind::password_change;
         report.retry_after = error.complaint.retry_after.value_or(base::Duration::zero());
         explain(report, reason_of(kind), error.what());
-        if (station && station->bmc.is_suspended()) report.refused_credentials = station->credentials;
+        if (station && station->bmc.refusals() > 0) {
+            report.refused_credentials = station->credentials;
+            report.refusals = station->bmc.refusals();
+        }
     } catch (const FencedError&) {
         throw;
     } catch (const CredentialsError& error) {

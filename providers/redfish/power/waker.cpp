@@ -112,6 +112,12 @@ Machine Waker::machine_of(const MachineSpec& spec, const Host& host, MachineStat
     return machine;
 }
 
+std::string Waker::why_too_late(const System& system, const Progress& progress) const {
+    return "is " + (system.power_text.empty() ? "in an unknown power state" : system.power_text) + " " +
+           settings_.spec.timeouts.power.str() + " after it was turned on (spec.redfish.timeouts.power)" +
+           refused_so(progress);
+}
+
 EnsureResult Waker::place(const MachineSpec& spec, const std::set<std::string>& excluded) const {
     const auto hosts = fleet_.inventory().hosts(settings_.namespace_, settings_.name);
     auto choice = choose_host(hosts, spec, settings_, excluded);
@@ -185,11 +191,7 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
         case OnStep::fell_back:
             co_return co_await give_up(std::move(spec), std::move(host), "went on and off again");
         case OnStep::too_late:
-            co_return co_await give_up(
-                std::move(spec), std::move(host),
-                "is " + (system.power_text.empty() ? "in an unknown power state" : system.power_text) + " " +
-                    settings_.spec.timeouts.power.str() +
-                    " after it was turned on (spec.redfish.timeouts.power)" + refused_so(progress));
+            co_return co_await give_up(std::move(spec), std::move(host), why_too_late(system, progress));
         case OnStep::ask:
             if (works) break;
             co_return co_await turn_on(std::move(spec), std::move(host), std::move(station), system);

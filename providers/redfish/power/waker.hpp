@@ -54,6 +54,7 @@ private:
     // nullopt: other clusters see that it is the claim's, or hosts are not locked.
     asio::awaitable<std::optional<EnsureResult>> lock(MachineSpec spec, Host host,
                                                       std::shared_ptr<Station> station, System system);
+    std::string why_too_late(const System& system, const Progress& progress) const;
     asio::awaitable<bool> is_task_under_way(std::shared_ptr<Station> station, Progress& progress);
     asio::awaitable<EnsureResult> await_identity(MachineSpec spec, Host host);
     asio::awaitable<EnsureResult> give_up(MachineSpec spec, Host host, std::string why);

@@ -175,14 +175,14 @@ TEST_CASE("credentials that a BMC refused are not sent again by the next process
     auto report = world.examine("a");
     CHECK(report.reason == "Unauthorized");
     CHECK(report.refused_credentials == "bmc@1");
-    CHECK(bmc.wrong_passwords() == 1);
+    CHECK(bmc.wrong_passwords() == 2);
     world.host("a").refused_credentials = report.refused_credentials;
     for (int i = 0; i < 5; ++i) {
         world.restart();
         world.pass(std::chrono::hours{7});
         CHECK(world.examine("a").refused_credentials == "bmc@1");
     }
-    CHECK(bmc.wrong_passwords() == 1);
+    CHECK(bmc.wrong_passwords() == 2);
     world.config.credentials["password"] = bmc.profile().password;
     world.config.credentials_version = "bmc@2";
     world.restart();
