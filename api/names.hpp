@@ -149,6 +149,7 @@ inline constexpr std::string_view kAuthenticated = "Authenticated";
 inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
 inline constexpr std::string_view kInventoryComplete = "InventoryComplete";
 // Only where hosts are locked on their BMC.
+inline constexpr std::string_view kBootable = "Bootable";  // as its provider wants it booted
 inline constexpr std::string_view kLockable = "Lockable";
 inline constexpr std::string_view kHealthy = "Healthy";
 // ControlPlane

@@ -24,6 +24,7 @@ constexpr double kLeastOfMemory = 0.85;
 constexpr double kLeastOfCores = 0.5;
 constexpr std::chrono::minutes kPowerSettles{2};
 constexpr std::size_t kLongestMark = 253;
+constexpr const char* kLeftPrepared = "LeftPrepared";
 constexpr const char* kInUseByOthers = "InUseByOthers";
 
 struct HostVerdict {
@@ -169,6 +170,16 @@ void note_lock(HostStatus& status, const HostFacts& facts) {
     }
 }
 
+void note_boot(HostStatus& status, const HostFacts& facts) {
+    const auto& report = *facts.report;
+    const auto& why = report.boot_obstacle.empty() ? report.left_prepared : report.boot_obstacle;
+    set(status, conditions::kBootable, why.empty() ? ConditionStatus::True : ConditionStatus::False,
+        !report.boot_obstacle.empty() ? "Unsupported"
+        : why.empty()                 ? "Bootable"
+                                      : kLeftPrepared,
+        why.empty() ? "nothing is known against booting it as its provider wants" : why, facts);
+}
+
 // Also that it is absent, disabled or being updated.
 void note_health(HostStatus& status, const HostFacts& facts) {
     const auto& report = *facts.report;
@@ -217,6 +228,7 @@ void observe(HostStatus& status, const HostFacts& facts) {
     if (!status.claimRef || status.systemUUID.empty()) status.systemUUID = report.system_uuid;
     note_lock(status, facts);
     note_health(status, facts);
+    note_boot(status, facts);
 }
 
 void verify_identity(HostStatus& status, const HostFacts& facts) {
@@ -297,6 +309,9 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
         if (condition && condition->status == ConditionStatus::False)
             return {HostPhase::Quarantined, condition->reason, condition->message};
     }
+    const auto* boot = api::find_condition(status.conditions, conditions::kBootable);
+    if (boot && boot->status == ConditionStatus::False && boot->reason != kLeftPrepared)
+        return {HostPhase::Quarantined, boot->reason, boot->message};
     if (facts.report && !facts.report->reason.empty())
         return {HostPhase::Quarantined, facts.report->reason, facts.report->message};
     const auto* lock = api::find_condition(status.conditions, conditions::kLockable);
@@ -310,7 +325,8 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
     if (status.nextRetryTime && facts.now < *status.nextRetryTime)
         return {HostPhase::Quarantined, "BackingOff",
                 "did not become a Node " + base::counted(status.failures, "time") +
-                    " in a row; it is tried again at " + status.nextRetryTime->str()};
+                    " in a row; it is tried again at " + status.nextRetryTime->str() +
+                    (status.lastFailure.empty() ? "" : ": " + status.lastFailure)};
     if (status.powerState == "On" && !is_adoptable(host)) {
         const auto whose = facts.node.empty() ? "somebody else uses it" : "it runs Node " + facts.node;
         return {HostPhase::Foreign, kInUseByOthers,

@@ -69,6 +69,8 @@ struct HostReport {
     std::vector<AcceleratorGroup> accelerators;
     // What could not be read this time: what was known of it before still is.
     std::set<Part> unread;
+    std::string boot_obstacle;  // why it cannot be booted as its provider wants; empty: nothing is known
+    std::string left_prepared;  // what of a boot that was given up could not be undone; empty: nothing
     // What cannot be right, or could not be read, and was left out: "MACAddress of .../NIC.1: no address".
     std::vector<std::string> flaws;
     // The version of the Secret that the BMC accepted, or refused so often; empty: none.

@@ -40,6 +40,9 @@ struct Station {
     std::string power_meter;  // its link; empty: there is none, or it tells nothing
     std::optional<std::int64_t> watts;
     base::TimePoint watts_at{};
+    std::string boot_obstacle;  // why it cannot be booted as its provider wants; empty: nothing is known
+    std::optional<base::TimePoint> boot_looked_at;
+    bool is_undo_due = false;  // what was prepared for a boot may still be there
     std::string lock_refusal;  // why no mark can be written there; empty: that is not known
     base::TimePoint lock_refused_at{};
 };

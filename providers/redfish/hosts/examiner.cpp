@@ -4,6 +4,7 @@
 
 #include "api/names.hpp"
 #include "base/log.hpp"
+#include "base/uuid.hpp"
 
 namespace providers::redfish {
 
@@ -127,7 +128,31 @@ asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station
         explain(report, reason_of(ErrorKind::unreadable),
                 std::string("its BMC tells no ") + (lacks_identity ? "system UUID" : "power state") +
                     " at the moment, which it told before; it is asked again");
-    co_await cancel_served_boot(std::move(host), std::move(station), system);
+    co_await cancel_served_boot(host, station, system);
+    co_await look_at_boot(std::move(host), std::move(station), system, report);
+}
+
+// What is known of its boot before a claim has the host, and what a claim that had it left there.
+asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station> station, System system,
+                                             HostReport& report) {
+    report.boot_obstacle = station->boot_obstacle;
+    const bool is_due = station->is_undo_due || station->details_at != station->boot_looked_at;
+    const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);
+    const bool is_theirs = report.lock && !report.lock->is_usable;
+    if (!is_due || is_theirs || !fresh || fresh->use.owner) co_return;
+    try {
+        station->boot_obstacle = co_await preparation_.obstacle(station, system);
+        if (base::same_uuid(system.uuid, host.system_uuid))
+            co_await preparation_.undo(std::move(host), station, std::move(system));
+        station->is_undo_due = false;
+        station->boot_looked_at = station->details_at;
+    } catch (const RedfishError& error) {
+        if (station->is_undo_due)
+            report.left_prepared =
+                std::string("what was prepared for a boot that was given up could not be undone yet: ") +
+                error.what();
+    }
+    report.boot_obstacle = station->boot_obstacle;
 }
 
 }  // namespace providers::redfish

@@ -88,14 +88,24 @@ public:
     asio::awaitable<void> set_boot(System system, BootWish wish);
     // False: the override is still there, which is worth a message and no more.
     asio::awaitable<bool> clear_boot(System system);
+    // The same only of an override that set_boot() may have set.
+    asio::awaitable<bool> cancel_boot(System system, BootWish wish);
+    // Why set_boot() and insert_boot_image() would fail, from what is told before; empty: nothing is.
+    asio::awaitable<std::string> boot_obstacle(System system, BootWish wish);
 
-    // Inserts the image that the host shall boot and reads it back. Returns the slot's link.
-    asio::awaitable<std::string> insert_boot_image(System system, std::string url);
+    struct Inserted {
+        std::string slot;       // its link; empty: none takes the image
+        std::string displaced;  // the image of others that was ejected for it; empty: none was
+    };
+    // Inserts the image that the host shall boot and reads it back, or finds it inserted. What others
+    // inserted is ejected only if no slot is free.
+    asio::awaitable<Inserted> insert_boot_image(System system, std::string url);
     // The same for boot data, in another slot than the image. `where` (ServedBootData::url) is told by no
     // error message.
-    asio::awaitable<void> insert_boot_data(System system, std::string where, std::string not_in);
-    // Ejects every image from every slot. Do it only while the host is off.
-    asio::awaitable<void> eject_media(System system);
+    asio::awaitable<Inserted> insert_boot_data(System system, std::string where, std::string not_in);
+    using SlotTest = std::function<bool(const MediaSlot&)>;
+    // Ejects the images of the slots that pass.
+    asio::awaitable<void> eject_media(System system, SlotTest test);
 
     // Of the system, and of its chassis where that is its alone; those that there are.
     asio::awaitable<std::vector<TagPlace>> tag_places(System system);
@@ -139,7 +149,8 @@ private:
     // Whether the resource shows it, now or as soon as the BMC keeps its promise.
     asio::awaitable<bool> shows(std::string where, BootTest test, bool is_promised);
     asio::awaitable<std::vector<MediaSlot>> slots(System system);
-    asio::awaitable<std::string> insert_into_any(std::vector<MediaSlot> slots, std::string image_url);
+    asio::awaitable<Inserted> insert_into_any(std::vector<MediaSlot> slots, std::string image_url);
+    asio::awaitable<bool> clear_at(std::string where, BootOverride current);
     asio::awaitable<bool> insert_into(MediaSlot slot, std::string image_url);
     asio::awaitable<bool> ask_to_insert(MediaSlot slot, std::string image_url);
     asio::awaitable<void> eject(MediaSlot slot);

@@ -31,6 +31,8 @@ struct Progress {
     std::string refusal;  // in the BMC's words, of the last request of either kind; empty: it was taken
     std::string task;     // what the BMC works on since then; empty: nothing
     std::string task_failure;
+    bool is_prepared = false;                       // for its boot
+    std::optional<base::TimePoint> trouble_since;   // its BMC answered with nothing but errors
     bool is_announced = false;                      // people were told that its power will be cut
     std::optional<base::TimePoint> nameless_since;  // its BMC tells no system UUID
     bool has_ready_node = false;  // the claim's Node was Ready when the removal was last looked at

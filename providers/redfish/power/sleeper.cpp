@@ -100,8 +100,38 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
         if (host->use.owner) co_return Gone{};
         co_return co_await look_after_lost(std::move(command), *host);
     }
-    if (is_untouched(*host)) co_return co_await give_back(*host);
+    if (is_untouched(*host)) {
+        co_await undo_preparation(command.identity, *host);
+        co_return co_await give_back_untouched(command.identity, name);
+    }
     co_return co_await visit(std::move(command), *host);
+}
+
+// Nothing runs there that we turned on, but its boot may have been prepared. Whoever turns it on next must
+// not boot our image. What cannot be undone now is undone when its BMC answers.
+asio::awaitable<void> Sleeper::undo_preparation(MachineIdentity identity, Host host) {
+    if (settings_.spec.boot.method == BootMethod::Disk) co_return;
+    std::shared_ptr<Station> station;
+    try {
+        station = co_await fleet_.station(host);
+        const auto visit = co_await station->bmc.visit();
+        const auto system = co_await station->hardware.system();
+        if (base::same_uuid(system.uuid, host.system_uuid))
+            co_await preparation_.undo(std::move(host), station, system);
+        else
+            station->is_undo_due = true;
+    } catch (const RedfishError&) {
+        if (station) station->is_undo_due = true;
+    } catch (const std::invalid_argument&) {
+        co_return;  // nothing of it was ever changed
+    }
+}
+
+asio::awaitable<RemoveResult> Sleeper::give_back_untouched(MachineIdentity identity, std::string name) {
+    const auto host = co_await binding_.read(name);
+    const bool is_still = host && is_bound_to(*host, identity) && is_untouched(*host);
+    if (!is_still) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+    co_return co_await give_back(*host);
 }
 
 // Bound to nobody: given back already, or never taken. Unless it runs what the claim started, which happens
@@ -300,9 +330,10 @@ asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::share
 asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
                                             std::shared_ptr<Station> station, System system) {
     const auto& spec = settings_.spec;
-    if (spec.boot.method != BootMethod::Disk) co_await station->hardware.clear_boot(system);
-    if (spec.boot.method == BootMethod::VirtualMedia && spec.powerOff.ejectMedia)
-        co_await station->hardware.eject_media(system);
+    if (spec.boot.method != BootMethod::Disk) {
+        co_await station->hardware.clear_boot(system);
+        co_await preparation_.undo(host, station, system);
+    }
     if (spec.powerOff.wipe == WipeMode::SecureErase) {
         const auto wiping = co_await binding_.enter(host, HostStage::wiping, "its drives are being erased");
         if (!wiping) co_return in_progress("host " + host.name + " was changed meanwhile", kConflictRetry);

@@ -7,13 +7,13 @@
 
 namespace providers::redfish {
 
-using api::v1alpha1::BootMethod;
-
 namespace {
 
 constexpr const char* kTurningOn = "is being turned on";
 constexpr const char* kFoundOn = "was found on and is left to who turned it on";
 constexpr base::Duration kSlotRetry = std::chrono::seconds{5};
+// So long a host may keep its claim waiting before it was asked to turn on: BMCs restart within minutes.
+constexpr base::Duration kHostPatience = std::chrono::minutes{5};
 // So long a BMC may leave out who the system is: some do while it starts.
 constexpr base::Duration kNamelessPatience = std::chrono::minutes{5};
 constexpr base::Duration kNamelessRetry = std::chrono::seconds{10};
@@ -45,29 +45,6 @@ bool is_coming(const System& system) {
     return system.power == PowerState::on || system.power == PowerState::powering_on;
 }
 
-BootWish boot_wish(const api::v1alpha1::Boot& boot) {
-    BootWish wish;
-    wish.mode = boot.mode == api::v1alpha1::BootMode::UEFI ? "UEFI" : "Legacy";
-    switch (boot.method) {
-        case BootMethod::Disk:
-            break;
-        case BootMethod::PXE:
-            wish.target = "Pxe";
-            break;
-        case BootMethod::UefiHttp:
-            wish.target = "UefiHttp";
-            wish.http_uri = boot.httpBootURI;
-            break;
-        case BootMethod::VirtualMedia:
-            wish.target = "Cd";
-            break;
-        case BootMethod::Unrecognized:
-            // No backend is made of a provider with such a value.
-            throw std::invalid_argument("spec.redfish.boot.method: unknown");
-    }
-    return wish;
-}
-
 }  // namespace
 
 PowerLimits power_limits(const Settings& settings) {
@@ -77,20 +54,6 @@ PowerLimits power_limits(const Settings& settings) {
         std::chrono::duration_cast<base::Duration>(settings.spec.powerOff.gracefulTimeout.value);
     limits.mode = settings.spec.powerOff.mode;
     return limits;
-}
-
-std::string render_url(std::string text, const Host& host, const std::string& claim) {
-    auto mac = host.boot_mac;
-    if (mac.empty() && !host.macs.empty()) mac = host.macs.front();
-    const std::pair<std::string, std::string> values[] = {
-        {".Host", host.name}, {".Claim", claim}, {".MAC", mac}};
-    for (const auto& [name, value] : values) {
-        for (const auto& form : {"{{ " + name + " }}", "{{" + name + "}}"}) {
-            for (auto at = text.find(form); at != std::string::npos; at = text.find(form, at + value.size()))
-                text.replace(at, form.size(), value);
-        }
-    }
-    return text;
 }
 
 Machine Waker::machine_of(const MachineSpec& spec, const Host& host, MachineState state,
@@ -144,17 +107,39 @@ asio::awaitable<EnsureResult> Waker::ensure(MachineSpec spec) {
 }
 
 asio::awaitable<EnsureResult> Waker::wake(MachineSpec spec, Host host) {
+    const auto name = host.name;
+    const auto identity = spec.identity;
+    auto result = co_await try_to_wake(std::move(spec), std::move(host));
+    // Of whatever kind: the host is to blame, and other claims hear of it.
+    if (const auto* failure = std::get_if<AttemptFailed>(&result))
+        co_await binding_.note_failure(identity, name, failure->message);
+    co_return result;
+}
+
+asio::awaitable<EnsureResult> Waker::try_to_wake(MachineSpec spec, Host host) {
+    const auto name = host.name;
+    const auto claim_uid = spec.identity.claim_uid;
+    std::optional<RedfishError> trouble;
     try {
         const auto station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
-        co_return co_await step(std::move(spec), std::move(host), station);
+        auto result = co_await step(std::move(spec), host, station);
+        progress_.of(name, claim_uid).trouble_since.reset();
+        co_return result;
     } catch (const RedfishError& error) {
-        co_return failed_ensure(error);
+        trouble = error;
     } catch (const CredentialsError& error) {
         co_return failed("CredentialsMissing", error.what());
     } catch (const std::invalid_argument& error) {
         co_return failed("InvalidHost", error.what());
     }
+    auto& progress = progress_.of(name, claim_uid);
+    if (!progress.trouble_since) progress.trouble_since = clock_.now();
+    // Another host may be better. Once it was asked to turn on, it has to be turned off first anyway.
+    const bool is_hopeless = !progress.on_asked && host.use.stage == HostStage::reserved &&
+                             clock_.now() - *progress.trouble_since >= kHostPatience;
+    if (is_hopeless) co_return failed(reason_of(trouble->kind()), trouble->what());
+    co_return failed_ensure(*trouble);
 }
 
 asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shared_ptr<Station> station) {
@@ -282,19 +267,54 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
         // Before anything of it is changed.
         auto refusal = co_await lock(spec, host, station, system);
         if (refusal) co_return std::move(*refusal);
-        co_await prepare_boot(spec, host, station, system);
+        if (!progress.is_prepared) co_await preparation_.prepare(spec, host, station, system);
+        progress.is_prepared = true;
     }
     const bool is_new = host.use.stage == HostStage::reserved;
-    const auto entered = co_await binding_.enter(std::move(host), HostStage::powering_on, kTurningOn);
+    const auto entered = co_await enter_powering_on(spec.identity, std::move(host));
     if (!entered) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
     // It may have come on while its boot was prepared. What a process that died asked for shows as well.
     system = co_await station->hardware.system();
-    if (is_new && is_coming(system)) co_return co_await leave_to_others(std::move(spec), *entered, kFoundOn);
+    if (is_new && is_coming(system)) {
+        co_await undo(*entered, station, system);
+        co_return co_await leave_to_others(std::move(spec), *entered, kFoundOn);
+    }
     if (system.power != PowerState::off)
         co_return not_ready("host " + name + " changes its power", kConflictRetry);
     const bool is_locked = !lock_.is_wanted() || co_await lock_.still_holds(spec.identity, station, system);
     if (!is_locked) co_return not_ready("the AssetTag of host " + name + " was changed", kConflictRetry);
     co_return co_await ask(std::move(spec), *entered, std::move(station), std::move(system));
+}
+
+// Its status is written by others too, which is no change of its use.
+asio::awaitable<std::optional<Host>> Waker::enter_powering_on(MachineIdentity identity, Host host) {
+    constexpr int kTries = 3;
+    const auto stage = host.use.stage;
+    for (int tries = 0; tries < kTries; ++tries) {
+        const auto fresh = co_await binding_.read(host.name);
+        const bool is_same = fresh && is_bound_to(*fresh, identity) && fresh->use.stage == stage;
+        if (!is_same) co_return std::nullopt;
+        auto entered = co_await binding_.enter(*fresh, HostStage::powering_on, kTurningOn);
+        if (entered) co_return entered;
+    }
+    co_return std::nullopt;
+}
+
+// Whoever turned it on in the moment between is not made to boot our image once more.
+asio::awaitable<void> Waker::undo(Host host, std::shared_ptr<Station> station, System system) {
+    if (settings_.spec.boot.method == api::v1alpha1::BootMethod::Disk) co_return;
+    std::string outcome = "what was prepared for its boot was undone";
+    try {
+        co_await preparation_.undo(host, station, std::move(system));
+    } catch (const RedfishError& error) {
+        station->is_undo_due = true;
+        outcome = std::string("what was prepared for its boot could not be undone yet: ") + error.what();
+    }
+    fleet_.inventory().announce(
+        host, "FoundOn",
+        "was turned on by somebody else while its boot was prepared: its power is left "
+        "alone, and " +
+            outcome);
 }
 
 asio::awaitable<std::optional<EnsureResult>> Waker::lock(MachineSpec spec, Host host,
@@ -348,28 +368,6 @@ asio::awaitable<void> Waker::switch_on(MachineIdentity identity, Host host, std:
     if (outcome.answer == ResetAnswer::impossible)
         throw ProviderError("turning on " + host.name + ": " + outcome.words);
     if (outcome.answer == ResetAnswer::taken) co_await binding_.note_woken(std::move(identity), host.name);
-}
-
-// While the host is off: what is set then is there when it starts, and nothing else can use it up.
-asio::awaitable<void> Waker::prepare_boot(MachineSpec spec, Host host, std::shared_ptr<Station> station,
-                                          System system) {
-    const auto& boot = settings_.spec.boot;
-    if (boot.method == BootMethod::Disk) {
-        // Else it would boot, and perhaps install, what somebody wanted once.
-        if (keeps_from_disk(system.boot)) co_await station->hardware.clear_boot(std::move(system));
-        co_return;
-    }
-    if (boot.method == BootMethod::VirtualMedia) {
-        const auto url = render_url(boot.imageURL, host, spec.identity.claim_name);
-        const auto slot = co_await station->hardware.insert_boot_image(system, url);
-        if (auto* data = spec.served_boot_data()) {
-            const auto where = co_await data->url(spec.record);
-            co_await station->hardware.insert_boot_data(system, where, slot);
-        }
-    }
-    auto wish = boot_wish(boot);
-    wish.http_uri = render_url(wish.http_uri, host, spec.identity.claim_name);
-    co_await station->hardware.set_boot(std::move(system), std::move(wish));
 }
 
 }  // namespace providers::redfish

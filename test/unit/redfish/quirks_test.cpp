@@ -243,7 +243,7 @@ TEST_CASE("quirk 14: 'already so' is success, and what a BMC remembers of its po
 TEST_CASE("quirk 14: an insert is not skipped because the slot looks taken") {
     World world(booting(BootMethod::VirtualMedia));
     auto& bmc = world.add("a", {.inserted_lingers = seconds{4}});
-    bmc.media("Cd") = {"https://images.example/a.iso", true, {}};
+    bmc.media("Cd") = {"https://images.example/another.iso", true, {}};
     auto claim = world.claim("c");
     REQUIRE(world.wake(claim));
     CHECK(bmc.count("POST", "EjectMedia") == 1);
