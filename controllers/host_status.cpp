@@ -3,13 +3,12 @@
 
 #include "base/text.hpp"
 #include "base/uuid.hpp"
-#include "controllers/host_reconciler.hpp"
+#include "controllers/host_capacity.hpp"
 #include "controllers/state/course.hpp"
 
 namespace controllers {
 
 using api::ConditionStatus;
-using api::v1alpha1::HostCapacity;
 using api::v1alpha1::HostPhase;
 using api::v1alpha1::HostStatus;
 using providers::Part;
@@ -18,10 +17,6 @@ namespace reasons = api::reasons;
 
 namespace {
 
-// A Node tells a little less memory than its firmware, and half of the processors where threads are switched
-// off; anything else means that the machine was changed.
-constexpr double kLeastOfMemory = 0.85;
-constexpr double kLeastOfCores = 0.5;
 constexpr std::chrono::minutes kPowerSettles{2};
 constexpr std::size_t kLongestMark = 253;
 constexpr const char* kLeftPrepared = "LeftPrepared";
@@ -44,62 +39,11 @@ void set(HostStatus& status, std::string_view type, ConditionStatus value, std::
     api::set_condition(status.conditions, update, facts.now);
 }
 
-std::int64_t whole(const api::ResourceList& list, const std::string& name) {
-    const auto found = list.find(name);
-    if (found == list.end()) return 0;
-    const auto milli = found->second.milli();
-    return name == "memory" ? milli / 1000 / (1024 * 1024) : milli / 1000;
-}
-
-// What is known, unless the BMC's figure shows that it is no longer true.
-std::int64_t known_or(std::int64_t known, std::int64_t told, double least) {
-    const bool is_plausible =
-        known <= told && static_cast<double>(known) >= least * static_cast<double>(told);
-    return is_plausible ? known : told;
-}
-
-// What device plugins added to a Node: "example.org/gpu".
-api::ResourceList extended_of(const api::ResourceList& list) {
-    api::ResourceList extended;
-    for (const auto& [name, amount] : list) {
-        if (name.find('/') != std::string::npos && !amount.is_zero()) extended[name] = amount;
-    }
-    return extended;
-}
-
 // A load that wanders by less than a tenth is no news.
 std::optional<std::int64_t> steady(std::optional<std::int64_t> known, std::optional<std::int64_t> told) {
     if (!known || !told) return told;
     const auto difference = *told > *known ? *told - *known : *known - *told;
     return difference * 10 < *known ? known : told;
-}
-
-// spec.capacity, then what its Node said when it last was one, as far as the BMC finds it plausible, then
-// what the BMC says.
-std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
-    HostCapacity capacity = facts.host.status.capacity.value_or(HostCapacity{});
-    const bool is_told = facts.report && facts.report->reachable && facts.report->cpu_cores > 0 &&
-                         facts.report->memory_mib > 0;
-    if (is_told) {
-        capacity.cpuCores = known_or(capacity.cpuCores, facts.report->cpu_cores, kLeastOfCores);
-        capacity.memoryMiB = known_or(capacity.memoryMiB, facts.report->memory_mib, kLeastOfMemory);
-    }
-    if (facts.claim && whole(facts.claim->status.capacity, "cpu") > 0) {
-        const auto cores = whole(facts.claim->status.capacity, "cpu");
-        const auto memory_mib = whole(facts.claim->status.capacity, "memory");
-        // The Node's kubelet writes them.
-        capacity.cpuCores = is_told ? known_or(cores, facts.report->cpu_cores, kLeastOfCores) : cores;
-        capacity.memoryMiB =
-            is_told ? known_or(memory_mib, facts.report->memory_mib, kLeastOfMemory) : memory_mib;
-        capacity.extended = extended_of(facts.claim->status.capacity);
-    }
-    if (const auto& wanted = facts.host.spec.capacity) {
-        if (wanted->cpuCores > 0) capacity.cpuCores = wanted->cpuCores;
-        if (wanted->memoryMiB > 0) capacity.memoryMiB = wanted->memoryMiB;
-        for (const auto& [name, amount] : wanted->extended) capacity.extended[name] = amount;
-    }
-    if (capacity == HostCapacity{}) return std::nullopt;
-    return capacity;
 }
 
 std::string disk_text(const providers::DiskGroup& disk) {

@@ -174,9 +174,10 @@ asio::awaitable<base::HttpResponse> Bmc::authorized_in_turn(const std::string& t
         }
         // A request refused with 401 has done nothing. One that is refused to a session that is good is about
         // the resource.
-        bool is_about_resource = access_->forbidden.contains(request.target);
-        if (!is_about_resource && tries > 0 && access_->token == token)
-            is_about_resource = co_await is_session_good();
+        // It was so before, or the session is new: unless that has ended, it is about the resource.
+        const bool is_likely = access_->forbidden.contains(request.target) || tries > 0;
+        bool is_about_resource = false;
+        if (is_likely && access_->token == token) is_about_resource = co_await is_session_good();
         if (is_about_resource) {
             access_->forbidden.insert(request.target);
             Complaint complaint;

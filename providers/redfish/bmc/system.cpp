@@ -170,8 +170,10 @@ std::string architecture_of(const json::object& processor) {
     const auto type = text_at(processor, "ProcessorType");
     if (!type.empty() && type != "CPU") return "";
     static constexpr std::pair<std::string_view, std::string_view> kByInstructionSet[] = {
-        {"x86-64", "amd64"},     {"ARM-A64", "arm64"},     {"RV64", "riscv64"},
-        {"PowerISA", "ppc64le"}, {"LoongArch", "loong64"},
+        {"x86-64", "amd64"},
+        {"ARM-A64", "arm64"},
+        {"RV64", "riscv64"},
+        {"PowerISA", "ppc64le"},
     };
     const auto told = text_at(processor, "InstructionSet");
     for (const auto& [set, architecture] : kByInstructionSet)

@@ -206,7 +206,12 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
         co_return co_await leave_on(std::move(command), std::move(host));
     const bool is_doubtful = progress.may_be_on || !progress.has_system;
     progress.has_ready_node = is_doubtful && co_await fleet_.inventory().has_ready_node(host);
-    if (progress.has_ready_node) progress.has_system = true;
+    if (progress.has_ready_node && !progress.has_system) {
+        // It came up after all, whatever was asked of it before.
+        progress.has_system = true;
+        progress.force_asked.reset();
+        progress.force_asked_last.reset();
+    }
     const bool is_sure = is_off && is_surely_off(progress, now) && !progress.has_ready_node;
     const auto retired = co_await binding_.retire(host, is_sure, is_woken);
     if (!retired) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);

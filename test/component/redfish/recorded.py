@@ -217,7 +217,7 @@ STATED = {"bmc.systemID": "`bmc.systemID`", "systemUUID": "`systemUUID`", "capac
 
 def plain(sentence):
     """Without what stands elsewhere in the row, and in the host's object."""
-    short = re.sub(r"^Unsupported: [^:]+: |; it offers .+$| of recorded|: The resource at .+ was not found\.", "", sentence)
+    short = re.sub(r"^no host: recorded |^Unsupported: [^:]+: |; it offers .+$| of recorded|: The resource at .+ was not found\.", "", sentence)
     short = re.sub(r"\.? \(HTTP status \d+\)", "", short)
     return short.replace("|", "/")
 

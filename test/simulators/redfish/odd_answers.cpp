@@ -44,7 +44,7 @@ std::function<bool(const base::HttpRequest&)> requests(std::string method, std::
 std::function<void(const base::HttpRequest&, base::HttpResponse&)> merging(std::string json_object) {
     return [changes = json::parse(json_object).as_object()](const base::HttpRequest&,
                                                             base::HttpResponse& response) {
-        if (response.status != 200) return;
+        if (response.status != 200 || response.body.empty()) return;
         auto document = json::parse(response.body).as_object();
         for (const auto& [name, value] : changes) document[name] = value;
         response.body = json::serialize(document);

@@ -213,3 +213,12 @@ TEST_CASE("a wrong Secret of many BMCs costs its account two refusals, also over
     }
     CHECK(logins == 2);
 }
+
+TEST_CASE("a resource that was refused once is asked for again when the session has ended") {
+    World world;
+    auto& bmc = world.add("a");
+    world.odd("a").add({.is_for = requests("GET", "/Systems/Blade1"), .times = 2, .instead = refusal(401)});
+    CHECK(look(world, "a").reason == "Forbidden");
+    bmc.expire_sessions();
+    CHECK(look(world, "a").reason.empty());
+}

@@ -209,3 +209,42 @@ TEST_CASE("an account that many BMCs ask one directory for fails at two of them,
         CHECK(world.examine("e").reason.empty());
     }
 }
+
+TEST_CASE("what the tree tells of processors, firmware and model is in the report") {
+    World world;
+    auto& bmc = world.add("a", {.firmware = "1.17", .tells_processors = false});
+    bmc.profile().manufacturer = "Contoso";
+    bmc.profile().model = "Standard 1U";
+    world.odd("a").add(
+        {.is_for =
+             [](const base::HttpRequest& request) {
+                 return request.target.ends_with("/Processors/1") ||
+                        request.target.ends_with("/Processors/2");
+             },
+         .alter =
+             [](const base::HttpRequest& request, base::HttpResponse& response) {
+                 const bool is_first = request.target.ends_with("1");
+                 response.body =
+                     is_first ? R"({"ProcessorType":"CPU","InstructionSet":"ARM-A64","TotalThreads":72})"
+                              : R"({"ProcessorType":"GPU","Manufacturer":"Contoso","Model":"G1"})";
+             }});
+    world.odd("a").add({.is_for = redfish_simulator::requests("GET", "/Systems/Blade1"),
+                        .alter = redfish_simulator::merging(R"({"BiosVersion":"2.4"})")});
+    const auto report = world.examine("a");
+    CHECK(report.model == "Contoso Standard 1U");
+    CHECK(report.bios_version == "2.4");
+    CHECK(report.bmc_version == "1.17");
+    CHECK(report.architecture == "arm64");
+    CHECK(report.cpu_cores == 72);
+    CHECK(report.accelerators == std::vector<providers::AcceleratorGroup>{{"GPU", "Contoso G1", 1}});
+}
+
+TEST_CASE("a serial number of blanks is none, and a product's number is no serial number") {
+    World world;
+    world.add("a");
+    world.odd("a").add({.is_for = redfish_simulator::requests("GET", "/Systems/Blade1"),
+                        .alter = redfish_simulator::merging(R"({"SerialNumber":"        ","SKU":"R1-U1"})")});
+    const auto report = world.examine("a");
+    CHECK(report.serial_number.empty());
+    CHECK(report.flaws.empty());
+}
