@@ -37,6 +37,8 @@ inline constexpr std::string_view kDoNotDisrupt = "kubenodesmith.io/do-not-disru
 inline constexpr std::string_view kKarpenterDoNotDisrupt = "karpenter.sh/do-not-disrupt";
 inline constexpr std::string_view kSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict";
 inline constexpr std::string_view kScaleDownDisabled = "cluster-autoscaler.kubernetes.io/scale-down-disabled";
+// On a NodeSmithHost: any other value has credentials that its BMC refused tried once more.
+inline constexpr std::string_view kRetryCredentials = "kubenodesmith.io/retry-credentials";
 inline constexpr std::string_view kAdopt = "kubenodesmith.io/adopt";  // on a Provider
 // On a Provider: the name or the identity of the Proxmox cluster that a person has moved it to.
 inline constexpr std::string_view kAcceptCluster = "kubenodesmith.io/accept-cluster";
@@ -151,6 +153,7 @@ inline constexpr std::string_view kAuthenticated = "Authenticated";
 inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
 inline constexpr std::string_view kInventoryComplete = "InventoryComplete";
 // Only where hosts are locked on their BMC.
+inline constexpr std::string_view kBootable = "Bootable";  // as its provider wants it booted
 inline constexpr std::string_view kLockable = "Lockable";
 inline constexpr std::string_view kHealthy = "Healthy";
 // ControlPlane

@@ -30,6 +30,8 @@ constexpr base::Duration kNoProviderRetry = std::chrono::minutes{1};
 // A changed Secret is noticed so soon. Only the Secret is read: the credentials that were refused are not
 // sent to the BMC again.
 constexpr base::Backoff kSecretRetry{std::chrono::seconds{5}, std::chrono::minutes{1}};
+// What passes by itself, such as an update of firmware, is looked at again so soon.
+constexpr base::Duration kPassingRetry = std::chrono::minutes{1};
 
 // What is asked of a host, or alters what is said of it.
 auto wish(const NodeSmithHost& host) {
@@ -270,6 +272,7 @@ base::Duration HostReconciler::pause_after(const Look& look, const NodeSmithHost
         const bool about_credentials = !report.authenticated && report.reason != api::reasons::kUnreachable;
         return about_credentials ? std::min(wait, kSecretRetry.after(look.failures)) : wait;
     }
+    if (!report.state.empty() || report.power_state.empty()) return kPassingRetry;
     return std::chrono::duration_cast<base::Duration>(interval(host) * (0.8 + 0.4 * random_.unit()));
 }
 

@@ -3,28 +3,23 @@
 
 #include "base/text.hpp"
 #include "base/uuid.hpp"
-#include "controllers/host_reconciler.hpp"
+#include "controllers/host_capacity.hpp"
 #include "controllers/state/course.hpp"
 
 namespace controllers {
 
 using api::ConditionStatus;
-using api::v1alpha1::HostCapacity;
 using api::v1alpha1::HostPhase;
 using api::v1alpha1::HostStatus;
+using providers::Part;
 namespace conditions = api::conditions;
 namespace reasons = api::reasons;
 
 namespace {
 
-// A Node tells a little less memory than its firmware, and half of the processors where threads are switched
-// off; anything else means that the machine was changed.
-constexpr double kLeastOfMemory = 0.85;
-constexpr double kLeastOfCores = 0.5;
-// More names than one machine's device plugins have, and more devices of one name, counted in shares of them.
-constexpr std::size_t kMostExtended = 16;
-constexpr std::int64_t kMostOfOneExtended = 1000;
 constexpr std::chrono::minutes kPowerSettles{2};
+constexpr std::size_t kLongestMark = 253;
+constexpr const char* kLeftPrepared = "LeftPrepared";
 constexpr const char* kInUseByOthers = "InUseByOthers";
 
 struct HostVerdict {
@@ -44,70 +39,11 @@ void set(HostStatus& status, std::string_view type, ConditionStatus value, std::
     api::set_condition(status.conditions, update, facts.now);
 }
 
-std::int64_t whole(const api::ResourceList& list, const std::string& name) {
-    const auto found = list.find(name);
-    if (found == list.end()) return 0;
-    const auto milli = found->second.milli();
-    return name == "memory" ? milli / 1000 / (1024 * 1024) : milli / 1000;
-}
-
-// What is known, unless the BMC's figure shows that it is no longer true.
-std::int64_t known_or(std::int64_t known, std::int64_t told, double least) {
-    const bool is_plausible =
-        known <= told && static_cast<double>(known) >= least * static_cast<double>(told);
-    return is_plausible ? known : told;
-}
-
-// What device plugins added to a Node: "example.org/gpu". The kubelet may write any name and amount, and they
-// are kept beyond its Node, so only plausible ones are believed.
-api::ResourceList extended_of(const api::ResourceList& list) {
-    const auto most = api::Quantity::of(kMostOfOneExtended);
-    api::ResourceList extended;
-    for (const auto& [name, amount] : list) {
-        const bool is_plausible = amount > api::Quantity() && amount <= most;
-        if (name.find('/') == std::string::npos || !is_plausible) continue;
-        extended[name] = amount;
-        if (extended.size() == kMostExtended) break;
-    }
-    return extended;
-}
-
 // A load that wanders by less than a tenth is no news.
 std::optional<std::int64_t> steady(std::optional<std::int64_t> known, std::optional<std::int64_t> told) {
     if (!known || !told) return told;
     const auto difference = *told > *known ? *told - *known : *known - *told;
     return difference * 10 < *known ? known : told;
-}
-
-// spec.capacity, then what its Node said when it last was one, as far as the BMC finds it plausible, then
-// what the BMC says.
-std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
-    HostCapacity capacity = facts.host.status.capacity.value_or(HostCapacity{});
-    const bool is_told = facts.report && facts.report->reachable && facts.report->cpu_cores > 0 &&
-                         facts.report->memory_mib > 0;
-    if (is_told) {
-        capacity.cpuCores = known_or(capacity.cpuCores, facts.report->cpu_cores, kLeastOfCores);
-        capacity.memoryMiB = known_or(capacity.memoryMiB, facts.report->memory_mib, kLeastOfMemory);
-    }
-    if (facts.claim && whole(facts.claim->status.capacity, "cpu") > 0) {
-        const auto cores = whole(facts.claim->status.capacity, "cpu");
-        const auto memory_mib = whole(facts.claim->status.capacity, "memory");
-        // The Node's kubelet writes them. What is known already comes from the BMC, or was plausible beside
-        // it.
-        const auto of_bmc = [&](std::int64_t told, std::int64_t known) { return is_told ? told : known; };
-        const auto most_cores = of_bmc(facts.report ? facts.report->cpu_cores : 0, capacity.cpuCores);
-        const auto most_memory = of_bmc(facts.report ? facts.report->memory_mib : 0, capacity.memoryMiB);
-        capacity.cpuCores = most_cores > 0 ? known_or(cores, most_cores, kLeastOfCores) : cores;
-        capacity.memoryMiB = most_memory > 0 ? known_or(memory_mib, most_memory, kLeastOfMemory) : memory_mib;
-        capacity.extended = extended_of(facts.claim->status.capacity);
-    }
-    if (const auto& wanted = facts.host.spec.capacity) {
-        if (wanted->cpuCores > 0) capacity.cpuCores = wanted->cpuCores;
-        if (wanted->memoryMiB > 0) capacity.memoryMiB = wanted->memoryMiB;
-        for (const auto& [name, amount] : wanted->extended) capacity.extended[name] = amount;
-    }
-    if (capacity == HostCapacity{}) return std::nullopt;
-    return capacity;
 }
 
 std::string disk_text(const providers::DiskGroup& disk) {
@@ -122,24 +58,49 @@ std::string port_text(const providers::PortGroup& port) {
            (is_whole ? std::to_string(mbps / 1000) + "G" : std::to_string(mbps) + "M");
 }
 
+// What could not be read this time stays as it was known; of what was not known, half is more than nothing.
+bool is_news(bool is_unknown, const providers::HostReport& report, std::initializer_list<Part> parts) {
+    return is_unknown || std::ranges::none_of(parts, [&](Part part) { return report.unread.contains(part); });
+}
+
 void describe_parts(HostStatus& status, const providers::HostReport& report) {
     constexpr std::size_t kLongest = 256;
-    status.disks.clear();
-    status.ports.clear();
-    for (const auto& [kind, size, count] : report.disks) status.disks.push_back({kind, size, count});
-    for (const auto& [speed, count] : report.ports) status.ports.push_back({speed, count});
-    status.diskSummary = base::joined(report.disks, ", ", disk_text).substr(0, kLongest);
-    status.portSummary = base::joined(report.ports, ", ", port_text).substr(0, kLongest);
+    if (is_news(status.disks.empty(), report, {Part::storage})) {
+        status.disks.clear();
+        for (const auto& [kind, size, count] : report.disks) status.disks.push_back({kind, size, count});
+        status.diskSummary = base::joined(report.disks, ", ", disk_text).substr(0, kLongest);
+    }
+    if (is_news(status.ports.empty(), report, {Part::interfaces, Part::chassis, Part::adapters})) {
+        status.ports.clear();
+        for (const auto& [speed, count] : report.ports) status.ports.push_back({speed, count});
+        status.portSummary = base::joined(report.ports, ", ", port_text).substr(0, kLongest);
+    }
+    if (is_news(status.accelerators.empty(), report, {Part::processors})) {
+        status.accelerators.clear();
+        for (const auto& [kind, model, count] : report.accelerators)
+            status.accelerators.push_back({kind, model, count});
+    }
+    if (is_news(status.macs.empty(), report, {Part::interfaces})) status.macs = report.macs;
+    if (is_news(status.architecture.empty(), report, {Part::processors}))
+        status.architecture = report.architecture;
+    if (is_news(status.bmcVersion.empty(), report, {Part::manager})) status.bmcVersion = report.bmc_version;
 }
 
 // It outlives the process: each new one would send them once more.
 void note_refusal(HostStatus& status, const HostFacts& facts) {
     const auto& report = *facts.report;
-    const bool is_known =
-        status.refusedCredentials && status.refusedCredentials->secret == report.refused_credentials;
-    if (report.authenticated) status.refusedCredentials.reset();
+    const auto& known = status.refusedCredentials;
+    const auto* mark = api::find(facts.host.metadata.annotations, api::annotations::kRetryCredentials);
+    const auto retry = (mark ? *mark : std::string()).substr(0, kLongestMark);
+    const bool is_known = known && known->secret == report.refused_credentials &&
+                          known->count == report.refusals && known->retry == retry;
+    if (!report.accepted_credentials.empty()) {
+        status.acceptedCredentials = report.accepted_credentials;
+        status.refusedCredentials.reset();
+    }
     if (report.refused_credentials.empty() || is_known) return;
-    status.refusedCredentials = api::v1alpha1::RefusedCredentials{report.refused_credentials, facts.now};
+    status.refusedCredentials =
+        api::v1alpha1::RefusedCredentials{report.refused_credentials, facts.now, report.refusals, retry};
 }
 
 void note_lock(HostStatus& status, const HostFacts& facts) {
@@ -151,6 +112,31 @@ void note_lock(HostStatus& status, const HostFacts& facts) {
         std::erase_if(status.conditions,
                       [](const auto& condition) { return condition.type == conditions::kLockable; });
     }
+}
+
+void note_boot(HostStatus& status, const HostFacts& facts) {
+    const auto& report = *facts.report;
+    const auto& why = report.boot_obstacle.empty() ? report.left_prepared : report.boot_obstacle;
+    set(status, conditions::kBootable, why.empty() ? ConditionStatus::True : ConditionStatus::False,
+        !report.boot_obstacle.empty() ? "Unsupported"
+        : why.empty()                 ? "Bootable"
+                                      : kLeftPrepared,
+        why.empty() ? "nothing is known against booting it as its provider wants" : why, facts);
+}
+
+// Also that it is absent, disabled or being updated.
+void note_health(HostStatus& status, const HostFacts& facts) {
+    const auto& report = *facts.report;
+    if (!report.state.empty())
+        return set(status, conditions::kHealthy, ConditionStatus::False, report.state,
+                   "its BMC says that the system is " + report.state +
+                       " (Status.State): it is given to no claim while that lasts",
+                   facts);
+    const bool is_critical = report.health == "Critical";
+    set(status, conditions::kHealthy, is_critical ? ConditionStatus::False : ConditionStatus::True,
+        is_critical ? "Critical" : std::string(reasons::kHealthy),
+        report.health.empty() ? "the BMC tells nothing of its health" : "its health is " + report.health,
+        facts);
 }
 
 void observe(HostStatus& status, const HostFacts& facts) {
@@ -171,7 +157,8 @@ void observe(HostStatus& status, const HostFacts& facts) {
     status.powerState = report.power_state;
     status.health = report.health;
     status.serialNumber = report.serial_number;
-    status.macs = report.macs;
+    status.model = report.model;
+    status.biosVersion = report.bios_version;
     status.powerWatts = steady(status.powerWatts, report.power_watts);
     describe_parts(status, report);
     const bool is_complete = report.flaws.empty();
@@ -184,11 +171,8 @@ void observe(HostStatus& status, const HostFacts& facts) {
     // that machine is to be turned off, and no other that answers in its place.
     if (!status.claimRef || status.systemUUID.empty()) status.systemUUID = report.system_uuid;
     note_lock(status, facts);
-    const bool is_critical = report.health == "Critical";
-    set(status, conditions::kHealthy, is_critical ? ConditionStatus::False : ConditionStatus::True,
-        is_critical ? "Critical" : std::string(reasons::kHealthy),
-        report.health.empty() ? "the BMC tells nothing of its health" : "its health is " + report.health,
-        facts);
+    note_health(status, facts);
+    note_boot(status, facts);
 }
 
 void verify_identity(HostStatus& status, const HostFacts& facts) {
@@ -269,6 +253,9 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
         if (condition && condition->status == ConditionStatus::False)
             return {HostPhase::Quarantined, condition->reason, condition->message};
     }
+    const auto* boot = api::find_condition(status.conditions, conditions::kBootable);
+    if (boot && boot->status == ConditionStatus::False && boot->reason != kLeftPrepared)
+        return {HostPhase::Quarantined, boot->reason, boot->message};
     if (facts.report && !facts.report->reason.empty())
         return {HostPhase::Quarantined, facts.report->reason, facts.report->message};
     const auto* lock = api::find_condition(status.conditions, conditions::kLockable);
@@ -282,7 +269,8 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
     if (status.nextRetryTime && facts.now < *status.nextRetryTime)
         return {HostPhase::Quarantined, "BackingOff",
                 "did not become a Node " + base::counted(status.failures, "time") +
-                    " in a row; it is tried again at " + status.nextRetryTime->str()};
+                    " in a row; it is tried again at " + status.nextRetryTime->str() +
+                    (status.lastFailure.empty() ? "" : ": " + status.lastFailure)};
     if (status.powerState == "On" && !is_adoptable(host)) {
         const auto whose = facts.node.empty() ? "somebody else uses it" : "it runs Node " + facts.node;
         return {HostPhase::Foreign, kInUseByOthers,
@@ -341,6 +329,7 @@ HostStatus next_host_status(const HostFacts& facts) {
     if (verdict.phase == HostPhase::InUse && facts.host.status.phase != HostPhase::InUse) {
         learn_wake_time(status, facts);
         status.failures = 0;
+        status.lastFailure.clear();
         status.nextRetryTime.reset();
     }
     status.phase = verdict.phase;

@@ -41,6 +41,7 @@ struct HostUse {
     // When it was turned on for its owner, or proved to be the owner's; nullopt: nothing says that it is not
     // somebody else's doing that it is on, so its power is never cut.
     std::optional<base::WallTime> woken;
+    std::string last_failure;  // why the last of the failures was one
 
     bool operator==(const HostUse&) const = default;
 };
@@ -93,12 +94,19 @@ struct Host {
     bool is_reachable = false;
     std::string power_state;  // as its BMC says it
     std::string system_uuid;
+    std::string architecture;  // empty: unknown
     std::vector<std::string> macs;
     std::optional<Capacity> capacity;
 
     HostUse use;
-    // The version of the Secret whose user and password its BMC refused; empty: it refused none.
+    // The versions of the Secrets whose user and password its BMC accepted last, and refused; empty: none.
+    std::string accepted_credentials;
     std::string refused_credentials;
+    int refusals = 0;                          // then: so often
+    std::optional<base::WallTime> refused_at;  // and when
+    // Any other value than when they were refused: a person wants them to be tried again.
+    std::string retry_mark;
+    std::string refused_mark;
     std::shared_ptr<const HostSource> source;
 };
 using HostPointer = std::shared_ptr<const Host>;

@@ -35,6 +35,9 @@ public:
     virtual asio::awaitable<std::optional<Host>> write(Host before, HostUse use, std::string message) = 0;
     // Tells people what is about to be done to the host, or was found out about it.
     virtual void announce(const Host& host, std::string reason, std::string message) = 0;
+    // Whether the Node of the claim that has the host is Ready, by what is known of it now. It says that
+    // something runs there, whatever the host's BMC says, and nothing else.
+    virtual asio::awaitable<bool> has_ready_node(Host host) = 0;
     // A Secret in the namespace. Throws CredentialsError if there is none, or if it may not be read.
     virtual asio::awaitable<SecretData> secret(std::string namespace_, std::string name) = 0;
 };

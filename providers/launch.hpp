@@ -27,6 +27,7 @@ struct MachineSpec {
     std::int64_t cpu_cores = 0;
     std::int64_t memory_mib = 0;           // what the node shall offer; the backend adds its own overhead
     std::string zone;                      // a wish for a zone; empty: any
+    std::string architecture;              // that its image is for: amd64, arm64; empty: any
     MachineRecord record;                  // as recorded in the claim so far
     std::vector<std::string> avoid_hosts;  // hosts where earlier attempts failed: used last
     // How many machines of the provider failed on a host lately, by host: those with the fewest are

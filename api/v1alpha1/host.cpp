@@ -12,15 +12,17 @@ BOOST_DESCRIBE_STRUCT(HostSpec, (),
                        priority, maintenance, quirks))
 BOOST_DESCRIBE_STRUCT(HostDisks, (), (kind, sizeGB, count))
 BOOST_DESCRIBE_STRUCT(HostPorts, (), (speedMbps, count))
-BOOST_DESCRIBE_STRUCT(RefusedCredentials, (), (secret, time))
+BOOST_DESCRIBE_STRUCT(HostAccelerators, (), (kind, model, count))
+BOOST_DESCRIBE_STRUCT(RefusedCredentials, (), (secret, time, count, retry))
 BOOST_DESCRIBE_STRUCT(ClaimReference, (), (name, uid))
 BOOST_DESCRIBE_ENUM(HostPhase, Discovering, Available, Reserved, PoweringOn, Joining, InUse, Draining,
                     PoweringOff, Wiping, Quarantined, Foreign, Maintenance, Unrecognized)
 BOOST_DESCRIBE_STRUCT(HostStatus, (),
                       (observedGeneration, conditions, claimRef, phase, powerState, health, systemUUID,
-                       serialNumber, macs, capacity, failures, nextRetryTime, wokenTime, wakeSeconds,
-                       powerWatts, disks, diskSummary, ports, portSummary, refusedCredentials, failedLooks,
-                       protectedSecret, nodeUID))
+                       serialNumber, model, biosVersion, bmcVersion, architecture, macs, capacity,
+                       accelerators, failures, lastFailure, nextRetryTime, wokenTime, wakeSeconds, powerWatts,
+                       disks, diskSummary, ports, portSummary, refusedCredentials, acceptedCredentials,
+                       failedLooks, protectedSecret, nodeUID))
 BOOST_DESCRIBE_STRUCT(NodeSmithHost, (), (metadata, spec, status))
 
 bool is_adoptable(const NodeSmithHost& host) {

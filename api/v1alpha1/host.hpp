@@ -56,10 +56,21 @@ struct HostPorts {
     bool operator==(const HostPorts&) const = default;
 };
 
-// What its BMC refused is not sent again until the Secret is another one, lest the account be locked.
+// So many accelerators of one kind and model.
+struct HostAccelerators {
+    std::string kind;   // as Redfish says: GPU, FPGA, DSP, Accelerator
+    std::string model;  // empty: unknown
+    std::int64_t count = 0;
+    bool operator==(const HostAccelerators&) const = default;
+};
+
+// What its BMC refused is not sent again until the Secret is another one, lest the account be locked; but
+// once a day, and when a person asks for it.
 struct RefusedCredentials {
     std::string secret;  // name and resourceVersion
     std::optional<Time> time;
+    std::int32_t count = 0;  // so often
+    std::string retry;       // what the annotation kubenodesmith.io/retry-credentials was then
     bool operator==(const RefusedCredentials&) const = default;
 };
 
@@ -88,9 +99,15 @@ struct HostStatus {
     std::string health;
     std::string systemUUID;
     std::string serialNumber;
+    std::string model;  // with its manufacturer
+    std::string biosVersion;
+    std::string bmcVersion;
+    std::string architecture;  // as Nodes say: amd64, arm64; empty: unknown
     std::vector<std::string> macs;
     std::optional<HostCapacity> capacity;
+    std::vector<HostAccelerators> accelerators;
     std::int32_t failures = 0;
+    std::string lastFailure;  // why the last of these failures was one
     std::optional<Time> nextRetryTime;
     // When it was turned on for its claim, or proved to run the Node of it. Absent: its power is never cut.
     std::optional<Time> wokenTime;
@@ -101,6 +118,7 @@ struct HostStatus {
     std::vector<HostPorts> ports;
     std::string portSummary;  // "2x25G 4x1G"
     std::optional<RefusedCredentials> refusedCredentials;
+    std::string acceptedCredentials;  // of which Secret, by name and resourceVersion; empty: of none
     // Looks in a row that failed; no more is counted than makes a difference to when it is looked at again.
     std::int32_t failedLooks = 0;
     // The Secret that may carry our finalizer for this host. It is recorded before the finalizer is added.

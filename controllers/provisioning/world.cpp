@@ -252,7 +252,9 @@ private:
         const auto& status = host.status;
         const bool is_free = api::is_true(status.conditions, conditions::kReady) && !status.claimRef &&
                              status.capacity && !candidates_.contains(api::key_of(host));
-        if (!is_free) return false;
+        const bool is_other =
+            !status.architecture.empty() && status.architecture != pool.spec.machineTemplate.architecture;
+        if (!is_free || is_other) return false;
         // The pool's pods must be able to count on running there.
         const auto& tolerated = pool.spec.machineTemplate.taints;
         return std::ranges::all_of(host.spec.taints, [&](const api::Taint& taint) {

@@ -7,6 +7,8 @@
 #include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/services/secret_data.hpp"
+#include "controllers/state/node_search.hpp"
+#include "controllers/state/pool_counts.hpp"
 #include "providers/errors.hpp"
 
 namespace providers {
@@ -27,6 +29,9 @@ using providers::HostStage;
 namespace {
 
 using ObjectPointer = std::shared_ptr<const NodeSmithHost>;
+
+constexpr std::size_t kLongestFailure = 1024;
+constexpr std::size_t kLongestRetryMark = 253;
 
 struct HostStageName {
     HostStage stage;
@@ -72,6 +77,7 @@ providers::HostUse use_of(const HostStatus& status) {
     if (const auto& claim = status.claimRef) use.owner = providers::HostOwner{claim->name, claim->uid};
     use.stage = host_stage_of(status.phase);
     use.failures = status.failures;
+    use.last_failure = status.lastFailure;
     if (status.nextRetryTime) use.next_retry = status.nextRetryTime->at;
     if (status.wokenTime) use.woken = status.wokenTime->at;
     return use;
@@ -96,10 +102,19 @@ providers::Host host_of(ObjectPointer object) {
     host.is_reachable = api::is_true(status.conditions, api::conditions::kReachable);
     host.power_state = status.powerState;
     host.system_uuid = status.systemUUID;
+    host.architecture = status.architecture;
     host.macs = status.macs;
     if (const auto& capacity = status.capacity)
         host.capacity = providers::Capacity{capacity->cpuCores, capacity->memoryMiB};
-    if (const auto& refused = status.refusedCredentials) host.refused_credentials = refused->secret;
+    if (const auto* mark = api::find(metadata.annotations, api::annotations::kRetryCredentials))
+        host.retry_mark = mark->substr(0, kLongestRetryMark);
+    host.accepted_credentials = status.acceptedCredentials;
+    if (const auto& refused = status.refusedCredentials) {
+        host.refused_credentials = refused->secret;
+        host.refusals = refused->count;
+        host.refused_mark = refused->retry;
+        if (refused->time) host.refused_at = refused->time->at;
+    }
     host.use = use_of(status);
     host.source = std::make_shared<const providers::HostSource>(std::move(object));
     return host;
@@ -116,6 +131,7 @@ HostStatus with_use(HostStatus status, const providers::HostUse& use, std::strin
     if (use.owner)
         status.claimRef = api::v1alpha1::ClaimReference{use.owner->claim_name, use.owner->claim_uid};
     status.failures = use.failures;
+    status.lastFailure = use.last_failure.substr(0, kLongestFailure);
     status.nextRetryTime.reset();
     if (use.next_retry) status.nextRetryTime = api::Time(*use.next_retry);
     status.wokenTime.reset();
@@ -215,6 +231,25 @@ void KubernetesHostInventory::announce(const providers::Host& host, std::string 
     if (claim && claim->metadata.uid == owner->uid)
         events_.warning(*claim, reason, "host " + host.name + " " + message);
     events_.warning(object, std::move(reason), std::move(message));
+}
+
+// By the same rules as a claim finds its Node, and by the API server's answer: the cache may be behind.
+asio::awaitable<bool> KubernetesHostInventory::has_ready_node(providers::Host host) {
+    const auto& object = *host.source->object;
+    const auto& owner = object.status.claimRef;
+    const auto claim =
+        owner ? informers_.claims.store().get({object.metadata.namespace_, owner->name}) : nullptr;
+    if (!claim || claim->metadata.uid != owner->uid) co_return false;
+    if (!claim::node_of(informers_, *claim)) {
+        const kube::ListOptions all;
+        auto nodes = co_await client_.list<api::Node>(all);
+        for (auto& node : nodes.objects) informers_.nodes.observe(std::move(node));
+    }
+    const auto node = claim::node_of(informers_, *claim);
+    if (!node) co_return false;
+    const auto key = api::key_of(*node);
+    const auto live = co_await client_.get<api::Node>(key);
+    co_return live && live->metadata.uid == node->metadata.uid ? is_ready(*live) : false;
 }
 
 asio::awaitable<providers::SecretData> KubernetesHostInventory::secret(std::string namespace_,

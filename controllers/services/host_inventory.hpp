@@ -25,6 +25,7 @@ public:
     asio::awaitable<std::optional<providers::Host>> write(providers::Host before, providers::HostUse use,
                                                           std::string message) override;
     void announce(const providers::Host& host, std::string reason, std::string message) override;
+    asio::awaitable<bool> has_ready_node(providers::Host host) override;
     asio::awaitable<providers::SecretData> secret(std::string namespace_, std::string name) override;
 
 private:

@@ -36,7 +36,7 @@ TooLarge::TooLarge()
     : std::runtime_error("takes more than the " + std::to_string(kMostMemory / kBytesPerMiB) +
                          " MiB of memory that an answer may take") {}
 
-std::optional<json::value> parse(std::string_view text, bool allow_invalid_utf8) {
+std::optional<json::value> parse(std::string_view text, bool allow_invalid_utf8, std::size_t* stopped_at) {
     json::parse_options options;
     options.max_depth = kMaxDepth;
     options.allow_invalid_utf8 = allow_invalid_utf8;
@@ -45,7 +45,9 @@ std::optional<json::value> parse(std::string_view text, bool allow_invalid_utf8)
         json::parser parser(memory, options);
         parser.reset(memory);
         boost::system::error_code error;
-        parser.write(text, error);
+        const auto read = parser.write_some(text, error);
+        if (!error && read < text.size()) error = json::make_error_code(json::error::extra_data);
+        if (error && stopped_at) *stopped_at = read;
         if (error) return std::nullopt;
         return parser.release();
     } catch (const std::bad_alloc&) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -22,7 +23,9 @@ public:
 };
 
 // Nullopt for what is no JSON or is nested more than 32 deep. Throws TooLarge where the value would take more
-// than kMostMemory while it is read. The value frees its memory when it goes.
-std::optional<json::value> parse(std::string_view text, bool allow_invalid_utf8 = false);
+// than kMostMemory while it is read. The value frees its memory when it goes. `stopped_at` is set to the byte
+// from which on it is no JSON.
+std::optional<json::value> parse(std::string_view text, bool allow_invalid_utf8 = false,
+                                 std::size_t* stopped_at = nullptr);
 
 }  // namespace providers::foreign

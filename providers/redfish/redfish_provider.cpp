@@ -12,6 +12,11 @@ namespace providers::redfish {
 
 namespace {
 
+std::string not_speaking_for(const std::string& host, const std::string& told, const std::string& expected) {
+    if (told.empty()) return "the BMC of host " + host + " tells no system UUID at the moment";
+    return "the BMC of host " + host + " speaks for system UUID " + told + " instead of " + expected;
+}
+
 class RedfishProvider final : public Provider, public HostExaminer, public SessionHolder {
 public:
     RedfishProvider(ProviderConfig config, ProviderEnvironment& environment)
@@ -104,8 +109,7 @@ asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity ide
     const bool answers_as_other = base::same_uuid(host->system_uuid, identity.system_uuid) &&
                                   !base::same_uuid(system.uuid, identity.system_uuid);
     if (answers_as_other)
-        throw ProviderError("the BMC of host " + record.machine_id + " speaks for system UUID " +
-                            system.uuid + " instead of " + identity.system_uuid +
+        throw ProviderError(not_speaking_for(record.machine_id, system.uuid, identity.system_uuid) +
                             ": whether the machine exists is not known");
     const bool is_it = system.power == PowerState::on && base::same_uuid(system.uuid, identity.system_uuid);
     if (!is_it) co_return std::nullopt;
@@ -125,8 +129,7 @@ asio::awaitable<bool> RedfishProvider::switch_power(MachineIdentity identity, Ma
     const auto visit = co_await station->bmc.visit();
     const auto system = co_await station->hardware.system();
     if (!base::same_uuid(system.uuid, identity.system_uuid))
-        throw ProviderError("the BMC of host " + name + " speaks for system UUID " + system.uuid +
-                            " instead of " + identity.system_uuid);
+        throw ProviderError(not_speaking_for(name, system.uuid, identity.system_uuid));
     if (power == Power::off) {
         Sleeper::Command order{std::move(identity), std::move(in_use)};
         co_return co_await sleeper_.switch_off(std::move(order), *host, station, system);

@@ -188,6 +188,7 @@ providers::MachineSpec Launcher::spec_of(const Observation& observation) const {
     spec.cpu_cores = size.cpuCores;
     spec.memory_mib = size.memoryMiB;
     spec.zone = claim.spec.zone;
+    if (observation.pool) spec.architecture = observation.pool->spec.machineTemplate.architecture;
     spec.record = record_of(claim.status);
     for (const auto& interface : claim.status.networkInterfaces)
         spec.mac_addresses[interface.name] = interface.macAddress;

@@ -81,8 +81,9 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
 }
 
 // A machine that exists but does not come up; time that the provider did not answer is not held against it
-// before it was seen for the first time.
+// before it was seen for the first time. One whose Node is Ready is up, whatever its provider says.
 bool is_overdue(const ClaimStatus& status, const Situation& s) {
+    if (s.node && api::is_true(s.node->status.conditions, conditions::kReady)) return false;
     const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
     if (!launched || launched->status != ConditionStatus::Unknown || !launched->lastTransitionTime)
         return false;

@@ -5,6 +5,8 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/backoff.hpp"
+#include "providers/foreign/shown_text.hpp"
+#include "providers/redfish/bmc/bmc_requests.hpp"
 #include "providers/redfish/bmc/document.hpp"
 #include "providers/redfish/bmc/etag.hpp"
 #include "providers/redfish/bmc/link.hpp"
@@ -20,11 +22,7 @@ constexpr base::Backoff kReadBackoff{std::chrono::seconds{1}, std::chrono::secon
 constexpr base::Duration kLongestReadWait = std::chrono::seconds{5};
 
 base::HttpRequest make_request(std::string method, std::string target, std::string body = {}) {
-    base::HttpRequest request;
-    request.method = std::move(method);
-    request.target = std::move(target);
-    request.headers.set("Accept", "application/json");
-    request.headers.set("OData-Version", "4.0");
+    auto request = bare_request(std::move(method), std::move(target));
     if (request.method != "GET") {
         request.headers.set("Content-Type", "application/json");
         request.body = std::move(body);
@@ -33,7 +31,8 @@ base::HttpRequest make_request(std::string method, std::string target, std::stri
 }
 
 bool is_worth_repeating(ErrorKind kind) {
-    return kind == ErrorKind::busy || kind == ErrorKind::unreachable || kind == ErrorKind::other;
+    return kind == ErrorKind::busy || kind == ErrorKind::unreachable || kind == ErrorKind::other ||
+           kind == ErrorKind::unreadable;
 }
 
 void replace_all(std::string& text, const std::string& part) {
@@ -65,11 +64,12 @@ std::string vendor_of(const json::object& root) {
 
 }  // namespace
 
-Bmc::Bmc(WireOptions options, Login login, std::shared_ptr<Account> account, Traffic& traffic)
+Bmc::Bmc(WireOptions options, Login login, std::shared_ptr<Account> account, std::shared_ptr<Access> access,
+         Traffic& traffic)
     : wire_(std::move(options), traffic),
       login_(std::move(login)),
       account_(std::move(account)),
-      log_ins_(traffic.environment.executor, 1) {}
+      access_(std::move(access)) {}
 
 std::string Bmc::resolve(const std::string& tried, const std::string& link) const {
     const auto target = target_of(link, wire_.origin(), Origin::any);
@@ -81,7 +81,7 @@ std::string Bmc::resolve(const std::string& tried, const std::string& link) cons
 
 void Bmc::mask(std::string& text) const {
     replace_all(text, login_.password);
-    replace_all(text, token_);
+    replace_all(text, access_->token);
     for (const auto& hidden : hidden_) replace_all(text, hidden);
 }
 
@@ -98,6 +98,21 @@ Complaint Bmc::complain(const base::HttpResponse& response) const {
     return complaint;
 }
 
+std::string Bmc::refusal_in(const json::object& body) const {
+    auto words = redfish::refusal_in(body);
+    // A task that failed before anybody asked for it stands in the answer itself.
+    if (words.empty() && task_progress(200, body) == TaskProgress::failed)
+        words = redfish::words_of_task(body);
+    mask(words);
+    return words;
+}
+
+std::string Bmc::words_of_task(const json::object& task) const {
+    auto words = redfish::words_of_task(task);
+    mask(words);
+    return words;
+}
+
 void Bmc::note_quirk(const std::string& message) {
     wire_.traffic().retries.with({wire_.traffic().provider, vendor_, message}).add();
 }
@@ -108,26 +123,70 @@ asio::awaitable<json::object> Bmc::root() {
     const std::string tried = "reading the service root of " + host();
     for (int attempt = 1;; ++attempt) {
         auto request = make_request("GET", "/redfish/v1/");
-        if (asks_for_identity_) request.headers.set("Accept-Encoding", "identity");
+        request.headers.set("Accept-Encoding", asks_root_for_identity_ ? "identity" : "*");
         const auto response = co_await wire_.send(tried, std::move(request), Effect::none);
+        auto complaint = response.status == 200 ? Complaint{} : complain(response);
         if (response.status == 200) {
-            root_ = parse_object(response.body);
-            vendor_ = vendor_of(*root_);
-            if (!root_->empty()) co_return *root_;
-            Complaint complaint;
-            complaint.message = "what answers there is no Redfish service";
-            throw RedfishError(tried, std::move(complaint));
+            try {
+                auto service = object_of(tried, response);
+                if (!service.empty()) {
+                    vendor_ = vendor_of(service);
+                    root_ = std::move(service);
+                    co_return *root_;
+                }
+                complaint.message = "what answers there is no Redfish service";
+            } catch (const RedfishError& error) {
+                complaint = error.complaint;
+                complaint.message = "what answers there is no Redfish service: " + complaint.message;
+            }
         }
-        const auto complaint = complain(response);
-        if (complaint.kind == ErrorKind::not_acceptable && asks_for_identity_) {
-            asks_for_identity_ = false;
+        if (complaint.kind == ErrorKind::not_acceptable && asks_root_for_identity_) {
+            asks_root_for_identity_ = false;
             continue;
         }
-        const bool again = attempt < kReadAttempts && complaint.kind == ErrorKind::busy &&
+        const bool may_pass = complaint.kind == ErrorKind::busy || complaint.kind == ErrorKind::unreadable;
+        const bool again = attempt < kReadAttempts && may_pass &&
                            complaint.retry_after.value_or(base::Duration::zero()) <= kLongestReadWait;
         if (!again) throw RedfishError(tried, complaint);
         co_await clock().sleep_for(complaint.retry_after.value_or(kReadBackoff.after(attempt)));
     }
+}
+
+// What it says is said in the object; an answer without one is an error, not a resource without properties.
+json::object Bmc::object_of(const std::string& tried, const base::HttpResponse& response) const {
+    Complaint complaint;
+    complaint.kind = ErrorKind::unreadable;
+    const auto encoding = response.headers.find("Content-Encoding");
+    const bool is_encoded = encoding && !equal_ignoring_case(*encoding, "identity") && !encoding->empty();
+    if (is_encoded) {
+        complaint.message = "the answer is compressed (" + foreign::shown(std::string(*encoding)) +
+                            "), which was not asked for and is not read";
+        throw RedfishError(tried, std::move(complaint));
+    }
+    auto object = read_object(response.body, complaint.message);
+    if (!object) throw RedfishError(tried, std::move(complaint));
+    return std::move(*object);
+}
+
+asio::awaitable<Resource> Bmc::read(const std::string& tried, std::string target) {
+    auto response = co_await request(tried, make_request("GET", target), Effect::none);
+    if (response.status == 404 && target.back() != '/') {
+        // Some BMCs know their resources only by the path with a slash at its end.
+        auto slashed = co_await request(tried, make_request("GET", target + "/"), Effect::none);
+        if (slashed.status == 200) {
+            response = std::move(slashed);
+            target += '/';
+        }
+    }
+    if (response.status != 200) throw RedfishError(tried, complain(response));
+    Resource resource{std::move(target), object_of(tried, response), {}};
+    resource.etag = etag_of(response, resource.body);
+    co_return resource;
+}
+
+asio::awaitable<Resource> Bmc::get_once(std::string link) {
+    const auto tried = "reading " + link + " of " + host();
+    co_return co_await read(tried, resolve(tried, link));
 }
 
 asio::awaitable<Resource> Bmc::get(std::string link) {
@@ -136,22 +195,7 @@ asio::awaitable<Resource> Bmc::get(std::string link) {
     for (int attempt = 1;; ++attempt) {
         std::optional<Complaint> complaint;
         try {
-            const auto response = co_await request(tried, make_request("GET", target), Effect::none);
-            if (response.status == 200) {
-                Resource resource{target, parse_object(response.body), {}};
-                resource.etag = etag_of(response, resource.body);
-                co_return resource;
-            }
-            complaint = complain(response);
-            if (complaint->kind == ErrorKind::not_found && target.back() != '/' && attempt == 1) {
-                // Some BMCs know their resources only by the path with a slash at its end.
-                const auto slashed = co_await request(tried, make_request("GET", target + "/"), Effect::none);
-                if (slashed.status == 200) {
-                    Resource resource{target + "/", parse_object(slashed.body), {}};
-                    resource.etag = etag_of(slashed, resource.body);
-                    co_return resource;
-                }
-            }
+            co_return co_await read(tried, target);
         } catch (const RedfishError& error) {
             complaint = error.complaint;
         }
@@ -170,10 +214,7 @@ asio::awaitable<std::optional<Resource>> Bmc::find(std::string link) {
     try {
         co_return co_await get(std::move(link));
     } catch (const RedfishError& error) {
-        const auto kind = error.kind();
-        const bool is_absent = kind == ErrorKind::not_found || kind == ErrorKind::unsupported ||
-                               kind == ErrorKind::other || kind == ErrorKind::invalid_request;
-        if (!is_absent) throw;
+        if (!is_absence(error.kind())) throw;
     }
     co_return std::nullopt;
 }
@@ -271,11 +312,13 @@ asio::awaitable<std::pair<int, json::object>> Bmc::poll(std::string link) {
 
 asio::awaitable<base::HttpResponse> Bmc::request(std::string tried, base::HttpRequest request,
                                                  Effect effect) {
-    if (asks_for_identity_) request.headers.set("Accept-Encoding", "identity");
+    // HPE Gen10+ has registries that it only serves compressed, and whatever does not ask for identity is
+    // compressed by some.
+    const bool wants_identity = !only_compressed_.contains(request.target);
+    request.headers.set("Accept-Encoding", wants_identity ? "identity" : "*");
     auto response = co_await authorized(tried, request, effect);
-    if (response.status == 406 && asks_for_identity_) {
-        // HPE Gen10+ has registries that it only serves compressed, and says so for anything.
-        asks_for_identity_ = false;
+    if (response.status == 406 && wants_identity) {
+        only_compressed_.insert(request.target);
         request.headers.set("Accept-Encoding", "*");
         response = co_await authorized(tried, request, effect);
     }

@@ -1,4 +1,6 @@
-// How a Bmc authenticates: one session, used for everything; Basic where there are none.
+// How a Bmc authenticates: one session of all hosts behind it, used for everything; Basic where there are
+// none. One refusal of what was accepted before is a doubt, not a verdict: BMCs refuse good credentials under
+// load, while they start, and while a directory is away.
 #include <boost/json/serialize.hpp>
 
 #include "api/bytes.hpp"
@@ -10,79 +12,136 @@ namespace providers::redfish {
 
 namespace {
 
-// iLO refuses good credentials now and then.
-constexpr base::Duration kSecondThought = std::chrono::seconds{2};
+// When doubtful credentials are tried again, by refusals so far.
+constexpr base::Duration kSecondThought = std::chrono::seconds{5};
+constexpr base::Duration kThirdThought = std::chrono::minutes{2};
 // So long requests go without a session when the BMC has none left.
 constexpr base::Duration kWithoutSession = std::chrono::minutes{10};
-constexpr std::size_t kMostSessions = 32;
+// For a session, where the BMC has none left and takes nothing else.
+constexpr base::Duration kSessionRetry = std::chrono::seconds{15};
 constexpr int kMostRefusals = 2;
 // Sessions that are opened for one request; others of ours may end them where there is room for one only.
 constexpr int kMostSessionTries = 3;
 
-base::HttpRequest bare_request(std::string method, std::string target) {
-    base::HttpRequest request;
-    request.method = std::move(method);
-    request.target = std::move(target);
-    request.headers.set("Accept", "application/json");
-    request.headers.set("OData-Version", "4.0");
-    return request;
-}
+using Way = Access::Way;
 
 bool has_no_sessions(ErrorKind kind) {
-    return kind == ErrorKind::not_found || kind == ErrorKind::unsupported || kind == ErrorKind::other ||
-           kind == ErrorKind::invalid_request;
+    return kind == ErrorKind::not_found || kind == ErrorKind::unsupported;
+}
+
+// It does not say that there are none, but gives none.
+bool may_have_no_sessions(ErrorKind kind) {
+    return kind == ErrorKind::session_limit || kind == ErrorKind::other || kind == ErrorKind::invalid_request;
+}
+
+RedfishError not_now(const std::string& tried, std::string message, base::Duration retry_after) {
+    Complaint complaint;
+    complaint.kind = ErrorKind::busy;
+    complaint.message = std::move(message);
+    complaint.retry_after = retry_after;
+    return RedfishError(tried, std::move(complaint));
 }
 
 }  // namespace
 
 bool Bmc::is_suspended() const {
-    return suspended_until_ && wire_.now() < *suspended_until_;
+    return access_->suspended_until && wire_.now() < *access_->suspended_until;
+}
+
+void Bmc::remember(bool is_proven, int refusals, std::optional<base::Duration> suspended_for) {
+    if (access_->refusals == 0) access_->refusals = refusals;
+    access_->is_proven = access_->is_proven || is_proven;
+    if (suspended_for && !access_->suspended_until) access_->suspended_until = wire_.now() + *suspended_for;
+}
+
+void Bmc::try_again() {
+    access_->suspended_until.reset();
+    access_->doubted_until.reset();
+    account_->refusals = 0;
 }
 
 void Bmc::suspend(const std::string& tried) {
-    suspended_until_ = clock().now() + kSuspension;
-    token_.clear();
+    access_->token.clear();
     Complaint complaint;
     complaint.kind = ErrorKind::unauthorized;
-    complaint.message = "the BMC refused user " + login_.username +
-                        "; nothing more is sent to it, so that the account is not locked, until username or "
-                        "password in its credentials Secret change";
-    complaint.retry_after = kSuspension;
+    complaint.message =
+        "the BMC refused user " + login_.username +
+        "; nothing more is sent to it, so that the account is not locked, until username or password in its "
+        "credentials Secret change, or its annotation kubenodesmith.io/retry-credentials, or a day has "
+        "passed "
+        "(if its session service is switched off, put basicAuth into spec.quirks)";
+    complaint.retry_after = *access_->suspended_until - wire_.now();
     throw RedfishError(tried, std::move(complaint));
 }
 
-void Bmc::authorize(base::HttpRequest& request) const {
-    request.headers.set("X-Auth-Token", token_);
+void Bmc::doubt(const std::string& tried) {
+    throw not_now(tried,
+                  "the BMC refused user " + login_.username + ", whom it had accepted with this password (" +
+                      std::to_string(access_->refusals) + " of " + std::to_string(kMostDoubts) +
+                      " refusals after which nothing more is sent to it); tried again later",
+                  *access_->doubted_until - wire_.now());
 }
 
-asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::HttpRequest request,
-                                                    Effect effect) {
-    request.headers.set("Authorization",
-                        "Basic " + api::Bytes{login_.username + ":" + login_.password}.str());
-    auto response = co_await wire_.send(tried, request, effect);
-    if (response.status == 401 && is_proven_ && effect == Effect::none) {
+// Returns after seconds if they are worth a second try at once.
+asio::awaitable<void> Bmc::note_refusal(std::string tried) {
+    access_->token.clear();
+    ++access_->refusals;
+    if (access_->is_proven && access_->refusals < kMostDoubts) {
         note_quirk("Unauthorized");
+        access_->doubted_until = wire_.now() + (access_->refusals == 1 ? kSecondThought : kThirdThought);
+        if (access_->refusals > 1) doubt(tried);
         co_await clock().sleep_for(kSecondThought);
-        response = co_await wire_.send(tried, request, effect);
+        co_return;
     }
-    if (response.status == 401) note_refusal(tried);
-    if (response.status < 400) prove();
-    co_return response;
-}
-
-void Bmc::note_refusal(const std::string& tried) {
     ++account_->refusals;
+    access_->suspended_until = wire_.now() + kSuspension;
     suspend(tried);
 }
 
 void Bmc::prove() {
-    is_proven_ = true;
+    access_->is_proven = true;
+    access_->refusals = 0;
+    access_->doubted_until.reset();
+    access_->suspended_until.reset();
     account_->is_proven = true;
+}
+
+void Bmc::authorize(base::HttpRequest& request) const {
+    request.headers.set("X-Auth-Token", access_->token);
+}
+
+base::HttpRequest Bmc::with_password(base::HttpRequest request) const {
+    request.headers.set("Authorization",
+                        "Basic " + api::Bytes{login_.username + ":" + login_.password}.str());
+    return request;
+}
+
+// Sessions are what this BMC wants, as far as is known; that it refuses Basic proves nothing of the password.
+bool Bmc::is_basic_a_guess() const {
+    return access_->way != Way::basic;
+}
+
+asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::HttpRequest request,
+                                                    Effect effect) {
+    while (true) {
+        auto response = co_await wire_.send(tried, with_password(request), effect);
+        if (response.status < 400) prove();
+        if (response.status != 401) co_return response;
+        if (is_basic_a_guess()) {
+            access_->is_basic_refused = true;
+            access_->basic_until.reset();
+            throw not_now(tried, "not now: the BMC has no session left, and takes nothing else",
+                          kSessionRetry);
+        }
+        co_await note_refusal(tried);
+    }
 }
 
 asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, base::HttpRequest request,
                                                     Effect effect) {
+    if (is_suspended() && account_->is_proven) co_await reconsider_sessions();
     if (is_suspended()) suspend(tried);
+    if (access_->doubted_until && wire_.now() < *access_->doubted_until) doubt(tried);
     if (account_->is_proven) co_return co_await authorized_in_turn(tried, std::move(request), effect);
     co_await root();  // one that does not answer keeps no others waiting
     const auto turn = co_await account_->turns.enter("");
@@ -103,24 +162,51 @@ asio::awaitable<base::HttpResponse> Bmc::authorized_in_turn(const std::string& t
                                                             base::HttpRequest request, Effect effect) {
     for (int tries = 0; tries < kMostSessionTries; ++tries) {
         co_await log_in();
-        if (token_.empty()) co_return co_await send_basic(tried, std::move(request), effect);
-        const auto token = token_;
+        if (access_->token.empty()) co_return co_await send_basic(tried, std::move(request), effect);
+        const auto token = access_->token;
         auto sent = request;
         authorize(sent);
         auto response = co_await wire_.send(tried, std::move(sent), effect);
         if (response.status != 401) {
             prove();
+            access_->forbidden.erase(request.target);
             co_return response;
         }
-        // The session has ended; a request refused with 401 has done nothing. Another one may be open again.
-        if (token_ == token) token_.clear();
+        // A request refused with 401 has done nothing. One that is refused to a session that is good is about
+        // the resource.
+        // It was so before, or the session is new: unless that has ended, it is about the resource.
+        const bool is_likely = access_->forbidden.contains(request.target) || tries > 0;
+        bool is_about_resource = false;
+        if (is_likely && access_->token == token) is_about_resource = co_await is_session_good();
+        if (is_about_resource) {
+            access_->forbidden.insert(request.target);
+            Complaint complaint;
+            complaint.kind = ErrorKind::forbidden;
+            complaint.message =
+                "the BMC refuses this resource to user " + login_.username + " (HTTP status 401)";
+            throw RedfishError(tried, std::move(complaint));
+        }
+        co_await replace_session(token);
     }
     // Opening them proves the credentials right.
-    Complaint complaint;
-    complaint.kind = ErrorKind::busy;
-    complaint.message = "not now: the BMC ended " + std::to_string(kMostSessionTries) +
-                        " sessions at once; somebody else may need them";
-    throw RedfishError(tried, std::move(complaint));
+    throw not_now(tried,
+                  "not now: the BMC ended " + std::to_string(kMostSessionTries) +
+                      " sessions at once; somebody else may need them",
+                  kSessionRetry);
+}
+
+// BMCs have few sessions: one is ended, as far as it has not ended by itself, before it is replaced.
+asio::awaitable<void> Bmc::replace_session(std::string token) {
+    if (access_->token == token) co_await log_out();
+}
+
+asio::awaitable<bool> Bmc::is_session_good() {
+    if (access_->session.empty()) co_return false;
+    auto request = bare_request("GET", access_->session);
+    authorize(request);
+    const auto response =
+        co_await wire_.send("reading our session of " + host(), std::move(request), Effect::none);
+    co_return response.status == 200;
 }
 
 asio::awaitable<base::HttpResponse> Bmc::post_session(std::string target, bool with_context) {
@@ -136,50 +222,72 @@ asio::awaitable<base::HttpResponse> Bmc::post_session(std::string target, bool w
 }
 
 asio::awaitable<void> Bmc::log_in() {
-    const auto pass = co_await log_ins_.enter("");
+    const auto pass = co_await access_->log_ins.enter("");
     if (wire_.needs_probe()) co_await root();
-    const bool goes_without = basic_until_ && clock().now() < *basic_until_;
-    if (!token_.empty() || way_ == Way::basic || goes_without) co_return;
+    // Somebody else may have been refused meanwhile.
     const std::string tried = "logging in to " + host();
+    if (is_suspended()) suspend(tried);
+    if (access_->doubted_until && wire_.now() < *access_->doubted_until) doubt(tried);
+    const bool goes_without = access_->basic_until && wire_.now() < *access_->basic_until;
+    if (!access_->token.empty() || access_->way == Way::basic || goes_without) co_return;
     const auto service = co_await root();
     auto link = link_at(object_at(service, "Links"), "Sessions");
     if (link.empty() && !link_at(service, "SessionService").empty())
         link = link_at(service, "SessionService") + "/Sessions";
     const auto target = target_of(link, wire_.origin(), Origin::any);
     if (!target) {
-        way_ = Way::basic;
+        access_->way = Way::basic;
         co_return;
     }
+    co_await open_session(*target);
+}
+
+// Basic for a while, where it is not known to be refused.
+void Bmc::go_without_session() {
+    if (access_->is_basic_refused)
+        throw not_now("logging in to " + host(),
+                      "not now: the BMC has no session left, and takes nothing else", kSessionRetry);
+    access_->basic_until = wire_.now() + kWithoutSession;
+}
+
+asio::awaitable<void> Bmc::open_session(std::string target) {
+    const std::string tried = "logging in to " + host();
     for (bool may_clean = true;;) {
-        const auto response = co_await post_session(*target, sends_context_);
+        const auto response = co_await post_session(target, access_->sends_context);
         const auto token = response.headers.find("X-Auth-Token");
         if (response.status < 300 && token) {
             const auto location = response.headers.find("Location");
-            token_ = std::string(*token);
-            session_ = location ? target_of(std::string(*location), wire_.origin(), Origin::any).value_or("")
-                                : link_at(parse_object("{\"s\":" + response.body + "}"), "s");
-            way_ = Way::session;
-            basic_until_.reset();
+            access_->token = std::string(*token);
+            access_->session =
+                location ? target_of(std::string(*location), wire_.origin(), Origin::any).value_or("")
+                         : link_at(parse_object("{\"s\":" + response.body + "}"), "s");
+            access_->way = Way::session;
+            access_->basic_until.reset();
             prove();
             co_return;
         }
         const auto complaint = complain(response);
-        if (response.status < 300) {
-            way_ = Way::basic;
+        if (response.status < 300 || has_no_sessions(complaint.kind)) {
+            access_->way = Way::basic;
             co_return;
         }
-        if (complaint.kind == ErrorKind::unauthorized) note_refusal(tried);
-        if (sends_context_ && complaint.kind == ErrorKind::invalid_request) {
-            sends_context_ = false;
-        } else if (complaint.kind == ErrorKind::session_limit && may_clean) {
+        if (complaint.kind == ErrorKind::unauthorized) {
+            const bool are_off = co_await are_sessions_switched_off();
+            if (are_off) {
+                access_->way = Way::basic;
+                co_return;
+            }
+            co_await note_refusal(tried);
+            continue;
+        }
+        if (access_->sends_context && complaint.kind == ErrorKind::invalid_request) {
+            access_->sends_context = false;
+        } else if (complaint.kind == ErrorKind::session_limit && may_clean && !access_->is_basic_refused) {
             may_clean = false;
             note_quirk("SessionLimitExceeded");
-            co_await delete_leaked_sessions(*target);
-        } else if (complaint.kind == ErrorKind::session_limit) {
-            basic_until_ = clock().now() + kWithoutSession;
-            co_return;
-        } else if (has_no_sessions(complaint.kind)) {
-            way_ = Way::basic;
+            co_await delete_leaked_sessions(target);
+        } else if (may_have_no_sessions(complaint.kind)) {
+            go_without_session();
             co_return;
         } else {
             throw RedfishError(tried, complaint);
@@ -187,38 +295,31 @@ asio::awaitable<void> Bmc::log_in() {
     }
 }
 
-// Of an earlier run of ours that ended without logging out.
-asio::awaitable<void> Bmc::delete_leaked_sessions(std::string target) {
-    const std::string tried = "reading the sessions of " + host();
-    const auto listed = co_await send_basic(tried, bare_request("GET", target), Effect::none);
-    auto members = links_at(parse_object(listed.body), "Members");
-    if (members.size() > kMostSessions) members.resize(kMostSessions);
-    for (const auto& member : members) {
-        const auto session = target_of(member, wire_.origin(), Origin::any);
-        if (!session) continue;
-        try {
-            const auto read = co_await send_basic(tried, bare_request("GET", *session), Effect::none);
-            if (text_at(parse_object(read.body), "Context") != login_.context) continue;
-            co_await send_basic("ending a session of " + host(), bare_request("DELETE", *session),
-                                Effect::session);
-        } catch (const RedfishError& error) {
-            // One that ended meanwhile, or may not be read, must not keep the others.
-            if (error.kind() != ErrorKind::not_found && error.kind() != ErrorKind::forbidden) throw;
-        }
-    }
+// It refused a login before another BMC accepted the account: its sessions may be switched off.
+asio::awaitable<void> Bmc::reconsider_sessions() {
+    const bool are_off = co_await are_sessions_switched_off();
+    if (!are_off) co_return;
+    access_->way = Way::basic;
+    access_->suspended_until.reset();
+    access_->refusals = 0;
 }
 
-asio::awaitable<void> Bmc::log_out() {
-    if (!has_session()) co_return;
-    auto request = bare_request("DELETE", session_);
-    authorize(request);
-    token_.clear();
-    session_.clear();
-    try {
-        co_await wire_.send("logging out of " + host(), std::move(request), Effect::session);
-    } catch (const RedfishError&) {
-        co_return;  // the session ends by itself after a while
-    }
+// SessionService.ServiceEnabled, which only who is known may read. Asked once, and only of a BMC that never
+// gave a session. It may be one more refusal, which an account of many BMCs is spared until one accepted it.
+asio::awaitable<bool> Bmc::are_sessions_switched_off() {
+    const bool is_spared = account_->bmcs > 1 && !account_->is_proven;
+    const bool is_known = access_->is_service_read || access_->is_proven || access_->is_basic_refused;
+    const auto service = co_await root();
+    const auto target = target_of(link_at(service, "SessionService"), wire_.origin(), Origin::any);
+    if (is_known || is_spared || !target) co_return false;
+    access_->is_service_read = true;
+    const auto response = co_await wire_.send("reading the session service of " + host(),
+                                              with_password(bare_request("GET", *target)), Effect::none);
+    if (response.status == 401) access_->is_basic_refused = true;
+    if (response.status != 200) co_return false;
+    const auto document = parse_object(response.body);
+    const auto* enabled = document.if_contains("ServiceEnabled");
+    co_return enabled && enabled->is_bool() && !enabled->get_bool();
 }
 
 }  // namespace providers::redfish

@@ -88,7 +88,9 @@ std::string last_component(const std::string& id) {
 void append(std::vector<ExtendedInfo>& all, const json::value& entry) {
     if (!entry.is_object()) return;
     const auto& object = entry.get_object();
-    ExtendedInfo info{last_component(text_at(object, "MessageId")), text_at(object, "Message"), {}};
+    ExtendedInfo info{last_component(text_at(object, "MessageId")), text_at(object, "Message"), {}, ""};
+    info.severity = text_at(object, "MessageSeverity");
+    if (info.severity.empty()) info.severity = text_at(object, "Severity");
     for (const auto& argument : array_at(object, "MessageArgs")) {
         if (argument.is_string()) info.arguments.emplace_back(argument.get_string());
     }
@@ -138,6 +140,42 @@ std::optional<std::string> Complaint::known_id() const {
 
 bool Complaint::says(std::string_view id) const {
     return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+std::string refusal_in(const json::object& body) {
+    const auto& error = object_at(body, "error");
+    if (error.empty()) return "";
+    const auto infos = extended_info(body);
+    // Many answer what they have done with an error object that says Success.
+    const bool is_well = std::ranges::any_of(infos, [](const ExtendedInfo& info) {
+        return info.id == "Success" || info.id == "Created" || info.id == "NoOperation" ||
+               info.severity == "OK";
+    });
+    if (is_well) return "";
+    auto words = infos.empty() ? text_at(error, "message") : infos.front().message;
+    if (words.empty() && !infos.empty()) words = infos.front().id;
+    return foreign::shown(words.empty() ? "it answers with an error" : words);
+}
+
+std::string words_of_task(const json::object& task) {
+    std::string words;
+    for (const auto& message : array_at(task, "Messages")) {
+        if (message.is_object()) words = text_at(message.get_object(), "Message");
+        if (!words.empty()) break;
+    }
+    const auto state = text_at(task, "TaskState");
+    return foreign::shown(words.empty() ? "its task ended as " + (state.empty() ? "failed" : state) : words);
+}
+
+bool is_impossibility(const Complaint& complaint) {
+    if (complaint.kind == ErrorKind::unsupported) return true;
+    static constexpr std::string_view kIds[] = {"ActionNotSupported",
+                                                "ActionParameterNotSupported",
+                                                "ActionParameterValueError",
+                                                "ActionParameterValueNotInList",
+                                                "ActionParameterValueFormatError",
+                                                "PropertyValueNotInList"};
+    return std::ranges::any_of(kIds, [&](std::string_view id) { return complaint.says(id); });
 }
 
 std::optional<base::Duration> retry_after_of(const base::HttpResponse& response) {
@@ -202,6 +240,11 @@ std::string reason_of(ErrorKind kind) {
         default:
             return "UnexpectedAnswer";
     }
+}
+
+bool is_absence(ErrorKind kind) {
+    return kind == ErrorKind::not_found || kind == ErrorKind::unsupported || kind == ErrorKind::other ||
+           kind == ErrorKind::invalid_request;
 }
 
 bool is_permanent(ErrorKind kind) {

@@ -29,6 +29,7 @@ enum class ErrorKind {
     precondition_needed,  // 428: an ETag is demanded
     not_found,            // 404, 410
     not_acceptable,       // 406
+    unreadable,           // the answer is no JSON object, or is compressed: it says nothing
     parameter_missing,    // a parameter that the standard calls optional
     unsupported,          // 405, 415, 501: not this way
     invalid_request,      // 400
@@ -40,6 +41,7 @@ struct ExtendedInfo {
     std::string id;  // the last component of MessageId
     std::string message;
     std::vector<std::string> arguments;
+    std::string severity;  // OK, Warning, Critical; empty: not told
 };
 
 // Of an answer's body, wherever the vendor puts it; also an object where an array belongs.
@@ -58,6 +60,13 @@ struct Complaint {
 
 // The meaning of an answer with a status of 400 or more.
 Complaint complaint_of(const base::HttpResponse& response);
+// What the error object of an answer says that was not refused by its status; empty: it says that all is
+// well.
+std::string refusal_in(const json::object& body);
+// Why a task failed.
+std::string words_of_task(const json::object& task);
+// The BMC says that it can never do what was asked.
+bool is_impossibility(const Complaint& complaint);
 // Retry-After as seconds, at most 10 min; nullopt: absent or not a number.
 std::optional<base::Duration> retry_after_of(const base::HttpResponse& response);
 
@@ -75,5 +84,7 @@ public:
 std::string reason_of(ErrorKind kind);
 // Nothing helps but a person.
 bool is_permanent(ErrorKind kind);
+// There is no such resource, or this BMC does not serve it: 404, 405, 501, and 500 of emulators.
+bool is_absence(ErrorKind kind);
 
 }  // namespace providers::redfish

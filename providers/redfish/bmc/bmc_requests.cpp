@@ -152,19 +152,57 @@ MediaSlot parse_slot(const Resource& resource) {
     slot.takes_cd = contains(types, "CD") || contains(types, "DVD") || types.empty();
     slot.takes_usb_stick = contains(types, "USBStick");
     slot.image = text_at(body, "Image");
-    // Supermicro keeps the name of an image that has been ejected; nothing is connected then.
-    slot.is_inserted = is_true_at(body, "Inserted") && text_at(body, "ConnectedVia") != "NotConnected";
+    if (slot.image.empty()) slot.image = text_at(body, "ImageName");
+    // Supermicro keeps the name of an image that has been ejected; nothing is connected then. Where it is not
+    // told whether something is inserted, what it is connected by tells it.
+    const auto connected = text_at(body, "ConnectedVia");
+    const bool is_told = body.contains("Inserted") && !body.at("Inserted").is_null();
+    slot.is_inserted = is_told ? is_true_at(body, "Inserted") && connected != "NotConnected"
+                               : !connected.empty() && connected != "NotConnected";
     const auto& actions = object_at(body, "Actions");
     slot.insert_link = text_at(object_at(actions, "#VirtualMedia.InsertMedia"), "target");
     slot.eject_link = text_at(object_at(actions, "#VirtualMedia.EjectMedia"), "target");
     return slot;
 }
 
+namespace {
+
+// "/live.iso" of "http://user@images.example/live.iso"; what has no host is a path.
+std::string_view path_of_url(std::string_view url) {
+    const auto scheme = url.find("://");
+    if (scheme == std::string_view::npos) return url;
+    const auto path = url.find('/', scheme + 3);
+    return path == std::string_view::npos ? std::string_view() : url.substr(path);
+}
+
+bool matches(std::string_view shown, std::string_view wanted, std::string_view any) {
+    const auto at = any.empty() ? std::string_view::npos : wanted.find(any);
+    if (at == std::string_view::npos) return shown == wanted;
+    const auto before = wanted.substr(0, at);
+    const auto after = wanted.substr(wanted.rfind(any) + any.size());
+    return shown.size() >= before.size() + after.size() && shown.starts_with(before) &&
+           shown.ends_with(after);
+}
+
+}  // namespace
+
+bool shows_image(const MediaSlot& slot, std::string_view url, std::string_view any) {
+    if (!slot.is_inserted) return false;
+    if (slot.image.empty()) return true;
+    const auto shown = path_of_url(slot.image);
+    const auto wanted = path_of_url(url);
+    if (matches(shown, wanted, any)) return true;
+    const auto name = wanted.substr(wanted.rfind('/') + 1);
+    const bool is_name_alone =
+        shown.find('/') == std::string_view::npos || url.find('/') == std::string_view::npos;
+    return is_name_alone && matches(shown.substr(shown.rfind('/') + 1), name, any);
+}
+
 std::vector<MediaSlot> ranked_slots(const std::vector<MediaSlot>& slots, MediaUse use) {
     std::multimap<std::tuple<bool, bool, bool>, MediaSlot> by_badness;  // of equal ones the first stays first
     for (const auto& slot : slots) {
         const bool may_serve = slot.takes_cd || (use == MediaUse::data && slot.takes_usb_stick);
-        const std::tuple badness(!slot.takes_cd, slot.is_inserted, slot.id.starts_with("RDOC"));
+        const std::tuple badness(slot.is_inserted, !slot.takes_cd, slot.id.starts_with("RDOC"));
         if (may_serve) by_badness.emplace(badness, slot);
     }
     std::vector<MediaSlot> ranked;

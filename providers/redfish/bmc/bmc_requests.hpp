@@ -64,15 +64,20 @@ struct MediaSlot {
     std::string id;
     bool takes_cd = false;
     bool takes_usb_stick = false;
-    std::string image;
+    std::string image;  // as the BMC shows it, which may be a part of its URL; empty: it does not
     bool is_inserted = false;
     std::string insert_link;  // empty: only by PATCH
     std::string eject_link;
 };
 MediaSlot parse_slot(const Resource& resource);
+// What images of boot data are called.
+inline constexpr std::string_view kBootDataImage = "seed.iso";
+// Whether what is inserted may be the image: by its URL, the path of it or its file name, or where the BMC
+// shows nothing of it. `any` in the URL stands for any text.
+bool shows_image(const MediaSlot& slot, std::string_view url, std::string_view any = "");
 // What an image is for: booting needs a CD; data are found on a USB stick as well.
 enum class MediaUse { boot, data };
-// Those that may take the image, the likeliest first: CDs before USB sticks, free ones before taken ones, and
+// Those that may take the image, the likeliest first: free ones before taken ones, CDs before USB sticks, and
 // Lenovo's slots for remote images before those for uploads (RDOC).
 std::vector<MediaSlot> ranked_slots(const std::vector<MediaSlot>& slots, MediaUse use);
 // Bodies of InsertMedia, the smallest first.

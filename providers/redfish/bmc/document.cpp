@@ -16,14 +16,31 @@ char lower(char c) {
 
 }  // namespace
 
-json::object parse_object(std::string_view body) {
-    try {
-        auto value = foreign::parse(body, true);
-        if (value && value->is_object()) return std::move(value->get_object());
-    } catch (const foreign::TooLarge&) {
-        return {};  // no resource is so large
+std::optional<json::object> read_object(std::string_view body, std::string& why) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    constexpr std::string_view kPadding{"\0 \t\r\n", 5};
+    if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
+    body = body.substr(0, body.find_last_not_of(kPadding) + 1);
+    if (body.empty()) {
+        why = "the answer is empty";
+        return std::nullopt;
     }
-    return {};
+    try {
+        std::size_t stopped_at = 0;
+        auto value = foreign::parse(body, true, &stopped_at);
+        if (value && value->is_object()) return std::move(value->get_object());
+        why = value ? "the answer is no JSON object"
+                    : "the answer is no JSON: it cannot be read from byte " + std::to_string(stopped_at) +
+                          " on";
+    } catch (const foreign::TooLarge& error) {
+        why = std::string("the answer ") + error.what();
+    }
+    return std::nullopt;
+}
+
+json::object parse_object(std::string_view body) {
+    std::string why;
+    return read_object(body, why).value_or(json::object());
 }
 
 const json::object& object_at(const json::object& parent, std::string_view name) {

@@ -13,7 +13,10 @@ namespace providers::redfish {
 
 namespace json = boost::json;
 
-// The body as an object; empty if it is not a JSON object (HTML error pages, empty bodies).
+// The body as an object, without what some BMCs put around it: a byte order mark, and blanks and zeros after
+// it. nullopt: it is none, and `why` says at which byte it ends to be one.
+std::optional<json::object> read_object(std::string_view body, std::string& why);
+// The same of what may be anything: empty if it is not a JSON object (HTML error pages, empty bodies).
 json::object parse_object(std::string_view body);
 
 // The member, or an empty object, array or string if it is absent or of another type.

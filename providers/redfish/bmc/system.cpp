@@ -64,12 +64,7 @@ std::string one_of(const std::vector<std::string_view>& values, std::string text
 }
 
 // No serial number is longer.
-std::string serial_of(const std::string& text) {
-    constexpr std::size_t kLongest = 128;
-    auto serial = foreign::shown(text);
-    if (serial.size() > kLongest) serial.clear();
-    return serial;
-}
+constexpr std::size_t kLongestSerialNumber = 128;
 
 std::string text_or(const json::object& parent, std::string_view first, std::string_view second) {
     auto text = text_at(parent, first);
@@ -95,15 +90,27 @@ System parse_system(const Resource& resource) {
     system.link = resource.target;
     system.manufacturer = text_at(body, "Manufacturer");
     system.model = text_at(body, "Model");
+    system.bios_version = foreign::shown(text_at(body, "BiosVersion"));
     system.power_text =
         one_of({"On", "Off", "PoweringOn", "PoweringOff", "Paused"}, text_at(body, "PowerState"));
     system.power = power_of(system.power_text);
     const auto& status = object_at(body, "Status");
     system.health = one_of({"OK", "Warning", "Critical"}, text_or(status, "HealthRollup", "Health"));
+    system.state = one_of({"Absent", "Disabled", "Starting", "Updating", "UnavailableOffline"},
+                          text_at(status, "State"));
+    // OpenBMC says of any host that is off that it is disabled, and of one that comes on that it starts.
+    const bool is_only_off = system.state == "Disabled" && system.power != PowerState::on;
+    const bool is_only_coming = system.state == "Starting" && system.power != PowerState::off;
+    if (is_only_off || is_only_coming) system.state.clear();
     const auto uuid = lower(text_at(body, "UUID"));
     if (base::identifies(uuid)) system.uuid = uuid;
-    const auto serial = text_or(body, "SerialNumber", "SKU");
-    system.serial_number = serial_of(serial);
+    system.is_dell =
+        contains_ignoring_case(system.manufacturer, "dell") || object_at(body, "Oem").contains("Dell");
+    // Dell's service tag is what others have as serial number; their SKU is the number of a product.
+    auto serial =
+        foreign::shown(system.is_dell ? text_or(body, "SerialNumber", "SKU") : text_at(body, "SerialNumber"));
+    const bool is_serial = serial.size() <= kLongestSerialNumber;
+    if (is_serial) system.serial_number = std::move(serial);
     const auto& summary = object_at(body, "ProcessorSummary");
     const auto cores = cores_of(summary);
     system.cpu_cores = cores.count;
@@ -116,7 +123,7 @@ System parse_system(const Resource& resource) {
         if (is_flawed) system.flaws.emplace_back(what);
     };
     note(is_told(body, "UUID") && system.uuid.empty(), "UUID: it identifies no system");
-    note(!serial.empty() && system.serial_number.empty(), "SerialNumber: it is too long");
+    note(!is_serial, "SerialNumber: it is too long");
     note(is_told(summary, "LogicalProcessorCount") && !number_at(summary, "LogicalProcessorCount"),
          "LogicalProcessorCount: it is no count");
     note(number_at(summary, "LogicalProcessorCount").value_or(0) > double(kMostProcessors),
@@ -125,8 +132,6 @@ System parse_system(const Resource& resource) {
          "TotalSystemMemoryGiB: it is no amount of memory");
     system.etag = resource.etag;
     if (body.contains("AssetTag")) system.asset_tag = text_at(body, "AssetTag");
-    system.is_dell =
-        contains_ignoring_case(system.manufacturer, "dell") || object_at(body, "Oem").contains("Dell");
     system.boot = parse_boot(body);
 
     const auto& reset = object_at(object_at(body, "Actions"), "#ComputerSystem.Reset");
@@ -159,6 +164,38 @@ std::int64_t threads_of(const json::object& processor) {
     if (!type.empty() && type != "CPU") return 0;
     const auto threads = count_at(processor, "TotalThreads");
     return threads > 0 ? threads : count_at(processor, "TotalCores");
+}
+
+std::string architecture_of(const json::object& processor) {
+    const auto type = text_at(processor, "ProcessorType");
+    if (!type.empty() && type != "CPU") return "";
+    static constexpr std::pair<std::string_view, std::string_view> kByInstructionSet[] = {
+        {"x86-64", "amd64"},
+        {"ARM-A64", "arm64"},
+        {"RV64", "riscv64"},
+        {"PowerISA", "ppc64le"},
+    };
+    const auto told = text_at(processor, "InstructionSet");
+    for (const auto& [set, architecture] : kByInstructionSet)
+        if (told == set) return std::string(architecture);
+    // Many tell x86 of processors that know both.
+    if (told == "x86" || text_at(processor, "ProcessorArchitecture") == "x86") return "amd64";
+    return "";
+}
+
+std::optional<AcceleratorGroup> accelerator_of(const json::object& processor) {
+    AcceleratorGroup found;
+    found.kind = one_of({"GPU", "FPGA", "DSP", "Accelerator"}, text_at(processor, "ProcessorType"));
+    if (found.kind.empty() || text_at(object_at(processor, "Status"), "State") == "Absent")
+        return std::nullopt;
+    found.model = full_model(text_at(processor, "Manufacturer"), text_at(processor, "Model"));
+    found.count = 1;
+    return found;
+}
+
+std::string full_model(const std::string& manufacturer, const std::string& model) {
+    const bool is_told_by_model = contains_ignoring_case(model, manufacturer);
+    return foreign::shown(is_told_by_model ? model : manufacturer + " " + model);
 }
 
 std::optional<std::int64_t> watts_of(const json::object& meter) {

@@ -32,8 +32,10 @@ struct System {
     PowerState power = PowerState::unknown;
     std::string power_text;
     std::string health;  // OK, Warning, Critical; empty: unknown
+    std::string state;   // of those that keep it from use: Absent, Updating, ...; empty: any other
     std::string uuid;    // lower case; empty: none that identifies
     std::string serial_number;
+    std::string bios_version;
     std::int64_t cpu_cores = 0;      // 0: unknown
     bool are_cores_certain = false;  // else it was told of cores, which may have several threads
     std::int64_t memory_mib = 0;
@@ -54,6 +56,11 @@ struct System {
     std::optional<std::string> asset_tag;  // nullopt: it has no such field
     bool is_dell = false;                  // by itself; its service may tell more
     std::vector<std::string> flaws;        // what it says that cannot be right and was left out
+
+    // It passes by itself: the system starts, or its firmware is updated.
+    bool is_busy() const { return !state.empty() && state != "Absent" && state != "Disabled"; }
+    // No host stands there, or it was taken out of use.
+    bool is_out_of_use() const { return state == "Absent" || state == "Disabled"; }
 };
 
 System parse_system(const Resource& resource);
@@ -62,6 +69,12 @@ BootOverride parse_boot(const json::object& system);
 std::vector<std::string> reset_types_of(const json::object& action_info);
 // Logical processors of one member of Processors; 0: it is no CPU.
 std::int64_t threads_of(const json::object& processor);
+// "Contoso G1", also where the model names its manufacturer already; empty: neither is told.
+std::string full_model(const std::string& manufacturer, const std::string& model);
+// As Nodes say: amd64, arm64, ppc64le, s390x, riscv64; empty: the member of Processors does not tell.
+std::string architecture_of(const json::object& processor);
+// nullopt: the member of Processors is a CPU, or is absent. It counts one.
+std::optional<AcceleratorGroup> accelerator_of(const json::object& processor);
 // Of EnvironmentMetrics, or of the older Power of a Chassis.
 std::optional<std::int64_t> watts_of(const json::object& meter);
 // The address of one member of EthernetInterfaces, lower case with colons; empty: it has none. A flaw is

@@ -9,6 +9,11 @@ namespace {
 constexpr base::Backoff kFailureBackoff{std::chrono::minutes{1}, std::chrono::hours{1}};
 constexpr int kNoteTries = 3;
 
+void count_failure(HostUse& use, base::WallTime now) {
+    ++use.failures;
+    use.next_retry = now + kFailureBackoff.after(use.failures);
+}
+
 }  // namespace
 
 bool is_bound_to(const Host& host, const MachineIdentity& identity) {
@@ -30,6 +35,7 @@ asio::awaitable<std::optional<Host>> Binding::take(Host host, MachineIdentity id
     use.owner = HostOwner{identity.claim_name, identity.claim_uid};
     use.stage = HostStage::reserved;
     use.woken.reset();
+    use.last_failure.clear();
     auto message = "reserved for claim " + identity.claim_name;
     co_return co_await inventory_.write(std::move(host), std::move(use), std::move(message));
 }
@@ -60,6 +66,19 @@ asio::awaitable<void> Binding::note_woken(MachineIdentity identity, std::string 
     }
 }
 
+asio::awaitable<void> Binding::note_failure(MachineIdentity identity, std::string name, std::string why) {
+    for (int tries = 0; tries < kNoteTries; ++tries) {
+        auto host = co_await read(name);
+        const bool is_noted = !host || !is_bound_to(*host, identity) || !host->use.last_failure.empty();
+        if (is_noted) co_return;
+        auto use = host->use;
+        use.last_failure = why;
+        if (use.stage == HostStage::reserved) count_failure(use, clock_.wall_now());
+        const auto written = co_await inventory_.write(std::move(*host), std::move(use), "");
+        if (written) co_return;
+    }
+}
+
 asio::awaitable<std::optional<Host>> Binding::retire(Host host, bool is_off, bool is_woken) {
     const auto stage = host.use.stage;
     auto use = host.use;
@@ -69,8 +88,8 @@ asio::awaitable<std::optional<Host>> Binding::retire(Host host, bool is_off, boo
     if (stage != HostStage::wiping && is_known) use.stage = HostStage::powering_off;
     if (use == host.use) co_return host;
     if (stage == HostStage::powering_on || stage == HostStage::joining) {
-        ++use.failures;
-        use.next_retry = clock_.wall_now() + kFailureBackoff.after(use.failures);
+        count_failure(use, clock_.wall_now());
+        if (use.last_failure.empty()) use.last_failure = "it did not become a Node";
     }
     std::string message = is_off ? "is off" : "is being turned off";
     co_return co_await inventory_.write(std::move(host), std::move(use), std::move(message));

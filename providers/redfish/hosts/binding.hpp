@@ -30,6 +30,9 @@ public:
     // The same of a host that is on, for the claim as is known by now, or `is_woken` is false.
     asio::awaitable<std::optional<Host>> enter_joining(Host host, bool is_woken);
     // Records that the claim turned it on. May fail where others write at the same time.
+    // Why the attempt failed. One that failed before the host was asked to turn on counts for it at once, any
+    // other when it is turned off again.
+    asio::awaitable<void> note_failure(MachineIdentity identity, std::string name, std::string why);
     asio::awaitable<void> note_woken(MachineIdentity identity, std::string name);
     // Begins to take the host out of service. If it never became a Node that counts as a failure: it is tried
     // again later and later. Once it is off, whoever turns it on is somebody else: a host that is powering

@@ -1,5 +1,6 @@
 #include "providers/redfish/hosts/bmc_connections.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "base/log.hpp"
@@ -95,34 +96,79 @@ asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
     auto& known = stations_[host.name];
     const bool same = known && known->address == host.bmc && known->quirks == host.quirks &&
                       known->pinned_uuid == host.pinned_uuid && known->bmc.login() == credentials.login;
-    if (same) co_return known;
+    if (same) {
+        if (known->retry_mark != host.retry_mark) known->bmc.try_again();
+        known->retry_mark = host.retry_mark;
+        co_return known;
+    }
     const auto before = std::move(known);
-    auto account = account_of(credentials);
+    auto account = account_of(credentials, host.bmc.credentials);
+    auto access = access_of(host, credentials.login);
     known = std::make_shared<Station>(wire_options(host, settings_), std::move(credentials.login),
-                                      std::move(account), host, traffic_);
+                                      std::move(account), std::move(access), host, traffic_);
     known->credentials = credentials.version;
-    remember_refusal(*known, host);
+    remember(*known, host);
     if (has_quirk(host.quirks, quirks::kBasicAuth)) known->bmc.forgo_sessions();
     const auto made = known;
     if (before) co_await end(before);
     co_return made;
 }
 
-// By Secret: the same user of two Secrets is two accounts, for all that is known.
-std::shared_ptr<Account> BmcConnections::account_of(const Credentials& credentials) {
+// By Secret: the same user of two Secrets is two accounts, for all that is known. What stands in the status
+// of all hosts counts: a directory remembers more than this process.
+std::shared_ptr<Account> BmcConnections::account_of(const Credentials& credentials,
+                                                    const std::optional<SecretName>& reference) {
     auto& account = accounts_[credentials.version];
-    if (!account) account = std::make_shared<Account>(traffic_.environment.executor);
+    if (account) return account;
+    account = std::make_shared<Account>(traffic_.environment.executor);
+    if (credentials.version.empty()) return account;
+    std::set<std::string> urls;
+    for (const auto& host : inventory_.hosts(settings_.namespace_, settings_.name)) {
+        if (host->bmc.credentials == reference) urls.insert(host->bmc.url);
+        if (host->refused_credentials == credentials.version && !wants_retry(*host)) ++account->refusals;
+        if (host->accepted_credentials == credentials.version) account->is_proven = true;
+    }
+    account->bmcs = urls.size();
     return account;
 }
 
-// By an earlier process.
-void BmcConnections::remember_refusal(Station& station, const Host& host) {
-    if (station.credentials.empty() || host.refused_credentials != station.credentials) return;
-    station.bmc.hold_back();
-    ++accounts_[station.credentials]->refusals;
+std::shared_ptr<Access> BmcConnections::access_of(const Host& host, const Login& login) {
+    // Who uses no sessions has none to share.
+    const std::string way = has_quirk(host.quirks, quirks::kBasicAuth) ? "basic " : "";
+    auto& access = accesses_[{way + host.bmc.url, login.username, login.password}];
+    if (!access) access = std::make_shared<Access>(traffic_.environment.executor);
+    return access;
 }
 
+// What an earlier process was told.
+void BmcConnections::remember(Station& station, const Host& host) {
+    station.retry_mark = host.retry_mark;
+    if (station.credentials.empty()) return;
+    const bool is_proven = host.accepted_credentials == station.credentials;
+    const bool is_refused = host.refused_credentials == station.credentials && !wants_retry(host);
+    if (!is_refused) return station.bmc.remember(is_proven, 0, std::nullopt);
+    std::optional<base::Duration> suspended_for;
+    if (!is_proven || host.refusals >= kMostDoubts) suspended_for = rest_of_suspension(host);
+    station.bmc.remember(is_proven, std::max(1, host.refusals), suspended_for);
+}
+
+bool BmcConnections::wants_retry(const Host& host) {
+    const bool is_asked_for = host.retry_mark != host.refused_mark;
+    return is_asked_for || rest_of_suspension(host) <= base::Duration::zero();
+}
+
+base::Duration BmcConnections::rest_of_suspension(const Host& host) {
+    if (!host.refused_at) return kSuspension;
+    const auto passed = traffic_.environment.clock.wall_now() - *host.refused_at;
+    return kSuspension - std::chrono::duration_cast<base::Duration>(passed);
+}
+
+// Unless another host of the same BMC uses the session.
 asio::awaitable<void> BmcConnections::end(std::shared_ptr<Station> station) {
+    if (!station->bmc.shares_session()) co_await log_out(std::move(station));
+}
+
+asio::awaitable<void> BmcConnections::log_out(std::shared_ptr<Station> station) {
     try {
         const auto visit = co_await station->bmc.visit();
         co_await station->bmc.log_out();
@@ -135,7 +181,7 @@ asio::awaitable<void> BmcConnections::end(std::shared_ptr<Station> station) {
 asio::awaitable<void> BmcConnections::end_sessions() {
     base::TaskGroup endings(traffic_.environment.executor);
     for (const auto& [name, station] : stations_) {
-        if (station && station->bmc.has_session()) endings.spawn(end(station));
+        if (station && station->bmc.has_session()) endings.spawn(log_out(station));
     }
     co_await endings.join();
 }
@@ -146,6 +192,7 @@ asio::awaitable<void> BmcConnections::forget_missing() {
         present.insert(host->name);
     std::vector<std::shared_ptr<Station>> gone;
     std::erase_if(accounts_, [](const auto& entry) { return entry.second.use_count() == 1; });
+    std::erase_if(accesses_, [](const auto& entry) { return entry.second.use_count() == 1; });
     std::erase_if(stations_, [&](const auto& entry) {
         const bool missing = !present.contains(entry.first);
         if (missing && entry.second) gone.push_back(entry.second);

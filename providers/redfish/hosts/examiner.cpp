@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "api/names.hpp"
+#include "base/log.hpp"
+#include "base/uuid.hpp"
 
 namespace providers::redfish {
 
@@ -28,6 +30,7 @@ asio::awaitable<HostReport> Examiner::examine(Host host) {
         co_await look(std::move(host), station, report);
         report.reachable = true;
         report.authenticated = true;
+        report.accepted_credentials = station->credentials;
     } catch (const RedfishError& error) {
         const auto kind = error.kind();
         report.reachable = kind != ErrorKind::unreachable && kind != ErrorKind::outcome_unknown;
@@ -35,7 +38,10 @@ asio::awaitable<HostReport> Examiner::examine(Host host) {
             report.reachable && kind != ErrorKind::unauthorized && kind != ErrorKind::password_change;
         report.retry_after = error.complaint.retry_after.value_or(base::Duration::zero());
         explain(report, reason_of(kind), error.what());
-        if (station && station->bmc.is_suspended()) report.refused_credentials = station->credentials;
+        if (station && station->bmc.refusals() > 0) {
+            report.refused_credentials = station->credentials;
+            report.refusals = station->bmc.refusals();
+        }
     } catch (const FencedError&) {
         throw;
     } catch (const CredentialsError& error) {
@@ -54,38 +60,99 @@ asio::awaitable<void> Examiner::measure(std::shared_ptr<Station> station, System
     }
     const bool is_fresh = station->watts && clock_.now() - station->watts_at < kWattsAge;
     if (is_fresh || station->power_meter.empty()) co_return;
-    station->watts = co_await station->hardware.power_watts(station->power_meter);
     station->watts_at = clock_.now();
-    if (!station->watts) station->power_meter.clear();
+    try {
+        station->watts = co_await station->hardware.power_watts(station->power_meter);
+        if (!station->watts) station->power_meter.clear();
+    } catch (const RedfishError&) {
+        station->watts.reset();  // good to know, and no more
+    }
+}
+
+// What could not be read is as it was when it last could.
+asio::awaitable<void> Examiner::read_details(std::shared_ptr<Station> station, System system) {
+    const bool is_fresh = station->details && clock_.now() - station->details_at < kDetailsAge;
+    if (is_fresh && station->details->unread.empty()) co_return;
+    auto details = co_await station->hardware.details(std::move(system));
+    if (!details.unread.contains(Part::chassis)) station->power_meter = details.power_meter;
+    station->details = std::move(details);
+    station->details_at = clock_.now();
+}
+
+asio::awaitable<void> Examiner::cancel_served_boot(Host host, std::shared_ptr<Station> station,
+                                                   System system) {
+    const bool has_served =
+        host.use.stage == HostStage::in_use && settings_.spec.boot.method != api::v1alpha1::BootMethod::Disk;
+    if (!has_served || !system.boot.is_set()) co_return;
+    try {
+        co_await station->hardware.clear_boot(std::move(system));
+    } catch (const RedfishError& error) {
+        base::log::debug("Could not cancel a boot override that has served",
+                         {{"host", host.name}, {"error", error.what()}});
+    }
 }
 
 asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station, HostReport& report) {
     const auto system = co_await station->hardware.system();
-    const bool is_stale = !station->details || clock_.now() - station->details_at >= kDetailsAge;
-    if (is_stale) {
-        station->details = co_await station->hardware.details(system);
-        station->details_at = clock_.now();
-        station->power_meter = station->details->power_meter;
-    }
+    co_await read_details(station, system);
+    const auto& details = *station->details;
     report.power_state = system.power_text;
     report.health = system.health;
+    report.state = system.state;
     report.system_uuid = system.uuid;
     report.serial_number = system.serial_number;
-    report.macs = station->details->macs;
-    const auto& details = *station->details;
-    report.cpu_cores =
-        system.are_cores_certain ? system.cpu_cores : std::max(system.cpu_cores, details.threads);
+    report.model = full_model(system.manufacturer, system.model);
+    report.bios_version = system.bios_version;
+    report.bmc_version = details.bmc_version;
+    report.architecture = details.architecture;
+    report.macs = details.macs;
+    report.unread = details.unread;
+    const bool are_cores_known =
+        system.are_cores_certain || !details.unread.contains(Part::processors) || !host.capacity;
+    if (are_cores_known)
+        report.cpu_cores =
+            system.are_cores_certain ? system.cpu_cores : std::max(system.cpu_cores, details.threads);
     report.disks = details.disks;
     report.ports = details.ports;
+    report.accelerators = details.accelerators;
     report.flaws = system.flaws;
     report.flaws.insert(report.flaws.end(), details.flaws.begin(), details.flaws.end());
     report.memory_mib = system.memory_mib;
     co_await measure(station, system);
     report.power_watts = station->watts;
     report.lock = co_await lock_.look(host, station, system);
-    const bool has_served =
-        host.use.stage == HostStage::in_use && settings_.spec.boot.method != api::v1alpha1::BootMethod::Disk;
-    if (has_served && system.boot.is_set()) co_await station->hardware.clear_boot(system);
+    // No news is no bad news: what it told before stands until it tells another.
+    const bool lacks_identity = system.uuid.empty() && !host.system_uuid.empty();
+    const bool lacks_power = system.power == PowerState::unknown && !host.power_state.empty();
+    if (lacks_identity || lacks_power)
+        explain(report, reason_of(ErrorKind::unreadable),
+                std::string("its BMC tells no ") + (lacks_identity ? "system UUID" : "power state") +
+                    " at the moment, which it told before; it is asked again");
+    co_await cancel_served_boot(host, station, system);
+    co_await look_at_boot(std::move(host), std::move(station), system, report);
+}
+
+// What is known of its boot before a claim has the host, and what a claim that had it left there.
+asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station> station, System system,
+                                             HostReport& report) {
+    report.boot_obstacle = station->boot_obstacle;
+    const bool is_due = station->is_undo_due || station->details_at != station->boot_looked_at;
+    const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);
+    const bool is_theirs = report.lock && !report.lock->is_usable;
+    if (!is_due || is_theirs || !fresh || fresh->use.owner) co_return;
+    try {
+        station->boot_obstacle = co_await preparation_.obstacle(station, system);
+        if (base::same_uuid(system.uuid, host.system_uuid))
+            co_await preparation_.undo(std::move(host), station, std::move(system));
+        station->is_undo_due = false;
+        station->boot_looked_at = station->details_at;
+    } catch (const RedfishError& error) {
+        if (station->is_undo_due)
+            report.left_prepared =
+                std::string("what was prepared for a boot that was given up could not be undone yet: ") +
+                error.what();
+    }
+    report.boot_obstacle = station->boot_obstacle;
 }
 
 }  // namespace providers::redfish

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "providers/host_report.hpp"
+#include "providers/redfish/hosts/boot_preparation.hpp"
 #include "providers/redfish/hosts/host_lock.hpp"
 
 namespace providers::redfish {
@@ -13,18 +14,27 @@ class Examiner {
 public:
     // All must outlive this.
     Examiner(const Settings& settings, BmcConnections& fleet, base::Clock& clock)
-        : settings_(settings), fleet_(fleet), clock_(clock), lock_(settings, fleet.inventory(), clock) {}
+        : settings_(settings),
+          fleet_(fleet),
+          clock_(clock),
+          lock_(settings, fleet.inventory(), clock),
+          preparation_(settings, fleet) {}
 
     asio::awaitable<HostReport> examine(Host host);
 
 private:
     asio::awaitable<void> look(Host host, std::shared_ptr<Station> station, HostReport& report);
+    asio::awaitable<void> look_at_boot(Host host, std::shared_ptr<Station> station, System system,
+                                       HostReport& report);
+    asio::awaitable<void> read_details(std::shared_ptr<Station> station, System system);
+    asio::awaitable<void> cancel_served_boot(Host host, std::shared_ptr<Station> station, System system);
     asio::awaitable<void> measure(std::shared_ptr<Station> station, System system);
 
     const Settings& settings_;
     BmcConnections& fleet_;
     base::Clock& clock_;
     HostLock lock_;
+    BootPreparation preparation_;
 };
 
 }  // namespace providers::redfish

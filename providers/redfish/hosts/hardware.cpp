@@ -31,10 +31,17 @@ std::string without_slash(std::string text) {
 Hardware::Hardware(Bmc& bmc, std::string system_id, std::string uuid, Quirks quirks)
     : bmc_(bmc), system_id_(std::move(system_id)), uuid_(std::move(uuid)), quirks_(std::move(quirks)) {}
 
-asio::awaitable<std::vector<std::string>> Hardware::members(std::string collection) {
+asio::awaitable<std::vector<std::string>> Hardware::members(std::string collection, Asking asking) {
     std::vector<std::string> links;
+    std::set<std::string> pages;
     for (std::size_t page = 0; page < kMostPages && !collection.empty(); ++page) {
-        const auto resource = co_await bmc_.get(collection);
+        // A page that comes after itself would count its members again.
+        if (!pages.insert(collection).second) break;
+        Resource resource;
+        if (asking == Asking::once)
+            resource = co_await bmc_.get_once(collection);
+        else
+            resource = co_await bmc_.get(collection);
         const auto more = links_at(resource.body, "Members");
         links.insert(links.end(), more.begin(), more.end());
         collection = text_at(resource.body, "Members@odata.nextLink");
@@ -43,13 +50,27 @@ asio::awaitable<std::vector<std::string>> Hardware::members(std::string collecti
     co_return links;
 }
 
-asio::awaitable<bool> Hardware::is_wanted(std::string link) {
+bool Hardware::is_named(const std::string& link) const {
     const auto path = without_slash(link);
-    const auto last = path.substr(path.find_last_of('/') + 1);
-    if (path == without_slash(system_id_) || last == system_id_) co_return true;
-    const auto resource = co_await bmc_.get(link);
-    co_return text_at(resource.body, "Id") == system_id_ ||
-        base::same_uuid(text_at(resource.body, "UUID"), system_id_);
+    return path == without_slash(system_id_) || path.substr(path.find_last_of('/') + 1) == system_id_;
+}
+
+// By Id or UUID. A system that does not answer (a board of accelerators does not while its host is off) keeps
+// none of the others from being found.
+asio::awaitable<std::string> Hardware::find_by_content(std::vector<std::string> links) {
+    std::optional<RedfishError> silent;
+    for (const auto& link : links) {
+        try {
+            const auto resource = co_await bmc_.get(link);
+            const bool is_it = text_at(resource.body, "Id") == system_id_ ||
+                               base::same_uuid(text_at(resource.body, "UUID"), system_id_);
+            if (is_it) co_return link;
+        } catch (const RedfishError& error) {
+            silent = error;
+        }
+    }
+    if (silent) throw *silent;
+    co_return std::string();
 }
 
 asio::awaitable<std::string> Hardware::find_system() {
@@ -63,10 +84,10 @@ asio::awaitable<std::string> Hardware::find_system() {
         throw failure(ErrorKind::system_not_chosen, tried,
                       "the BMC has several; set spec.bmc.systemID to one of " + names);
     }
-    for (const auto& link : all) {
-        const bool wanted = co_await is_wanted(link);
-        if (wanted) co_return link;
-    }
+    const auto named = std::ranges::find_if(all, [this](const std::string& link) { return is_named(link); });
+    if (named != all.end()) co_return *named;
+    auto found = co_await find_by_content(all);
+    if (!found.empty()) co_return found;
     throw failure(ErrorKind::system_not_chosen, tried,
                   "the BMC has none with spec.bmc.systemID " + system_id_ + "; it has " + names);
 }
@@ -100,27 +121,50 @@ asio::awaitable<std::vector<std::string>> Hardware::reset_types(System system) {
     co_return resets_in_action_info_;
 }
 
-asio::awaitable<ResetAnswer> Hardware::reset(System system, PowerGoal goal) {
+asio::awaitable<ResetOutcome> Hardware::reset(System system, PowerGoal goal) {
     const std::string tried = (goal == PowerGoal::on ? "turning on " : "turning off ") + bmc_.host();
     const auto allowable = co_await reset_types(system);
     const auto type = reset_type(goal, allowable);
     if (!type || system.reset_link.empty())
-        throw failure(ErrorKind::unsupported, tried, "the BMC offers no such reset type");
+        co_return ResetOutcome{ResetAnswer::impossible, "the BMC offers no such reset type", ""};
     json::object body;
     body["ResetType"] = *type;
     try {
-        co_await bmc_.post(tried, system.reset_link, std::move(body));
-        co_return ResetAnswer::taken;
+        const auto answer = co_await bmc_.post(tried, system.reset_link, std::move(body));
+        auto refusal = bmc_.refusal_in(answer.body);
+        if (!refusal.empty()) co_return ResetOutcome{ResetAnswer::refused, std::move(refusal), ""};
+        co_return ResetOutcome{ResetAnswer::taken, "", answer.task};
     } catch (const RedfishError& error) {
+        const auto& complaint = error.complaint;
+        const bool is_for_others = complaint.kind == ErrorKind::unreachable ||
+                                   complaint.kind == ErrorKind::session_limit ||
+                                   (is_permanent(complaint.kind) && goal != PowerGoal::off_gracefully) ||
+                                   complaint.kind == ErrorKind::unauthorized;
+        if (is_for_others) throw;
         // Whether it is so already, or will be, is read back; a conflict may also pass (iDRAC10 refuses On
         // for a minute after Off).
-        const bool is_lost = error.kind() == ErrorKind::outcome_unknown;
-        const bool is_read_back =
-            is_lost || error.kind() == ErrorKind::state_conflict || error.complaint.says("NoOperation");
-        if (!is_read_back) throw;
-        bmc_.note_quirk(error.complaint.known_id().value_or("ResetConflict"));
-        co_return is_lost ? ResetAnswer::lost : ResetAnswer::refused;
+        bmc_.note_quirk(complaint.known_id().value_or("ResetConflict"));
+        auto outcome = ResetAnswer::refused;
+        if (complaint.kind == ErrorKind::outcome_unknown) outcome = ResetAnswer::lost;
+        if (is_impossibility(complaint)) outcome = ResetAnswer::impossible;
+        co_return ResetOutcome{outcome, complaint.message, ""};
     }
+}
+
+asio::awaitable<std::optional<TaskOutcome>> Hardware::reset_task(std::string link) {
+    try {
+        const auto answer = co_await bmc_.poll(link);
+        TaskOutcome outcome{task_progress(answer.first, answer.second), ""};
+        if (outcome.progress == TaskProgress::failed) outcome.words = bmc_.words_of_task(answer.second);
+        co_return outcome;
+    } catch (const RedfishError& error) {
+        // The monitor of a task answers what the request would have been answered, when that is known.
+        const auto kind = error.kind();
+        const bool is_answer = kind == ErrorKind::invalid_request || kind == ErrorKind::state_conflict ||
+                               kind == ErrorKind::other || kind == ErrorKind::unsupported;
+        if (is_answer) co_return TaskOutcome{TaskProgress::failed, error.complaint.message};
+    }
+    co_return std::nullopt;
 }
 
 asio::awaitable<std::vector<TagPlace>> Hardware::tag_places(System system) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,17 +20,32 @@ inline constexpr base::Duration kPromisePatience = std::chrono::seconds{60};
 
 enum class ResetAnswer {
     taken,
-    refused,  // it is so already, or it cannot be now
-    lost,     // it may have been taken
+    refused,     // it is so already, or it cannot be now, or the BMC does not say why not
+    impossible,  // this BMC cannot do it
+    lost,        // it may have been taken
+};
+struct ResetOutcome {
+    ResetAnswer answer = ResetAnswer::taken;
+    std::string words;  // of the BMC, for a refusal
+    std::string task;   // target of the task that does it; empty: there is none
+};
+struct TaskOutcome {
+    TaskProgress progress = TaskProgress::running;
+    std::string words;  // of the BMC, for a failure
 };
 
-// What changes seldom and is read once a day.
+// What changes seldom and is read once a day; what could not be read is asked for again at the next look.
 struct Details {
+    std::set<Part> unread;
     std::vector<std::string> macs;
     std::int64_t threads = 0;  // of all processors, if the system's summary is not certain
     std::vector<DiskGroup> disks;
     std::vector<PortGroup> ports;
-    std::string power_meter;  // link of what measures the power of the chassis; empty: nothing does
+    std::vector<AcceleratorGroup> accelerators;
+    std::string architecture;  // empty: the processors do not tell
+    std::string bmc_version;
+    std::string network_adapters;  // links, of the chassis; empty: there is none
+    std::string power_meter;       // what measures the power of the chassis
     std::vector<std::string> flaws;
 };
 
@@ -62,21 +78,34 @@ public:
     asio::awaitable<std::optional<std::int64_t>> power_watts(std::string meter);
     // What reset() can ask for; empty: the BMC does not say. ActionInfo is read once.
     asio::awaitable<std::vector<std::string>> reset_types(System system);
-    // Whatever comes of it: read the power afterwards. RedfishError of kind unsupported: this BMC cannot.
-    asio::awaitable<ResetAnswer> reset(System system, PowerGoal goal);
+    // Whatever comes of it: read the power afterwards. Throws only where nothing of it arrived, or where
+    // nothing helps but a person.
+    asio::awaitable<ResetOutcome> reset(System system, PowerGoal goal);
+    // How the task of a reset is; nullopt: it has vanished, or does not answer.
+    asio::awaitable<std::optional<TaskOutcome>> reset_task(std::string link);
 
     // Sets the override and reads it back. Throws if the BMC does not take it in any way.
     asio::awaitable<void> set_boot(System system, BootWish wish);
     // False: the override is still there, which is worth a message and no more.
     asio::awaitable<bool> clear_boot(System system);
+    // The same only of an override that set_boot() may have set.
+    asio::awaitable<bool> cancel_boot(System system, BootWish wish);
+    // Why set_boot() and insert_boot_image() would fail, from what is told before; empty: nothing is.
+    asio::awaitable<std::string> boot_obstacle(System system, BootWish wish);
 
-    // Inserts the image that the host shall boot and reads it back. Returns the slot's link.
-    asio::awaitable<std::string> insert_boot_image(System system, std::string url);
+    struct Inserted {
+        std::string slot;       // its link; empty: none takes the image
+        std::string displaced;  // the image of others that was ejected for it; empty: none was
+    };
+    // Inserts the image that the host shall boot and reads it back, or finds it inserted. What others
+    // inserted is ejected only if no slot is free.
+    asio::awaitable<Inserted> insert_boot_image(System system, std::string url);
     // The same for boot data, in another slot than the image. `where` (ServedBootData::url) is told by no
     // error message.
-    asio::awaitable<void> insert_boot_data(System system, std::string where, std::string not_in);
-    // Ejects every image from every slot. Do it only while the host is off.
-    asio::awaitable<void> eject_media(System system);
+    asio::awaitable<Inserted> insert_boot_data(System system, std::string where, std::string not_in);
+    using SlotTest = std::function<bool(const MediaSlot&)>;
+    // Ejects the images of the slots that pass.
+    asio::awaitable<void> eject_media(System system, SlotTest test);
 
     // Of the system, and of its chassis where that is its alone; those that there are.
     asio::awaitable<std::vector<TagPlace>> tag_places(System system);
@@ -92,17 +121,27 @@ public:
 
 private:
     asio::awaitable<std::string> find_system();
-    asio::awaitable<std::vector<std::string>> members(std::string collection);
+    enum class Asking { patiently, once };
+    asio::awaitable<std::vector<std::string>> members(std::string collection,
+                                                      Asking asking = Asking::patiently);
     // The same of one that may be missing: then it is a flaw.
     asio::awaitable<std::vector<std::string>> members_of(std::string name, std::string collection,
                                                          std::vector<std::string>& flaws);
+    using Reader = asio::awaitable<void> (Hardware::*)(System, Details&);
+    asio::awaitable<void> read_part(Part part, Reader reader, System system, Details& details);
     asio::awaitable<void> read_interfaces(System system, Details& details);
-    asio::awaitable<void> read_threads(System system, Details& details);
+    asio::awaitable<void> read_processors(System system, Details& details);
     asio::awaitable<void> read_disks(System system, Details& details);
     asio::awaitable<void> read_chassis(System system, Details& details);
+    asio::awaitable<void> read_adapters(System system, Details& details);
+    asio::awaitable<void> read_manager(System system, Details& details);
+    asio::awaitable<std::optional<Resource>> find_once(std::string link);
     asio::awaitable<std::optional<Idrac>> idrac(System system);
     asio::awaitable<std::vector<std::string>> managers(System system);
-    asio::awaitable<bool> is_wanted(std::string link);
+    // By spec.bmc.systemID, as far as the link alone tells.
+    bool is_named(const std::string& link) const;
+    // Empty: none is it.
+    asio::awaitable<std::string> find_by_content(std::vector<std::string> links);
     using BootTest = std::function<bool(const BootOverride&)>;
     // False: not this way; then `refusal` says what the BMC said.
     asio::awaitable<bool> try_boot(std::string where, BootWish wish, BootOverride current,
@@ -110,7 +149,8 @@ private:
     // Whether the resource shows it, now or as soon as the BMC keeps its promise.
     asio::awaitable<bool> shows(std::string where, BootTest test, bool is_promised);
     asio::awaitable<std::vector<MediaSlot>> slots(System system);
-    asio::awaitable<std::string> insert_into_any(std::vector<MediaSlot> slots, std::string image_url);
+    asio::awaitable<Inserted> insert_into_any(std::vector<MediaSlot> slots, std::string image_url);
+    asio::awaitable<bool> clear_at(std::string where, BootOverride current);
     asio::awaitable<bool> insert_into(MediaSlot slot, std::string image_url);
     asio::awaitable<bool> ask_to_insert(MediaSlot slot, std::string image_url);
     asio::awaitable<void> eject(MediaSlot slot);
@@ -120,7 +160,8 @@ private:
     std::string uuid_;
     Quirks quirks_;
     std::vector<std::string> resets_in_action_info_;
-    std::string system_link_;  // once known
+    std::string system_link_;                       // once known
+    std::map<Part, base::TimePoint> silent_until_;  // parts that kept a look waiting
 };
 
 }  // namespace providers::redfish

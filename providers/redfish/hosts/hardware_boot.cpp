@@ -126,24 +126,61 @@ asio::awaitable<void> Hardware::set_boot(System system, BootWish wish) {
                         (allowed.empty() ? "" : "; it offers " + allowed));
 }
 
-asio::awaitable<bool> Hardware::clear_boot(System system) {
-    if (!system.boot.is_set()) co_return true;
+asio::awaitable<bool> Hardware::clear_at(std::string where, BootOverride current) {
     const std::string tried = "clearing the boot override of " + bmc_.host();
     const BootTest is_clear = [](const BootOverride& now) { return !now.is_set(); };
-    for (auto& body : boot_clearances(system.boot)) {
+    for (auto& body : boot_clearances(current)) {
         bool is_promised = false;
         try {
-            const auto answer = co_await bmc_.patch(tried, system.link, body);
+            const auto answer = co_await bmc_.patch(tried, where, body);
             is_promised = answer.is_promise;
         } catch (const RedfishError& error) {
             if (!asks_for_another_way(error.kind())) throw;
             bmc_.note_quirk("ClearBootOverride");
             continue;
         }
-        const bool is_done = co_await shows(system.link, is_clear, is_promised);
+        const bool is_done = co_await shows(where, is_clear, is_promised);
         if (is_done) co_return true;
     }
     co_return false;
+}
+
+asio::awaitable<bool> Hardware::clear_boot(System system) {
+    if (!system.boot.is_set()) co_return true;
+    co_return co_await clear_at(system.link, system.boot);
+}
+
+// Where it was set, which may be on the settings resource: there it waits for the next boot.
+asio::awaitable<bool> Hardware::cancel_boot(System system, BootWish wish) {
+    wish.target = boot_target(wish, system, quirks_);
+    bool is_done = true;
+    if (is_served(wish, system.boot)) is_done = co_await clear_at(system.link, system.boot);
+    const auto settings = co_await bmc_.find(system.settings);
+    if (!settings) co_return is_done;
+    const auto pending = parse_boot(settings->body);
+    if (!is_served(wish, pending)) co_return is_done;
+    const bool is_cancelled = co_await clear_at(settings->target, pending);
+    co_return is_done&& is_cancelled;
+}
+
+asio::awaitable<std::string> Hardware::boot_obstacle(System system, BootWish wish) {
+    const auto resets = co_await reset_types(system);
+    if (!reset_type(PowerGoal::on, resets)) co_return "the BMC offers no reset type that turns it on";
+    const bool from_cd = wish.target == "Cd";
+    if (from_cd) {
+        const auto dell = co_await idrac(system);
+        if (dell && ignores_virtual_cd(*dell, quirks_)) co_return why_no_virtual_cd(*dell);
+        const auto all = co_await slots(system);
+        if (ranked_slots(all, MediaUse::boot).empty()) co_return "the BMC has no slot for a CD image";
+    }
+    wish.target = boot_target(wish, system, quirks_);
+    const auto settings = co_await bmc_.find(system.settings);
+    const auto pending = settings ? parse_boot(settings->body) : BootOverride{};
+    const auto& place = pending.allowed.empty() ? system.boot : pending;
+    if (offers(system.boot, wish.target) || (!pending.allowed.empty() && offers(pending, wish.target)))
+        co_return std::string();
+    co_return "the BMC does not take boot target " + wish.target + "; it offers " +
+        foreign::shown(base::joined(place.allowed));
 }
 
 // Some systems do not say what manages them: then whatever the service has.
@@ -207,10 +244,10 @@ asio::awaitable<void> Hardware::eject(MediaSlot slot) {
     }
 }
 
-asio::awaitable<void> Hardware::eject_media(System system) {
+asio::awaitable<void> Hardware::eject_media(System system, SlotTest test) {
     const auto all = co_await slots(std::move(system));
     for (const auto& slot : all) {
-        if (slot.is_inserted) co_await eject(slot);
+        if (slot.is_inserted && test(slot)) co_await eject(slot);
     }
 }
 
@@ -244,7 +281,6 @@ asio::awaitable<bool> Hardware::ask_to_insert(MediaSlot slot, std::string image_
 }
 
 asio::awaitable<bool> Hardware::insert_into(MediaSlot slot, std::string image_url) {
-    // Also where the same image seems to be there: what is shown may be stale.
     if (slot.is_inserted) co_await eject(slot);
     const bool is_taken = co_await ask_to_insert(slot, image_url);
     if (!is_taken) co_return false;
@@ -252,19 +288,29 @@ asio::awaitable<bool> Hardware::insert_into(MediaSlot slot, std::string image_ur
     while (true) {
         const auto resource = co_await bmc_.get(slot.link);
         const auto now = parse_slot(resource);
-        if (now.is_inserted && now.image == image_url) co_return true;
-        if (bmc_.clock().now() >= deadline) co_return false;
+        if (shows_image(now, image_url)) co_return true;
+        const bool is_late = bmc_.clock().now() >= deadline;
+        // What is there was not there before.
+        if (is_late && now.is_inserted) co_await eject(now);
+        if (is_late) co_return false;
         co_await bmc_.clock().sleep_for(kMediaPoll);
     }
 }
 
-// Empty: none takes it.
-asio::awaitable<std::string> Hardware::insert_into_any(std::vector<MediaSlot> slots, std::string image_url) {
+asio::awaitable<Hardware::Inserted> Hardware::insert_into_any(std::vector<MediaSlot> slots,
+                                                              std::string image_url) {
+    for (const auto& slot : slots) {
+        const bool is_there = slot.is_inserted && !slot.image.empty() && shows_image(slot, image_url);
+        if (is_there) co_return Inserted{slot.link, ""};
+    }
     for (const auto& slot : slots) {
         const bool is_in = co_await insert_into(slot, image_url);
-        if (is_in) co_return slot.link;
+        if (!is_in) continue;
+        std::string displaced;
+        if (slot.is_inserted) displaced = slot.image.empty() ? "an image" : slot.image;
+        co_return Inserted{slot.link, std::move(displaced)};
     }
-    co_return std::string();
+    co_return Inserted{};
 }
 
 asio::awaitable<std::optional<Idrac>> Hardware::idrac(System system) {
@@ -282,21 +328,22 @@ asio::awaitable<std::optional<Idrac>> Hardware::idrac(System system) {
     co_return found;
 }
 
-asio::awaitable<std::string> Hardware::insert_boot_image(System system, std::string url) {
+asio::awaitable<Hardware::Inserted> Hardware::insert_boot_image(System system, std::string url) {
     const std::string tried = "inserting virtual media into " + bmc_.host();
     const auto dell = co_await idrac(system);
     if (dell && ignores_virtual_cd(*dell, quirks_)) throw not_taken(tried, why_no_virtual_cd(*dell));
     const auto all = co_await slots(std::move(system));
     const auto candidates = ranked_slots(all, MediaUse::boot);
     if (candidates.empty()) throw not_taken(tried, "the BMC has no slot for a CD image");
-    const auto slot = co_await insert_into_any(candidates, std::move(url));
-    if (slot.empty())
+    auto inserted = co_await insert_into_any(candidates, std::move(url));
+    if (inserted.slot.empty())
         throw not_taken(
             tried, "no slot for CD images takes the image (of " + std::to_string(candidates.size()) + ")");
-    co_return slot;
+    co_return inserted;
 }
 
-asio::awaitable<void> Hardware::insert_boot_data(System system, std::string where, std::string not_in) {
+asio::awaitable<Hardware::Inserted> Hardware::insert_boot_data(System system, std::string where,
+                                                               std::string not_in) {
     const std::string tried = "inserting boot data as virtual media into " + bmc_.host();
     bmc_.hide(last_part(where));
     const auto all = co_await slots(std::move(system));
@@ -307,12 +354,13 @@ asio::awaitable<void> Hardware::insert_boot_data(System system, std::string wher
             tried,
             "the BMC has no second slot, beside that of the boot image: use bootstrap.method None "
             "and an image that joins by itself");
-    const auto slot = co_await insert_into_any(candidates, where + "seed.iso");
-    if (slot.empty())
+    auto inserted = co_await insert_into_any(candidates, where + std::string(kBootDataImage));
+    if (inserted.slot.empty())
         throw not_taken(tried, "no slot beside that of the boot image takes them (of " +
                                    std::to_string(candidates.size()) +
                                    "); the BMC must reach the "
                                    "operator's --bootstrap-advertise-url");
+    co_return inserted;
 }
 
 }  // namespace providers::redfish

@@ -2,6 +2,7 @@
 // be right costs that part only.
 #include <algorithm>
 
+#include "providers/foreign/shown_text.hpp"
 #include "providers/redfish/bmc/document.hpp"
 #include "providers/redfish/hosts/hardware.hpp"
 
@@ -13,6 +14,27 @@ constexpr std::size_t kMostInterfaces = 16;
 constexpr std::size_t kMostDisks = 48;
 constexpr std::size_t kMostPorts = 32;
 constexpr std::size_t kMostFlaws = 8;
+constexpr std::size_t kMostAccelerators = 16;
+// A part that does not answer costs a look its timeout, and is left alone for so long.
+constexpr base::Duration kSilence = std::chrono::hours{1};
+
+std::string_view name_of(Part part) {
+    switch (part) {
+        case Part::processors:
+            return "Processors";
+        case Part::interfaces:
+            return "EthernetInterfaces";
+        case Part::storage:
+            return "Storage";
+        case Part::chassis:
+            return "Chassis";
+        case Part::adapters:
+            return "NetworkAdapters";
+        case Part::manager:
+            return "Manager";
+    }
+    return "";
+}
 
 void add(std::vector<DiskGroup>& groups, const DiskGroup& disk) {
     const auto same = [&disk](const DiskGroup& group) {
@@ -23,6 +45,18 @@ void add(std::vector<DiskGroup>& groups, const DiskGroup& disk) {
         groups.push_back(disk);
     } else {
         found->count += disk.count;
+    }
+}
+
+void add(std::vector<AcceleratorGroup>& groups, const AcceleratorGroup& accelerator) {
+    const auto same = [&accelerator](const AcceleratorGroup& group) {
+        return group.kind == accelerator.kind && group.model == accelerator.model;
+    };
+    const auto found = std::ranges::find_if(groups, same);
+    if (found != groups.end()) {
+        found->count += accelerator.count;
+    } else if (groups.size() < kMostAccelerators) {
+        groups.push_back(accelerator);
     }
 }
 
@@ -44,21 +78,31 @@ asio::awaitable<std::vector<std::string>> Hardware::members_of(std::string name,
     if (collection.empty()) co_return links;
     bool is_missing = false;
     try {
-        links = co_await members(collection);
+        links = co_await members(collection, Asking::once);
     } catch (const RedfishError& error) {
-        is_missing = error.kind() == ErrorKind::not_found || error.kind() == ErrorKind::unsupported ||
-                     error.kind() == ErrorKind::other || error.kind() == ErrorKind::invalid_request;
+        is_missing = is_absence(error.kind());
         if (!is_missing) throw;
     }
     if (is_missing) flaws.push_back(name + ": the system names it, but it cannot be read");
     co_return links;
 }
 
+// nullopt: there is none, or this BMC does not serve it.
+asio::awaitable<std::optional<Resource>> Hardware::find_once(std::string link) {
+    if (link.empty()) co_return std::nullopt;
+    try {
+        co_return co_await bmc_.get_once(std::move(link));
+    } catch (const RedfishError& error) {
+        if (!is_absence(error.kind())) throw;
+    }
+    co_return std::nullopt;
+}
+
 asio::awaitable<void> Hardware::read_interfaces(System system, Details& details) {
     auto links = co_await members_of("EthernetInterfaces", system.interfaces, details.flaws);
     if (links.size() > kMostInterfaces) links.resize(kMostInterfaces);
     for (const auto& link : links) {
-        const auto resource = co_await bmc_.find(link);
+        const auto resource = co_await find_once(link);
         if (!resource) continue;
         add(details.ports, speed_of(resource->body));
         auto mac = mac_of(resource->body, details.flaws);
@@ -71,12 +115,14 @@ asio::awaitable<void> Hardware::read_interfaces(System system, Details& details)
     }
 }
 
-asio::awaitable<void> Hardware::read_threads(System system, Details& details) {
-    if (system.are_cores_certain) co_return;
+asio::awaitable<void> Hardware::read_processors(System system, Details& details) {
     const auto links = co_await members_of("Processors", system.processors, details.flaws);
     for (const auto& link : links) {
-        const auto resource = co_await bmc_.find(link);
-        if (resource) details.threads += threads_of(resource->body);
+        const auto resource = co_await find_once(link);
+        if (!resource) continue;
+        details.threads += threads_of(resource->body);
+        if (details.architecture.empty()) details.architecture = architecture_of(resource->body);
+        if (const auto accelerator = accelerator_of(resource->body)) add(details.accelerators, *accelerator);
     }
 }
 
@@ -84,11 +130,11 @@ asio::awaitable<void> Hardware::read_disks(System system, Details& details) {
     const auto controllers = co_await members_of("Storage", system.storage, details.flaws);
     std::size_t read = 0;
     for (const auto& link : controllers) {
-        const auto controller = co_await bmc_.find(link);
+        const auto controller = co_await find_once(link);
         if (!controller) continue;
         for (const auto& drive : links_at(controller->body, "Drives")) {
             if (++read > kMostDisks) co_return;
-            const auto resource = co_await bmc_.find(drive);
+            const auto resource = co_await find_once(drive);
             const auto disk = resource ? disk_of(resource->body) : std::nullopt;
             if (disk) add(details.disks, *disk);
         }
@@ -96,7 +142,7 @@ asio::awaitable<void> Hardware::read_disks(System system, Details& details) {
     if (!details.disks.empty() || system.simple_storage.empty()) co_return;
     const auto simple = co_await members_of("SimpleStorage", system.simple_storage, details.flaws);
     for (const auto& link : simple) {
-        const auto resource = co_await bmc_.find(link);
+        const auto resource = co_await find_once(link);
         if (!resource) continue;
         for (const auto& device : array_at(resource->body, "Devices")) {
             const auto disk = device.is_object() ? disk_of(device.get_object()) : std::nullopt;
@@ -105,40 +151,78 @@ asio::awaitable<void> Hardware::read_disks(System system, Details& details) {
     }
 }
 
-// Links of hosts that are off have no speed, but their adapters' ports tell what they can.
 asio::awaitable<void> Hardware::read_chassis(System system, Details& details) {
-    const auto chassis = co_await bmc_.find(system.chassis);
+    const auto chassis = co_await find_once(system.chassis);
     if (!chassis) co_return;
     const auto metrics = link_at(chassis->body, "EnvironmentMetrics");
     details.power_meter = metrics.empty() ? link_at(chassis->body, "Power") : metrics;
+    details.network_adapters = link_at(chassis->body, "NetworkAdapters");
+}
+
+// Links of hosts that are off have no speed, but their adapters' ports tell what they can.
+asio::awaitable<void> Hardware::read_adapters(System, Details& details) {
     std::vector<std::string> ignored;  // few BMCs have them
-    const auto adapters = co_await members_of("", link_at(chassis->body, "NetworkAdapters"), ignored);
+    const auto adapters = co_await members_of("", details.network_adapters, ignored);
     std::vector<PortGroup> ports;
     std::size_t read = 0;
     for (const auto& link : adapters) {
-        const auto adapter = co_await bmc_.find(link);
+        const auto adapter = co_await find_once(link);
         if (!adapter) continue;
         auto collection = link_at(adapter->body, "Ports");
         if (collection.empty()) collection = link_at(adapter->body, "NetworkPorts");
         const auto members = co_await members_of("", collection, ignored);
         for (const auto& port : members) {
             if (++read > kMostPorts) break;
-            const auto resource = co_await bmc_.find(port);
+            const auto resource = co_await find_once(port);
             if (resource) add(ports, speed_of(resource->body));
         }
     }
     if (!ports.empty()) details.ports = std::move(ports);
 }
 
+// Nothing of it is needed to use the host, but people ask for it.
+asio::awaitable<void> Hardware::read_manager(System system, Details& details) {
+    const auto links = co_await managers(std::move(system));
+    for (const auto& link : links) {
+        const auto manager = co_await find_once(link);
+        if (!manager) continue;
+        details.bmc_version = foreign::shown(text_at(manager->body, "FirmwareVersion"));
+        if (!details.bmc_version.empty()) co_return;
+    }
+}
+
+asio::awaitable<void> Hardware::read_part(Part part, Reader reader, System system, Details& details) {
+    const auto silent = silent_until_.find(part);
+    if (silent != silent_until_.end() && bmc_.clock().now() < silent->second) {
+        details.unread.insert(part);
+        details.flaws.push_back(std::string(name_of(part)) + ": did not answer and is asked again later");
+        co_return;
+    }
+    std::string why;
+    try {
+        co_await (this->*reader)(std::move(system), details);
+    } catch (const RedfishError& error) {
+        why = error.complaint.message;
+        if (error.kind() == ErrorKind::unreachable) silent_until_[part] = bmc_.clock().now() + kSilence;
+    }
+    if (why.empty()) co_return;
+    details.unread.insert(part);
+    details.flaws.push_back(std::string(name_of(part)) + ": " + why);
+}
+
 asio::awaitable<Details> Hardware::details(System system) {
     Details details;
-    co_await read_interfaces(system, details);
-    co_await read_threads(system, details);
-    co_await read_disks(system, details);
-    co_await read_chassis(system, details);
+    co_await read_part(Part::processors, &Hardware::read_processors, system, details);
+    co_await read_part(Part::interfaces, &Hardware::read_interfaces, system, details);
+    co_await read_part(Part::storage, &Hardware::read_disks, system, details);
+    co_await read_part(Part::chassis, &Hardware::read_chassis, system, details);
+    co_await read_part(Part::adapters, &Hardware::read_adapters, system, details);
+    co_await read_part(Part::manager, &Hardware::read_manager, system, details);
     std::ranges::sort(details.disks, {},
                       [](const DiskGroup& disk) { return std::tie(disk.kind, disk.size_gb); });
     std::ranges::sort(details.ports, {}, &PortGroup::speed_mbps);
+    std::ranges::sort(details.accelerators, {},
+                      [](const AcceleratorGroup& group) { return std::tie(group.kind, group.model); });
     if (details.flaws.size() > kMostFlaws) details.flaws.resize(kMostFlaws);
     co_return details;
 }

@@ -35,6 +35,14 @@ std::map<std::string, std::int64_t> use_by_label(const std::vector<HostPointer>&
     return use;
 }
 
+std::optional<std::string> why_other_architecture(const Host& host, const MachineSpec& machine) {
+    const bool fits = host.architecture.empty() || machine.architecture.empty() ||
+                      host.architecture == machine.architecture;
+    if (fits) return std::nullopt;
+    return "is " + host.architecture + ", machineTemplate.architecture of the pool is " +
+           machine.architecture;
+}
+
 std::optional<std::string> why_too_small(const Host& host, const MachineSpec& machine) {
     const auto& capacity = *host.capacity;
     if (capacity.cpu_cores >= machine.cpu_cores && capacity.memory_mib >= machine.memory_mib)
@@ -92,6 +100,7 @@ Choice choose_host(const std::vector<HostPointer>& hosts, const MachineSpec& mac
     for (const auto& host : hosts) {
         auto why = why_unusable(*host, settings);
         if (!why) why = why_too_small(*host, machine);
+        if (!why) why = why_other_architecture(*host, machine);
         if (!why && taken.contains(host->name)) why = "is about to be used by another claim";
         if (!why && !machine.zone.empty() && machine.zone != host->name)
             why = "is not the one that the pods need (" + machine.zone + ")";

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/backoff.hpp"
+
 namespace providers::redfish {
 
 using api::v1alpha1::PowerOffMode;
@@ -11,6 +13,7 @@ namespace {
 
 // A request that had no effect (a BMC that was busy with the one before) is made again after this.
 constexpr base::Duration kAskAgain = std::chrono::seconds{20};
+constexpr base::Backoff kAskForEver{std::chrono::seconds{20}, std::chrono::minutes{10}};
 // Off counts when it was seen twice this far apart, ...
 constexpr base::Duration kSettled = std::chrono::seconds{5};
 // ... and this far when the host may just have been turned on: BMCs remember a PowerState for a minute.
@@ -47,22 +50,47 @@ bool is_surely_off(const Progress& progress, base::TimePoint now) {
     return progress.off_seen && (!progress.may_be_on || now - *progress.off_seen >= kRemembered);
 }
 
+namespace {
+
+// It runs from the first request, whatever came of it, or from a later one that was taken, but not for ever.
+base::TimePoint end_of_grace(const Progress& progress, const PowerLimits& limits) {
+    const auto from = progress.off_taken.value_or(*progress.off_asked);
+    return std::min(from + limits.graceful, *progress.off_asked + limits.graceful + limits.graceful);
+}
+
+// nullopt: there is no use in asking, or the time for it is over.
+std::optional<OffStep> gentle_step(const Progress& progress, const PowerLimits& limits, base::TimePoint now) {
+    if (!progress.off_asked) return OffStep::ask_gracefully;
+    const bool never_cuts = limits.mode == PowerOffMode::GracefulOnly;
+    const bool is_over = now >= end_of_grace(progress, limits) || progress.cannot_shut_down;
+    if (is_over && !never_cuts) return std::nullopt;
+    // Where its power is never cut it is asked for as long as it takes, less and less often.
+    const auto pause = never_cuts ? kAskForEver.after(progress.off_requests) : kAskAgain;
+    const bool is_due = is_older(progress.off_asked_last, pause, now);
+    return is_due && (is_over || progress.asks_off_again) ? OffStep::ask_gracefully : OffStep::wait;
+}
+
+}  // namespace
+
 OffStep next_off_step(const System& system, const Progress& progress, OffMeans means,
                       const PowerLimits& limits, base::TimePoint now) {
     const bool never_cuts = limits.mode == PowerOffMode::GracefulOnly;
+    const bool asks_first = limits.mode != PowerOffMode::Force && means.can_shut_down &&
+                            (progress.has_system || never_cuts) && !progress.force_asked;
     if (system.power == PowerState::off) {
-        if (is_surely_off(progress, now) && now - *progress.off_seen >= kSettled) return OffStep::done;
+        // Its Node says that something runs there: then "Off" is what its BMC remembers.
+        const bool runs = progress.may_be_on && progress.has_ready_node && !progress.force_asked;
+        const bool is_sure = is_surely_off(progress, now) && now - *progress.off_seen >= kSettled;
+        if (is_sure && !runs) return OffStep::done;
         const bool is_doubtful = progress.may_be_on && !progress.force_asked;
-        return is_doubtful && means.is_ours && !never_cuts ? OffStep::ask_by_force : OffStep::wait;
+        if (!is_doubtful || !means.is_ours || never_cuts) return OffStep::wait;
+        const bool is_asked = runs || progress.off_asked;
+        const auto gentle = is_asked && asks_first ? gentle_step(progress, limits, now) : std::nullopt;
+        return gentle.value_or(OffStep::ask_by_force);
     }
     if (!means.is_ours) return OffStep::wait;
-    const bool asks_first =
-        limits.mode != PowerOffMode::Force && means.can_shut_down && (progress.has_system || never_cuts);
-    if (asks_first && !progress.force_asked) {
-        if (!progress.off_asked) return OffStep::ask_gracefully;
-        const bool in_time = now - *progress.off_asked < limits.graceful;
-        if (in_time || never_cuts) return OffStep::wait;
-    }
+    const auto gentle = asks_first ? gentle_step(progress, limits, now) : std::nullopt;
+    if (gentle) return *gentle;
     if (never_cuts) return OffStep::wait;
     return is_older(progress.force_asked_last, kAskAgain, now) ? OffStep::ask_by_force : OffStep::wait;
 }

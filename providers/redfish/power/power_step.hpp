@@ -18,12 +18,24 @@ struct Progress {
     std::optional<base::TimePoint> on_taken;       // the BMC took it; it had said right before that it is off
     std::optional<base::TimePoint> on_unanswered;  // the same, but the answer was lost
     bool has_been_on = false;                      // seen on or powering on after that
-    std::optional<base::TimePoint> off_asked;      // gracefully, or by force
+    std::optional<base::TimePoint> off_asked;      // gracefully: first, whatever the answer was
+    std::optional<base::TimePoint> off_asked_last;
+    std::optional<base::TimePoint> off_taken;  // most recently
+    int off_requests = 0;                      // gracefully, in all
+    bool asks_off_again = false;               // the last one was refused, or nobody knows
+    bool cannot_shut_down = false;             // as its BMC says
     std::optional<base::TimePoint> force_asked;
     std::optional<base::TimePoint> force_asked_last;
     std::optional<base::TimePoint> off_seen;  // off since, without a look in between that said otherwise
     int looks = 0;                            // since the last request
-    bool is_announced = false;                // people were told that its power will be cut
+    std::string refusal;  // in the BMC's words, of the last request of either kind; empty: it was taken
+    std::string task;     // what the BMC works on since then; empty: nothing
+    std::string task_failure;
+    bool is_prepared = false;                       // for its boot
+    std::optional<base::TimePoint> trouble_since;   // its BMC answered with nothing but errors
+    bool is_announced = false;                      // people were told that its power will be cut
+    std::optional<base::TimePoint> nameless_since;  // its BMC tells no system UUID
+    bool has_ready_node = false;  // the claim's Node was Ready when the removal was last looked at
     // How the host was when its removal began here; what a restart finds half-done is doubtful.
     bool may_be_on = true;   // it was asked to turn on not long ago: "Off" may be what its BMC remembers
     bool has_system = true;  // something runs on it that can shut itself down

@@ -11,10 +11,7 @@ using api::v1alpha1::WipeMode;
 namespace {
 
 constexpr base::Duration kSettleRetry = std::chrono::seconds{5};
-constexpr base::Duration kWipePoll = std::chrono::seconds{15};
 constexpr base::Duration kPersonRetry = std::chrono::minutes{5};
-// So often an erasure whose task vanished or failed is begun again.
-constexpr int kWipeAttempts = 3;
 // An On that was sent longer ago is what the BMC's cached power state shows.
 constexpr base::Duration kOnIsKnown = std::chrono::minutes{2};
 
@@ -44,25 +41,40 @@ bool is_ours(const Host& host) {
 }
 
 void begin_removal(Progress& progress, HostStage stage, base::TimePoint now) {
-    progress.off_asked.reset();
-    progress.force_asked.reset();
-    progress.force_asked_last.reset();
-    progress.is_announced = false;
-    progress.has_system = stage != HostStage::powering_on;
-    progress.may_be_on = stage == HostStage::powering_on ||
-                         (progress.on_asked_last && now - *progress.on_asked_last < kOnIsKnown);
+    Progress begun;
+    begun.on_asked_last = progress.on_asked_last;
+    begun.on_taken = progress.on_taken;
+    begun.off_seen = progress.off_seen;
+    begun.nameless_since = progress.nameless_since;
+    begun.has_system = stage != HostStage::powering_on;
+    begun.may_be_on = stage == HostStage::powering_on ||
+                      (progress.on_asked_last && now - *progress.on_asked_last < kOnIsKnown);
+    progress = std::move(begun);
 }
 
 std::string why_by_force(const System& system, const Progress& progress, const Settings& settings) {
     const auto& power_off = settings.spec.powerOff;
     if (system.power == PowerState::off)
         return "its BMC says Off, which may be what it remembers from before it was turned on";
+    const auto words = progress.refusal.empty() ? "" : ": " + progress.refusal;
+    if (progress.cannot_shut_down) return "its BMC cannot shut it down" + words;
     if (progress.off_asked)
         return "it did not shut down within " + power_off.gracefulTimeout.str() +
-               " (spec.redfish.powerOff.gracefulTimeout)";
+               " (spec.redfish.powerOff.gracefulTimeout)" + words;
     if (power_off.mode == api::v1alpha1::PowerOffMode::Force) return "spec.redfish.powerOff.mode is Force";
     if (!progress.has_system) return "it hangs on its way up, where nothing can shut it down";
     return "its BMC offers no GracefulShutdown";
+}
+
+std::string how_it_goes(const Progress& progress, bool never_cuts) {
+    std::string how = progress.force_asked ? " is being turned off by force" : " is shutting down";
+    if (progress.refusal.empty()) return how;
+    if (progress.force_asked) return how + ", which its BMC refuses: " + progress.refusal;
+    how = " is asked to shut down, which its BMC refuses: " + progress.refusal;
+    return never_cuts ? how +
+                            "; its power is not cut, as spec.redfish.powerOff.mode is GracefulOnly: turn it "
+                            "off, or change the mode"
+                      : how;
 }
 
 // Nothing that runs was ever asked of it.
@@ -88,8 +100,38 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
         if (host->use.owner) co_return Gone{};
         co_return co_await look_after_lost(std::move(command), *host);
     }
-    if (is_untouched(*host)) co_return co_await give_back(*host);
+    if (is_untouched(*host)) {
+        co_await undo_preparation(command.identity, *host);
+        co_return co_await give_back_untouched(command.identity, name);
+    }
     co_return co_await visit(std::move(command), *host);
+}
+
+// Nothing runs there that we turned on, but its boot may have been prepared. Whoever turns it on next must
+// not boot our image. What cannot be undone now is undone when its BMC answers.
+asio::awaitable<void> Sleeper::undo_preparation(MachineIdentity identity, Host host) {
+    if (settings_.spec.boot.method == BootMethod::Disk) co_return;
+    std::shared_ptr<Station> station;
+    try {
+        station = co_await fleet_.station(host);
+        const auto visit = co_await station->bmc.visit();
+        const auto system = co_await station->hardware.system();
+        if (base::same_uuid(system.uuid, host.system_uuid))
+            co_await preparation_.undo(std::move(host), station, system);
+        else
+            station->is_undo_due = true;
+    } catch (const RedfishError&) {
+        if (station) station->is_undo_due = true;
+    } catch (const std::invalid_argument&) {
+        co_return;  // nothing of it was ever changed
+    }
+}
+
+asio::awaitable<RemoveResult> Sleeper::give_back_untouched(MachineIdentity identity, std::string name) {
+    const auto host = co_await binding_.read(name);
+    const bool is_still = host && is_bound_to(*host, identity) && is_untouched(*host);
+    if (!is_still) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+    co_return co_await give_back(*host);
 }
 
 // Bound to nobody: given back already, or never taken. Unless it runs what the claim started, which happens
@@ -136,11 +178,15 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     const auto name = host.name;
     const auto& identity = command.identity;
     const auto system = co_await station->hardware.system();
+    // No news is no mismatch.
+    if (system.uuid.empty())
+        co_return in_progress("the BMC of host " + name +
+                                  " tells no system UUID at the moment: nothing is turned off before it does",
+                              kBusyRetry);
     if (!base::same_uuid(system.uuid, identity.system_uuid)) {
         co_return blocked("OwnershipMismatch",
-                          "the BMC of host " + name + " speaks for system UUID " +
-                              (system.uuid.empty() ? "(none)" : system.uuid) + ", the claim's machine has " +
-                              identity.system_uuid + ": nothing is turned off",
+                          "the BMC of host " + name + " speaks for system UUID " + system.uuid +
+                              ", the claim's machine has " + identity.system_uuid + ": nothing is turned off",
                           kPersonRetry);
     }
     const auto now = clock_.now();
@@ -158,7 +204,15 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     const bool is_woken = host.use.stage == HostStage::powering_on && progress.on_taken.has_value();
     if (is_on && !is_woken && !is_ours(host))
         co_return co_await leave_on(std::move(command), std::move(host));
-    const bool is_sure = is_off && is_surely_off(progress, now);
+    const bool is_doubtful = progress.may_be_on || !progress.has_system;
+    progress.has_ready_node = is_doubtful && co_await fleet_.inventory().has_ready_node(host);
+    if (progress.has_ready_node && !progress.has_system) {
+        // It came up after all, whatever was asked of it before.
+        progress.has_system = true;
+        progress.force_asked.reset();
+        progress.force_asked_last.reset();
+    }
+    const bool is_sure = is_off && is_surely_off(progress, now) && !progress.has_ready_node;
     const auto retired = co_await binding_.retire(host, is_sure, is_woken);
     if (!retired) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
     co_return co_await turn_off(std::move(command), *retired, std::move(station), system);
@@ -195,15 +249,35 @@ asio::awaitable<void> Sleeper::press(OffStep step, Command command, Host host,
         progress.is_announced = true;
     }
     const auto goal = is_gentle ? PowerGoal::off_gracefully : PowerGoal::off_by_force;
-    co_await station->hardware.reset(std::move(system), goal);
+    auto outcome = co_await station->hardware.reset(std::move(system), goal);
     const auto now = clock_.now();
     progress.looks = 0;
+    progress.refusal = std::move(outcome.words);
+    progress.task = std::move(outcome.task);
     if (is_gentle) {
-        progress.off_asked = now;
+        progress.off_asked_last = now;
+        if (!progress.off_asked) progress.off_asked = now;
+        if (outcome.answer == ResetAnswer::taken) progress.off_taken = now;
+        progress.asks_off_again = outcome.answer != ResetAnswer::taken;
+        progress.cannot_shut_down = outcome.answer == ResetAnswer::impossible;
+        ++progress.off_requests;
     } else {
         progress.force_asked_last = now;
         if (!progress.force_asked) progress.force_asked = now;
     }
+}
+
+// A task that runs is not doubled; one that failed is a refusal.
+asio::awaitable<bool> Sleeper::is_task_under_way(std::shared_ptr<Station> station, Progress& progress) {
+    if (progress.task.empty()) co_return false;
+    const auto outcome = co_await station->hardware.reset_task(progress.task);
+    if (outcome && outcome->progress == TaskProgress::running) co_return true;
+    progress.task.clear();
+    if (outcome && outcome->progress == TaskProgress::failed) {
+        progress.refusal = outcome->words;
+        progress.asks_off_again = true;
+    }
+    co_return false;
 }
 
 asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std::shared_ptr<Station> station,
@@ -213,7 +287,9 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std:
     const auto limits = power_limits(settings_);
     const auto resets = co_await station->hardware.reset_types(system);
     const OffMeans means{can_shut_down(resets), is_ours(host)};
-    const auto step = next_off_step(system, progress, means, limits, clock_.now());
+    const bool works = co_await is_task_under_way(station, progress);
+    auto step = next_off_step(system, progress, means, limits, clock_.now());
+    if (works && step == OffStep::ask_gracefully) step = OffStep::wait;
     if (step == OffStep::done)
         co_return co_await tidy(command.identity, std::move(host), std::move(station), system);
     const bool ends_it = step != OffStep::wait;
@@ -231,9 +307,7 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std:
                               " offers no GracefulShutdown and spec.redfish.powerOff.mode "
                               "is GracefulOnly: turn the host off, or change the mode",
                           kPersonRetry);
-    co_return in_progress(progress.force_asked ? "host " + name + " is being turned off by force"
-                                               : "host " + name + " is shutting down",
-                          next_look(progress.looks++));
+    co_return in_progress("host " + name + how_it_goes(progress, never_cuts), next_look(progress.looks++));
 }
 
 asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::shared_ptr<Station> station,
@@ -261,9 +335,10 @@ asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::share
 asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
                                             std::shared_ptr<Station> station, System system) {
     const auto& spec = settings_.spec;
-    if (spec.boot.method != BootMethod::Disk) co_await station->hardware.clear_boot(system);
-    if (spec.boot.method == BootMethod::VirtualMedia && spec.powerOff.ejectMedia)
-        co_await station->hardware.eject_media(system);
+    if (spec.boot.method != BootMethod::Disk) {
+        co_await station->hardware.clear_boot(system);
+        co_await preparation_.undo(host, station, system);
+    }
     if (spec.powerOff.wipe == WipeMode::SecureErase) {
         const auto wiping = co_await binding_.enter(host, HostStage::wiping, "its drives are being erased");
         if (!wiping) co_return in_progress("host " + host.name + " was changed meanwhile", kConflictRetry);
@@ -274,68 +349,6 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
     // Last: whoever sees it free may turn it on.
     co_await lock_.release(std::move(identity), std::move(station), std::move(system));
     co_return co_await give_back(std::move(host));
-}
-
-asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::shared_ptr<Station> station,
-                                                           System system) {
-    const auto name = host.name;
-    const auto drives = co_await station->hardware.drives(std::move(system));
-    if (drives.empty())
-        co_return RemoveResult(
-            blocked("WipeUnsupported",
-                    "the BMC of host " + name +
-                        " tells of no drives, so none can be erased; erase them yourself and "
-                        "set spec.redfish.powerOff.wipe to None",
-                    kPersonRetry));
-    for (const auto& drive : drives) {
-        auto outcome = co_await erase(name, drive, station);
-        if (outcome) co_return outcome;
-    }
-    co_return std::nullopt;
-}
-
-// One drive after the other: controllers take one erasure at a time.
-asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(std::string name, std::string drive,
-                                                            std::shared_ptr<Station> station) {
-    auto& wipe = wipes_[name];
-    const auto known = wipe.tasks.find(drive);
-    const auto waiting = in_progress("erasing drive " + drive + " of host " + name, kWipePoll);
-    if (known != wipe.tasks.end()) {
-        if (known->second.empty()) co_return std::nullopt;
-        const auto progress = co_await station->hardware.task(known->second);
-        if (progress == TaskProgress::running) co_return RemoveResult(waiting);
-        if (progress == TaskProgress::succeeded) {
-            known->second.clear();
-            co_return std::nullopt;
-        }
-        wipe.tasks.erase(known);
-    }
-    if (wipe.attempts >= kWipeAttempts) {
-        wipe.attempts = 0;
-        co_return RemoveResult(blocked(
-            "WipeFailed",
-            "drive " + drive + " of host " + name + " was not erased in " + std::to_string(kWipeAttempts) +
-                " attempts; the host is not clean and stays reserved. Erase it yourself "
-                "and set spec.redfish.powerOff.wipe to None",
-            kPersonRetry));
-    }
-    std::string task;
-    bool is_impossible = false;
-    try {
-        task = co_await station->hardware.erase_drive(drive);
-    } catch (const RedfishError& error) {
-        is_impossible = error.kind() == ErrorKind::unsupported;
-        if (!is_impossible) throw;
-    }
-    if (is_impossible)
-        co_return RemoveResult(blocked("WipeUnsupported",
-                                       "the BMC of host " + name + " cannot erase drive " + drive +
-                                           "; erase it yourself and set spec.redfish.powerOff.wipe to None",
-                                       kPersonRetry));
-    ++wipe.attempts;
-    wipe.tasks[drive] = task;
-    if (task.empty()) co_return std::nullopt;
-    co_return RemoveResult(waiting);
 }
 
 asio::awaitable<RemoveResult> Sleeper::give_back(Host host) {

@@ -24,7 +24,8 @@ public:
           binding_(binding),
           progress_(progress),
           clock_(clock),
-          lock_(settings, fleet.inventory(), clock) {}
+          lock_(settings, fleet.inventory(), clock),
+          preparation_(settings, fleet) {}
 
     // Provider::remove.
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
@@ -44,6 +45,8 @@ private:
     asio::awaitable<RemoveResult> visit(Command command, Host host);
     asio::awaitable<RemoveResult> look_after_lost(Command command, Host host);
     asio::awaitable<RemoveResult> step(Command command, Host host, std::shared_ptr<Station> station);
+    asio::awaitable<void> undo_preparation(MachineIdentity identity, Host host);
+    asio::awaitable<RemoveResult> give_back_untouched(MachineIdentity identity, std::string name);
     // Somebody else turned it on, or may have: its power is not touched.
     asio::awaitable<RemoveResult> leave_on(Command command, Host host);
     asio::awaitable<RemoveResult> turn_off(Command command, Host host, std::shared_ptr<Station> station,
@@ -51,6 +54,7 @@ private:
     // Makes the request that is due. An Event says before its power is cut, and why.
     asio::awaitable<void> press(OffStep step, Command command, Host host, std::shared_ptr<Station> station,
                                 System system);
+    asio::awaitable<bool> is_task_under_way(std::shared_ptr<Station> station, Progress& progress);
     asio::awaitable<RemoveResult> tidy(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                        System system);
     asio::awaitable<void> unlock(MachineIdentity identity, Host host);
@@ -67,6 +71,7 @@ private:
     ProgressBook& progress_;
     base::Clock& clock_;
     HostLock lock_;
+    BootPreparation preparation_;
     std::map<std::string, Wipe> wipes_;  // by host
 };
 

@@ -7,13 +7,16 @@
 
 namespace providers::redfish {
 
-using api::v1alpha1::BootMethod;
-
 namespace {
 
 constexpr const char* kTurningOn = "is being turned on";
 constexpr const char* kFoundOn = "was found on and is left to who turned it on";
 constexpr base::Duration kSlotRetry = std::chrono::seconds{5};
+// So long a host may keep its claim waiting before it was asked to turn on: BMCs restart within minutes.
+constexpr base::Duration kHostPatience = std::chrono::minutes{5};
+// So long a BMC may leave out who the system is: some do while it starts.
+constexpr base::Duration kNamelessPatience = std::chrono::minutes{5};
+constexpr base::Duration kNamelessRetry = std::chrono::seconds{10};
 
 NotReady not_ready(std::string message, base::Duration retry_after) {
     return {std::move(message), retry_after};
@@ -34,31 +37,12 @@ EnsureResult failed_ensure(const RedfishError& error) {
     return not_ready(error.what(), error.complaint.retry_after.value_or(kBusyRetry));
 }
 
-bool is_coming(const System& system) {
-    return system.power == PowerState::on || system.power == PowerState::powering_on;
+std::string refused_so(const Progress& progress) {
+    return progress.refusal.empty() ? "" : "; its BMC says: " + progress.refusal;
 }
 
-BootWish boot_wish(const api::v1alpha1::Boot& boot) {
-    BootWish wish;
-    wish.mode = boot.mode == api::v1alpha1::BootMode::UEFI ? "UEFI" : "Legacy";
-    switch (boot.method) {
-        case BootMethod::Disk:
-            break;
-        case BootMethod::PXE:
-            wish.target = "Pxe";
-            break;
-        case BootMethod::UefiHttp:
-            wish.target = "UefiHttp";
-            wish.http_uri = boot.httpBootURI;
-            break;
-        case BootMethod::VirtualMedia:
-            wish.target = "Cd";
-            break;
-        case BootMethod::Unrecognized:
-            // No backend is made of a provider with such a value.
-            throw std::invalid_argument("spec.redfish.boot.method: unknown");
-    }
-    return wish;
+bool is_coming(const System& system) {
+    return system.power == PowerState::on || system.power == PowerState::powering_on;
 }
 
 }  // namespace
@@ -70,20 +54,6 @@ PowerLimits power_limits(const Settings& settings) {
         std::chrono::duration_cast<base::Duration>(settings.spec.powerOff.gracefulTimeout.value);
     limits.mode = settings.spec.powerOff.mode;
     return limits;
-}
-
-std::string render_url(std::string text, const Host& host, const std::string& claim) {
-    auto mac = host.boot_mac;
-    if (mac.empty() && !host.macs.empty()) mac = host.macs.front();
-    const std::pair<std::string, std::string> values[] = {
-        {".Host", host.name}, {".Claim", claim}, {".MAC", mac}};
-    for (const auto& [name, value] : values) {
-        for (const auto& form : {"{{ " + name + " }}", "{{" + name + "}}"}) {
-            for (auto at = text.find(form); at != std::string::npos; at = text.find(form, at + value.size()))
-                text.replace(at, form.size(), value);
-        }
-    }
-    return text;
 }
 
 Machine Waker::machine_of(const MachineSpec& spec, const Host& host, MachineState state,
@@ -103,6 +73,12 @@ Machine Waker::machine_of(const MachineSpec& spec, const Host& host, MachineStat
     machine.message = std::move(message);
     machine.is_bare_metal = true;
     return machine;
+}
+
+std::string Waker::why_too_late(const System& system, const Progress& progress) const {
+    return "is " + (system.power_text.empty() ? "in an unknown power state" : system.power_text) + " " +
+           settings_.spec.timeouts.power.str() + " after it was turned on (spec.redfish.timeouts.power)" +
+           refused_so(progress);
 }
 
 EnsureResult Waker::place(const MachineSpec& spec, const std::set<std::string>& excluded) const {
@@ -131,32 +107,66 @@ asio::awaitable<EnsureResult> Waker::ensure(MachineSpec spec) {
 }
 
 asio::awaitable<EnsureResult> Waker::wake(MachineSpec spec, Host host) {
+    const auto name = host.name;
+    const auto identity = spec.identity;
+    auto result = co_await try_to_wake(std::move(spec), std::move(host));
+    // Of whatever kind: the host is to blame, and other claims hear of it.
+    if (const auto* failure = std::get_if<AttemptFailed>(&result))
+        co_await binding_.note_failure(identity, name, failure->message);
+    co_return result;
+}
+
+asio::awaitable<EnsureResult> Waker::try_to_wake(MachineSpec spec, Host host) {
+    const auto name = host.name;
+    const auto claim_uid = spec.identity.claim_uid;
+    std::optional<RedfishError> trouble;
     try {
         const auto station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
-        co_return co_await step(std::move(spec), std::move(host), station);
+        auto result = co_await step(std::move(spec), host, station);
+        progress_.of(name, claim_uid).trouble_since.reset();
+        co_return result;
     } catch (const RedfishError& error) {
-        co_return failed_ensure(error);
+        trouble = error;
     } catch (const CredentialsError& error) {
         co_return failed("CredentialsMissing", error.what());
     } catch (const std::invalid_argument& error) {
         co_return failed("InvalidHost", error.what());
     }
+    auto& progress = progress_.of(name, claim_uid);
+    if (!progress.trouble_since) progress.trouble_since = clock_.now();
+    // Another host may be better. Once it was asked to turn on, it has to be turned off first anyway.
+    const bool is_hopeless = !progress.on_asked && host.use.stage == HostStage::reserved &&
+                             clock_.now() - *progress.trouble_since >= kHostPatience;
+    if (is_hopeless) co_return failed(reason_of(trouble->kind()), trouble->what());
+    co_return failed_ensure(*trouble);
 }
 
 asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shared_ptr<Station> station) {
     const auto name = host.name;
     const auto system = co_await station->hardware.system();
-    if (!base::same_uuid(system.uuid, host.system_uuid)) {
-        co_return failed("HostIdentityMismatch", "the BMC of host " + name + " now speaks for system UUID " +
-                                                     (system.uuid.empty() ? "(none)" : system.uuid) +
-                                                     " instead of " + host.system_uuid);
-    }
     auto& progress = progress_.of(name, spec.identity.claim_uid);
+    if (!system.uuid.empty() && !base::same_uuid(system.uuid, host.system_uuid)) {
+        co_return failed("HostIdentityMismatch", "the BMC of host " + name + " now speaks for system UUID " +
+                                                     system.uuid + " instead of " + host.system_uuid);
+    }
+    if (system.uuid.empty()) co_return co_await await_identity(std::move(spec), std::move(host));
+    progress.nameless_since.reset();
+    if (!progress.on_asked && system.is_out_of_use())
+        co_return failed(system.state,
+                         "the BMC of host " + name + " says that its system is " + system.state);
+    if (!progress.on_asked && system.is_busy())
+        co_return not_ready("the BMC of host " + name + " says that its system is " + system.state,
+                            kBusyRetry);
     const auto cause = cause_of(host, progress, clock_.now());
     if (is_coming(system) && cause == Cause::others)
         co_return co_await leave_to_others(std::move(spec), std::move(host), kFoundOn);
     if (progress.on_asked && is_coming(system)) progress.has_been_on = true;
+    if (is_coming(system)) progress.task.clear();
+    const bool works = co_await is_task_under_way(station, progress);
+    if (!progress.task_failure.empty())
+        co_return co_await give_up(std::move(spec), std::move(host),
+                                   "was not turned on: " + progress.task_failure);
     switch (next_on_step(system, progress, power_limits(settings_), clock_.now())) {
         case OnStep::done: {
             const auto joining = co_await binding_.enter_joining(host, cause == Cause::ours);
@@ -164,12 +174,11 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
             co_return machine_of(spec, host, MachineState::running, {});
         }
         case OnStep::fell_back:
-            co_return failed("PowerOnFailed", "host " + name + " went on and off again");
+            co_return co_await give_up(std::move(spec), std::move(host), "went on and off again");
         case OnStep::too_late:
-            co_return failed("PowerOnFailed", "host " + name + " is " + system.power_text + " " +
-                                                  settings_.spec.timeouts.power.str() +
-                                                  " after it was turned on (spec.redfish.timeouts.power)");
+            co_return co_await give_up(std::move(spec), std::move(host), why_too_late(system, progress));
         case OnStep::ask:
+            if (works) break;
             co_return co_await turn_on(std::move(spec), std::move(host), std::move(station), system);
         case OnStep::wait:
             break;
@@ -178,8 +187,41 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
         machine_of(spec, host, MachineState::starting,
                    "host " + name + " is " +
                        (system.power_text.empty() ? "in an unknown power state" : system.power_text) +
-                       ", waiting for it to be on");
+                       ", waiting for it to be on" + refused_so(progress));
     machine.retry_after = next_look(progress.looks++);
+    co_return machine;
+}
+
+// A task that runs is not doubled, and one that failed ends the attempt.
+asio::awaitable<bool> Waker::is_task_under_way(std::shared_ptr<Station> station, Progress& progress) {
+    if (progress.task.empty()) co_return false;
+    const auto outcome = co_await station->hardware.reset_task(progress.task);
+    if (outcome && outcome->progress == TaskProgress::running) co_return true;
+    progress.task.clear();
+    if (outcome && outcome->progress == TaskProgress::failed) progress.task_failure = outcome->words;
+    co_return false;
+}
+
+// An answer without identity is no news of another machine.
+asio::awaitable<EnsureResult> Waker::await_identity(MachineSpec spec, Host host) {
+    auto& since = progress_.of(host.name, spec.identity.claim_uid).nameless_since;
+    if (!since) since = clock_.now();
+    const auto what = "the BMC of host " + host.name + " tells no system UUID at the moment";
+    const bool is_patient = clock_.now() - *since < kNamelessPatience;
+    const bool runs = co_await fleet_.inventory().has_ready_node(host);
+    if (is_patient || runs) co_return not_ready(what + "; it is asked again", kNamelessRetry);
+    co_return failed("NoSystemUUID", what + ", nor did it within five minutes");
+}
+
+// What its BMC says of its power may be old. Something runs there while the claim's Node is Ready, so the
+// attempt goes on; but whether it is on is for the BMC to say.
+asio::awaitable<EnsureResult> Waker::give_up(MachineSpec spec, Host host, std::string why) {
+    const auto what = "host " + host.name + " " + why;
+    const bool runs = co_await fleet_.inventory().has_ready_node(host);
+    if (!runs) co_return failed("PowerOnFailed", what);
+    auto machine = machine_of(spec, host, MachineState::starting,
+                              what + ", but its Node is Ready: its BMC is asked again");
+    machine.retry_after = kNamelessRetry;
     co_return machine;
 }
 
@@ -225,19 +267,54 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
         // Before anything of it is changed.
         auto refusal = co_await lock(spec, host, station, system);
         if (refusal) co_return std::move(*refusal);
-        co_await prepare_boot(spec, host, station, system);
+        if (!progress.is_prepared) co_await preparation_.prepare(spec, host, station, system);
+        progress.is_prepared = true;
     }
     const bool is_new = host.use.stage == HostStage::reserved;
-    const auto entered = co_await binding_.enter(std::move(host), HostStage::powering_on, kTurningOn);
+    const auto entered = co_await enter_powering_on(spec.identity, std::move(host));
     if (!entered) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
     // It may have come on while its boot was prepared. What a process that died asked for shows as well.
     system = co_await station->hardware.system();
-    if (is_new && is_coming(system)) co_return co_await leave_to_others(std::move(spec), *entered, kFoundOn);
+    if (is_new && is_coming(system)) {
+        co_await undo(*entered, station, system);
+        co_return co_await leave_to_others(std::move(spec), *entered, kFoundOn);
+    }
     if (system.power != PowerState::off)
         co_return not_ready("host " + name + " changes its power", kConflictRetry);
     const bool is_locked = !lock_.is_wanted() || co_await lock_.still_holds(spec.identity, station, system);
     if (!is_locked) co_return not_ready("the AssetTag of host " + name + " was changed", kConflictRetry);
     co_return co_await ask(std::move(spec), *entered, std::move(station), std::move(system));
+}
+
+// Its status is written by others too, which is no change of its use.
+asio::awaitable<std::optional<Host>> Waker::enter_powering_on(MachineIdentity identity, Host host) {
+    constexpr int kTries = 3;
+    const auto stage = host.use.stage;
+    for (int tries = 0; tries < kTries; ++tries) {
+        const auto fresh = co_await binding_.read(host.name);
+        const bool is_same = fresh && is_bound_to(*fresh, identity) && fresh->use.stage == stage;
+        if (!is_same) co_return std::nullopt;
+        auto entered = co_await binding_.enter(*fresh, HostStage::powering_on, kTurningOn);
+        if (entered) co_return entered;
+    }
+    co_return std::nullopt;
+}
+
+// Whoever turned it on in the moment between is not made to boot our image once more.
+asio::awaitable<void> Waker::undo(Host host, std::shared_ptr<Station> station, System system) {
+    if (settings_.spec.boot.method == api::v1alpha1::BootMethod::Disk) co_return;
+    std::string outcome = "what was prepared for its boot was undone";
+    try {
+        co_await preparation_.undo(host, station, std::move(system));
+    } catch (const RedfishError& error) {
+        station->is_undo_due = true;
+        outcome = std::string("what was prepared for its boot could not be undone yet: ") + error.what();
+    }
+    fleet_.inventory().announce(
+        host, "FoundOn",
+        "was turned on by somebody else while its boot was prepared: its power is left "
+        "alone, and " +
+            outcome);
 }
 
 asio::awaitable<std::optional<EnsureResult>> Waker::lock(MachineSpec spec, Host host,
@@ -265,14 +342,19 @@ asio::awaitable<EnsureResult> Waker::ask(MachineSpec spec, Host host, std::share
     const auto name = host.name;
     const bool is_ours = co_await binding_.still_has(spec.identity, name);
     if (!is_ours) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
-    const auto answer = co_await station->hardware.reset(system, PowerGoal::on);
+    auto outcome = co_await station->hardware.reset(system, PowerGoal::on);
+    if (outcome.answer == ResetAnswer::impossible)
+        co_return failed("Unsupported", "turning on " + name + ": " + outcome.words);
     auto& asked = progress_.of(name, spec.identity.claim_uid);
     asked.on_asked_last = clock_.now();
     if (!asked.on_asked) asked.on_asked = asked.on_asked_last;
-    if (answer == ResetAnswer::taken) asked.on_taken = asked.on_asked_last;
-    if (answer == ResetAnswer::lost) asked.on_unanswered = asked.on_asked_last;
+    if (outcome.answer == ResetAnswer::taken) asked.on_taken = asked.on_asked_last;
+    if (outcome.answer == ResetAnswer::lost) asked.on_unanswered = asked.on_asked_last;
     asked.looks = 0;
-    auto machine = machine_of(spec, host, MachineState::starting, "host " + name + ' ' + kTurningOn);
+    asked.refusal = std::move(outcome.words);
+    asked.task = std::move(outcome.task);
+    auto machine =
+        machine_of(spec, host, MachineState::starting, "host " + name + ' ' + kTurningOn + refused_so(asked));
     machine.retry_after = next_look(asked.looks++);
     // If that fails the next look records it.
     if (asked.on_taken) co_await binding_.note_woken(std::move(spec.identity), name);
@@ -281,31 +363,11 @@ asio::awaitable<EnsureResult> Waker::ask(MachineSpec spec, Host host, std::share
 
 asio::awaitable<void> Waker::switch_on(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                        System system) {
-    const auto answer = co_await station->hardware.reset(std::move(system), PowerGoal::on);
+    const auto outcome = co_await station->hardware.reset(std::move(system), PowerGoal::on);
     progress_.of(host.name, identity.claim_uid) = Progress{};
-    if (answer == ResetAnswer::taken) co_await binding_.note_woken(std::move(identity), host.name);
-}
-
-// While the host is off: what is set then is there when it starts, and nothing else can use it up.
-asio::awaitable<void> Waker::prepare_boot(MachineSpec spec, Host host, std::shared_ptr<Station> station,
-                                          System system) {
-    const auto& boot = settings_.spec.boot;
-    if (boot.method == BootMethod::Disk) {
-        // Else it would boot, and perhaps install, what somebody wanted once.
-        if (keeps_from_disk(system.boot)) co_await station->hardware.clear_boot(std::move(system));
-        co_return;
-    }
-    if (boot.method == BootMethod::VirtualMedia) {
-        const auto url = render_url(boot.imageURL, host, spec.identity.claim_name);
-        const auto slot = co_await station->hardware.insert_boot_image(system, url);
-        if (auto* data = spec.served_boot_data()) {
-            const auto where = co_await data->url(spec.record);
-            co_await station->hardware.insert_boot_data(system, where, slot);
-        }
-    }
-    auto wish = boot_wish(boot);
-    wish.http_uri = render_url(wish.http_uri, host, spec.identity.claim_name);
-    co_await station->hardware.set_boot(std::move(system), std::move(wish));
+    if (outcome.answer == ResetAnswer::impossible)
+        throw ProviderError("turning on " + host.name + ": " + outcome.words);
+    if (outcome.answer == ResetAnswer::taken) co_await binding_.note_woken(std::move(identity), host.name);
 }
 
 }  // namespace providers::redfish

@@ -8,6 +8,7 @@
 
 #include "providers/launch.hpp"
 #include "providers/redfish/hosts/binding.hpp"
+#include "providers/redfish/hosts/boot_preparation.hpp"
 #include "providers/redfish/hosts/host_lock.hpp"
 #include "providers/redfish/power/power_step.hpp"
 
@@ -37,7 +38,8 @@ public:
           binding_(binding),
           progress_(progress),
           clock_(clock),
-          lock_(settings, fleet.inventory(), clock) {}
+          lock_(settings, fleet.inventory(), clock),
+          preparation_(settings, fleet) {}
 
     // Provider::ensure.
     asio::awaitable<EnsureResult> ensure(MachineSpec spec);
@@ -48,19 +50,24 @@ public:
 private:
     EnsureResult place(const MachineSpec& spec, const std::set<std::string>& excluded) const;
     asio::awaitable<EnsureResult> wake(MachineSpec spec, Host host);
+    asio::awaitable<EnsureResult> try_to_wake(MachineSpec spec, Host host);
     asio::awaitable<EnsureResult> step(MachineSpec spec, Host host, std::shared_ptr<Station> station);
     asio::awaitable<EnsureResult> turn_on(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                           System system);
     // nullopt: other clusters see that it is the claim's, or hosts are not locked.
     asio::awaitable<std::optional<EnsureResult>> lock(MachineSpec spec, Host host,
                                                       std::shared_ptr<Station> station, System system);
+    std::string why_too_late(const System& system, const Progress& progress) const;
+    asio::awaitable<bool> is_task_under_way(std::shared_ptr<Station> station, Progress& progress);
+    asio::awaitable<EnsureResult> await_identity(MachineSpec spec, Host host);
+    asio::awaitable<EnsureResult> give_up(MachineSpec spec, Host host, std::string why);
     // Another cluster has it, or somebody turned it on, as `why` says: it is given back as it is, and the
     // claim gets another one.
     asio::awaitable<EnsureResult> leave_to_others(MachineSpec spec, Host host, std::string why);
     asio::awaitable<EnsureResult> ask(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                       System system);
-    asio::awaitable<void> prepare_boot(MachineSpec spec, Host host, std::shared_ptr<Station> station,
-                                       System system);
+    asio::awaitable<std::optional<Host>> enter_powering_on(MachineIdentity identity, Host host);
+    asio::awaitable<void> undo(Host host, std::shared_ptr<Station> station, System system);
     std::optional<std::string> why_not_now(const Host& host) const;
     Machine machine_of(const MachineSpec& spec, const Host& host, MachineState state,
                        std::string message) const;
@@ -71,10 +78,9 @@ private:
     ProgressBook& progress_;
     base::Clock& clock_;
     HostLock lock_;
+    BootPreparation preparation_;
 };
 
 PowerLimits power_limits(const Settings& settings);
-// The image URL with {{ .Host }}, {{ .Claim }} and {{ .MAC }} filled in.
-std::string render_url(std::string text, const Host& host, const std::string& claim);
 
 }  // namespace providers::redfish

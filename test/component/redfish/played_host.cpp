@@ -24,7 +24,8 @@ PlayedHost::PlayedHost(const json::object& documents, NodeSmithHost host, Play p
       host_(std::move(host)),
       claim_(world_.claim("claim")) {
     world_.environment.connect = [this](const base::HttpClientOptions&) {
-        return std::make_unique<redfish_player::Transport>(player_, world_.clock);
+        auto to_player = std::make_unique<redfish_player::Transport>(player_, world_.clock);
+        return redfish_simulator::with_odd_answers(std::move(to_player), world_.odd(kName), world_.clock);
     };
     world_.restart();
     host_.metadata.name = kName;

@@ -30,6 +30,9 @@ public:
     const NodeSmithHost& host() const { return host_; }
     const providers::HostReport& report() const { return report_; }
     redfish_player::Player& player() { return player_; }
+    redfish_tests::World& world() { return world_; }
+    // What its BMC answers instead of what it should.
+    redfish_simulator::OddAnswers& odd() { return world_.odd("recorded"); }
 
     // True: it is on.
     bool wake();

@@ -94,7 +94,8 @@ class Recording:
 
     @property
     def serial(self):
-        return (self.system.get("SerialNumber") or self.system.get("SKU") or "").strip()
+        is_dell = "dell" in (self.system.get("Manufacturer") or "").lower() or "Dell" in self.system.get("Oem", {})
+        return (self.system.get("SerialNumber") or (is_dell and self.system.get("SKU")) or "").strip()
 
     @property
     def resets(self):
@@ -216,7 +217,7 @@ STATED = {"bmc.systemID": "`bmc.systemID`", "systemUUID": "`systemUUID`", "capac
 
 def plain(sentence):
     """Without what stands elsewhere in the row, and in the host's object."""
-    short = re.sub(r"^Unsupported: [^:]+: |; it offers .+$| of recorded|: The resource at .+ was not found\.", "", sentence)
+    short = re.sub(r"^no host: recorded |^Unsupported: [^:]+: |; it offers .+$| of recorded|: The resource at .+ was not found\.", "", sentence)
     short = re.sub(r"\.? \(HTTP status \d+\)", "", short)
     return short.replace("|", "/")
 

@@ -64,6 +64,7 @@ public:
     void forget_exchanges() { exchanges_.clear(); }
     const std::vector<Boot>& boots() const { return boots_; }
     std::size_t open_sessions() const { return tokens_.size(); }
+    void expire_sessions() { tokens_.clear(); }
 
 private:
     using Response = base::HttpResponse;

@@ -290,6 +290,19 @@ TEST_CASE("a machine that does not come up in time is a failed attempt") {
     CHECK(late.lastFailure->reason == reasons::kProvisionTimeout);
 }
 
+TEST_CASE("a machine whose Node is Ready is no failed attempt, whatever its provider says of its power") {
+    Scene scene;
+    scene.placed();
+    scene.set(conditions::kLaunched, ConditionStatus::Unknown, reasons::kLaunching, at(0s));
+    scene.now = at(600s);
+    scene.node = objects::node("c");
+    objects::set_condition(scene.node->status.conditions, "Ready", ConditionStatus::True, at(0s),
+                           "KubeletReady");
+    auto after = after_ensure(scene.situation(), machine(providers::MachineState::starting));
+    CHECK_FALSE(after.lastFailure);
+    CHECK_FALSE(api::is_true(after.conditions, conditions::kLaunched));
+}
+
 TEST_CASE("a running machine waits for its Node until the registration timeout") {
     Scene scene;
     scene.launched();

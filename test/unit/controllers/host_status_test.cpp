@@ -312,3 +312,60 @@ TEST_CASE("the board of a reserved host was replaced: the host is no longer who 
     CHECK(c.host.status.systemUUID == kUuid);
     CHECK(api::find_condition(c.host.status.conditions, "IdentityVerified")->reason == "SystemUUIDMismatch");
 }
+
+TEST_CASE("what could not be read of a host stays as it was known") {
+    Case c;
+    c.report.macs = {"52:54:00:aa:bb:01"};
+    c.report.disks = {{"NVMe", 960, 2}};
+    c.report.ports = {{25000, 2}};
+    c.report.accelerators = {{"GPU", "Contoso G1", 4}};
+    c.report.architecture = "amd64";
+    c.report.bmc_version = "1.2";
+    const auto known = c.settled();
+    CHECK(known.accelerators.front().count == 4);
+    using providers::Part;
+    c.report.unread = {Part::processors, Part::interfaces, Part::storage,
+                       Part::chassis,    Part::adapters,   Part::manager};
+    c.report.macs.clear();
+    c.report.disks.clear();
+    c.report.ports.clear();
+    c.report.accelerators.clear();
+    c.report.architecture.clear();
+    c.report.bmc_version.clear();
+    c.report.flaws = {"Storage: HTTP status 503"};
+    auto after = c.settled();
+    CHECK(after.phase == HostPhase::Available);
+    CHECK_FALSE(api::is_true(after.conditions, "InventoryComplete"));
+    after.conditions = known.conditions;
+    CHECK(after == known);
+}
+
+TEST_CASE("a host that is absent or being updated is given to no claim, and one in use stays in use") {
+    for (const auto* state : {"Absent", "Updating"}) {
+        Case c;
+        c.report.state = state;
+        CHECK(c.settled().phase == HostPhase::Quarantined);
+        CHECK(c.reason() == state);
+        c.report.state.clear();
+        CHECK(c.settled().phase == HostPhase::Available);
+        c.take(HostPhase::InUse);
+        c.report.state = state;
+        objects::set_condition(c.claim->status.conditions, "Registered", ConditionStatus::True,
+                               objects::at(c.now), "Registered");
+        CHECK(c.settled().phase == HostPhase::InUse);
+    }
+}
+
+TEST_CASE("a look that tells no identity or power leaves what is known of the host") {
+    Case c;
+    const auto known = c.settled();
+    c.report.reason = "UnexpectedAnswer";
+    c.report.message = "its BMC tells no power state at the moment";
+    c.report.power_state.clear();
+    c.report.system_uuid.clear();
+    const auto after = c.settled();
+    CHECK(after.powerState == known.powerState);
+    CHECK(after.systemUUID == known.systemUUID);
+    CHECK(api::is_true(after.conditions, "IdentityVerified"));
+    CHECK(c.reason() == "UnexpectedAnswer");
+}

@@ -178,6 +178,7 @@ TEST_CASE("a backend sees of a host what its user wrote and what is known") {
         host.status.macs = {"52:54:00:aa:bb:01"};
         host.status.capacity = api::v1alpha1::HostCapacity{16, 65536, {}};
         host.status.failures = 2;
+        host.status.lastFailure = "no boot target";
         host.status.nextRetryTime = api::Time::parse("2026-01-01T00:00:00Z");
         host.status.wokenTime = api::Time::parse("2026-01-01T00:00:01Z");
         host.spec.systemUUID = "4c4c4544-0042-3510-8054-b4c04f4d3132";
@@ -207,7 +208,7 @@ TEST_CASE("a backend sees of a host what its user wrote and what is known") {
     CHECK(host.capacity == providers::Capacity{16, 65536});
     CHECK(host.use == providers::HostUse{providers::HostOwner{"c", "uid-of-c"}, providers::HostStage::in_use,
                                          2, api::Time::parse("2026-01-01T00:00:00Z").at,
-                                         api::Time::parse("2026-01-01T00:00:01Z").at});
+                                         api::Time::parse("2026-01-01T00:00:01Z").at, "no boot target"});
     CHECK(host.is_given);
     CHECK(host.pinned_uuid == "4c4c4544-0042-3510-8054-b4c04f4d3132");
     CHECK(host.refused_credentials == "own@7");

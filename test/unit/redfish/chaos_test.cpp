@@ -1,11 +1,13 @@
-// Two operators that both believe they lead, BMCs with every habit and fault, calls that are cut off
-// anywhere: whatever happens no host has two claims, no claim two hosts, nothing foreign is touched, and in
-// the end every host is off and free. REDFISH_SEEDS=20000 runs more seeds, REDFISH_FIRST_SEED=n begins
-// elsewhere.
+// Two operators that both believe they lead, BMCs with every habit and fault, which answer oddly now and
+// then, calls that are cut off anywhere: whatever happens no host has two claims, no claim two hosts, nothing
+// foreign is touched, what runs a Ready Node is asked to shut down before its power is cut, and in the end
+// every host is off, free and as it was found. REDFISH_SEEDS=20000 runs more seeds, REDFISH_FIRST_SEED=n
+// begins elsewhere.
 #include <cstdlib>
 #include <set>
 
 #include "base/task_group.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/seeded_random.hpp"
@@ -17,6 +19,9 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 namespace {
+
+constexpr const char* kImageOfOurs = "https://images.example/x.iso";
+constexpr base::Duration kJoins = seconds{20};
 
 constexpr int kHosts = 3;
 constexpr int kClaims = 3;
@@ -33,7 +38,11 @@ std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
 class Chaos {
 public:
     explicit Chaos(std::uint64_t seed) : random_(fake::make_seeded_random(seed)), world_(some_spec()) {
-        for (int i = 0; i < kHosts; ++i) world_.add(name_of(i), some_profile(i));
+        for (int i = 0; i < kHosts; ++i) {
+            world_.add(name_of(i), some_profile(i));
+            watch(name_of(i));
+            answer_oddly(name_of(i));
+        }
         // One more that is somebody else's.
         auto& foreign = world_.add("foreign", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3fff"});
         foreign.set_power(Power::on);
@@ -69,10 +78,11 @@ public:
         // A host that was turned on while its drives were being erased is kept until somebody turns it off.
         for (const auto& name : std::set(others_)) world_.bmc(name).set_power(Power::off);
         wanted_.assign(kClaims, false);
+        is_odd_ = false;
         for (int step = 0; step < 4000; ++step) {
             act(0, static_cast<std::size_t>(step % kClaims), false);
             check();
-            if (is_over()) return true;
+            if (is_over()) return is_as_found();
             world_.pass(seconds{2});
         }
         return false;
@@ -94,7 +104,7 @@ private:
 
     api::v1alpha1::RedfishSpec some_spec() {
         api::v1alpha1::RedfishSpec spec;
-        spec.boot.imageURL = "https://images.example/x.iso";
+        spec.boot.imageURL = kImageOfOurs;
         using api::v1alpha1::BootMethod;
         const BootMethod methods[] = {BootMethod::Disk, BootMethod::PXE, BootMethod::VirtualMedia};
         spec.boot.method = methods[below(3)];
@@ -129,6 +139,95 @@ private:
         profile.demands_tag = chance(20);
         profile.vanishing_tasks = static_cast<int>(below(2));
         return profile;
+    }
+
+    // No power is cut under a Ready Node before the time for a shutdown is over, unless there can be none.
+    void watch(const std::string& name) {
+        world_.odd(name).add({.is_for = [this, name](const base::HttpRequest& request) {
+            const auto now = world_.clock.now();
+            if (request.body.find("GracefulShutdown") != std::string::npos) asked_.try_emplace(name, now);
+            const bool is_cut = request.body.find("ForceOff") != std::string::npos;
+            const bool runs = world_.inventory.ready_nodes.contains(name);
+            const bool is_excused = world_.bmc(name).profile().no_graceful_shutdown || cannot_.contains(name);
+            if (!is_cut || !runs || is_excused) return false;
+            const auto asked = asked_.find(name);
+            if (asked == asked_.end() || now - asked->second < minutes{3})
+                violation_ = name + " is cut off while its Node is Ready";
+            return false;
+        }});
+    }
+
+    // Of everything but logins, whose refusal is a verdict the first time.
+    void answer_oddly(const std::string& name) {
+        using redfish_simulator::merging;
+        using redfish_simulator::refusal;
+        base::HttpResponse empty;
+        empty.status = 200;
+        const auto add = [&](std::string method, OddAnswer answer) {
+            answer.is_for = [this, name, method](const base::HttpRequest& request) {
+                const bool is_login = request.target.find("Sessions") != std::string::npos;
+                return is_odd_ && !is_login && request.method == method && below(1000) < 15;
+            };
+            world_.odd(name).add(std::move(answer));
+        };
+        add("GET", {.is_for = {}, .instead = refusal(503)});
+        add("GET", {.is_for = {}, .instead = refusal(500, "InternalError")});
+        add("GET", {.is_for = {}, .instead = refusal(403, "InsufficientPrivilege")});
+        if (world_.bmc(name).profile().has_sessions) add("GET", {.is_for = {}, .instead = refusal(401)});
+        add("GET", {.is_for = {}, .instead = empty});
+        add("GET", {.is_for = {}, .alter = merging(R"({"UUID":null})")});
+        add("GET", {.is_for = {}, .alter = merging(R"({"PowerState":null})")});
+        add("GET", {.is_for = {}, .delay = seconds{75}});
+        for (const auto* method : {"POST", "PATCH"}) {
+            add(method, {.is_for = {}, .instead = refusal(503)});
+            add(method, {.is_for = {}, .instead = refusal(400, "InvalidOperationForSystemState")});
+            add(method, {.is_for = {}, .is_lost = true});
+        }
+        world_.odd(name).add({.is_for =
+                                  [this, name](const base::HttpRequest& request) {
+                                      const bool is_it =
+                                          is_odd_ && below(100) < 10 &&
+                                          request.body.find("GracefulShutdown") != std::string::npos;
+                                      if (is_it) cannot_.insert(name);
+                                      return is_it;
+                                  },
+                              .instead = refusal(405)});
+    }
+
+    void follow_nodes() {
+        for (int i = 0; i < kHosts; ++i) {
+            const auto name = name_of(i);
+            const auto now = world_.clock.now();
+            if (world_.bmc(name).power() != Power::on) {
+                on_since_.erase(name);
+                asked_.erase(name);
+                cannot_.erase(name);
+                world_.inventory.ready_nodes.erase(name);
+            } else if (now - on_since_.try_emplace(name, now).first->second >= kJoins &&
+                       !others_.contains(name)) {
+                world_.inventory.ready_nodes.insert(name);
+            }
+        }
+    }
+
+    // Once free hosts were looked at again.
+    bool is_as_found() {
+        const bool is_disk = world_.config.spec.redfish->boot.method == api::v1alpha1::BootMethod::Disk;
+        for (int i = 0; i < kHosts; ++i) {
+            const auto name = name_of(i);
+            auto& bmc = world_.bmc(name);
+            if (is_disk || bmc.power() != Power::off) continue;
+            for (int look = 0; look < 2; ++look) {
+                world_.run(operators_[0]->capabilities().host_examiner->examine_host(name));
+                world_.pass(minutes{15});
+            }
+            const bool is_set = bmc.boot_enabled() != "Disabled" && bmc.boot_target() != "None";
+            if (is_set || (bmc.media("Cd").inserted && bmc.media("Cd").image == kImageOfOurs)) {
+                claims_.front().outcome = name + " is left prepared";
+                return false;
+            }
+        }
+        return true;
     }
 
     void flip_cable() {
@@ -200,6 +299,8 @@ private:
     }
 
     void check() {
+        if (!violation_.empty()) throw std::runtime_error(violation_);
+        follow_nodes();
         std::set<std::string> owners;
         for (const auto& [name, host] : world_.inventory.objects) {
             const auto owner = host.use.owner ? host.use.owner->claim_uid : std::string();
@@ -249,6 +350,11 @@ private:
     std::map<std::string, std::size_t> seen_;
     std::set<std::string> others_;         // hosts that somebody else turned on
     std::map<std::string, bool> unclear_;  // hosts of which nothing shows who turned them on
+    bool is_odd_ = true;
+    std::map<std::string, base::TimePoint> on_since_;
+    std::map<std::string, base::TimePoint> asked_;  // first, to shut down
+    std::set<std::string> cannot_;                  // hosts whose BMC said that it cannot shut them down
+    std::string violation_;
 };
 
 }  // namespace

@@ -175,14 +175,14 @@ TEST_CASE("credentials that a BMC refused are not sent again by the next process
     auto report = world.examine("a");
     CHECK(report.reason == "Unauthorized");
     CHECK(report.refused_credentials == "bmc@1");
-    CHECK(bmc.wrong_passwords() == 1);
+    CHECK(bmc.wrong_passwords() == 2);
     world.host("a").refused_credentials = report.refused_credentials;
     for (int i = 0; i < 5; ++i) {
         world.restart();
         world.pass(std::chrono::hours{7});
         CHECK(world.examine("a").refused_credentials == "bmc@1");
     }
-    CHECK(bmc.wrong_passwords() == 1);
+    CHECK(bmc.wrong_passwords() == 2);
     world.config.credentials["password"] = bmc.profile().password;
     world.config.credentials_version = "bmc@2";
     world.restart();
@@ -208,4 +208,43 @@ TEST_CASE("an account that many BMCs ask one directory for fails at two of them,
         for (const auto* name : {"b", "c", "d"}) CHECK(world.examine(name).reason == "Unauthorized");
         CHECK(world.examine("e").reason.empty());
     }
+}
+
+TEST_CASE("what the tree tells of processors, firmware and model is in the report") {
+    World world;
+    auto& bmc = world.add("a", {.firmware = "1.17", .tells_processors = false});
+    bmc.profile().manufacturer = "Contoso";
+    bmc.profile().model = "Standard 1U";
+    world.odd("a").add(
+        {.is_for =
+             [](const base::HttpRequest& request) {
+                 return request.target.ends_with("/Processors/1") ||
+                        request.target.ends_with("/Processors/2");
+             },
+         .alter =
+             [](const base::HttpRequest& request, base::HttpResponse& response) {
+                 const bool is_first = request.target.ends_with("1");
+                 response.body =
+                     is_first ? R"({"ProcessorType":"CPU","InstructionSet":"ARM-A64","TotalThreads":72})"
+                              : R"({"ProcessorType":"GPU","Manufacturer":"Contoso","Model":"G1"})";
+             }});
+    world.odd("a").add({.is_for = redfish_simulator::requests("GET", "/Systems/Blade1"),
+                        .alter = redfish_simulator::merging(R"({"BiosVersion":"2.4"})")});
+    const auto report = world.examine("a");
+    CHECK(report.model == "Contoso Standard 1U");
+    CHECK(report.bios_version == "2.4");
+    CHECK(report.bmc_version == "1.17");
+    CHECK(report.architecture == "arm64");
+    CHECK(report.cpu_cores == 72);
+    CHECK(report.accelerators == std::vector<providers::AcceleratorGroup>{{"GPU", "Contoso G1", 1}});
+}
+
+TEST_CASE("a serial number of blanks is none, and a product's number is no serial number") {
+    World world;
+    world.add("a");
+    world.odd("a").add({.is_for = redfish_simulator::requests("GET", "/Systems/Blade1"),
+                        .alter = redfish_simulator::merging(R"({"SerialNumber":"        ","SKU":"R1-U1"})")});
+    const auto report = world.examine("a");
+    CHECK(report.serial_number.empty());
+    CHECK(report.flaws.empty());
 }

@@ -25,6 +25,21 @@ MachineSpec machine(std::int64_t cpu_cores) {
 
 }  // namespace
 
+TEST_CASE("a host of another architecture is no candidate") {
+    const Settings settings;
+    auto arm = std::make_shared<Host>(*host("a", 8, 32768));
+    arm->readiness = HostReadiness{true, ""};
+    arm->architecture = "arm64";
+    auto wanted = machine(4);
+    CHECK(choose_host({arm}, wanted, settings, {}).host);
+    wanted.architecture = "amd64";
+    const auto choice = choose_host({arm}, wanted, settings, {});
+    CHECK_FALSE(choice.host);
+    CHECK(choice.why_not.find("is arm64") != std::string::npos);
+    wanted.architecture = "arm64";
+    CHECK(choose_host({arm}, wanted, settings, {}).host);
+}
+
 TEST_CASE("a machine larger than every host is waited for in vain, one that a busy host could take is not") {
     const Settings settings;
     std::vector<HostPointer> hosts{host("a", 8, 32768), host("b", 16, 65536)};  // none has been examined

@@ -63,7 +63,10 @@ World::World(api::v1alpha1::RedfishSpec spec)
                   clock,
                   *random,
                   metrics,
-                  [this](base::HttpClientOptions options) { return network.connect(options); },
+                  [this](base::HttpClientOptions options) {
+                      return redfish_simulator::with_odd_answers(network.connect(options),
+                                                                 odd_answers[options.url], clock);
+                  },
                   [this] { return may_mutate; },
                   &inventory} {
     config.namespace_ = "default";

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "providers/host_report.hpp"
 #include "providers/provider.hpp"
 #include "providers/redfish/redfish_provider.hpp"
+#include "test/simulators/redfish/odd_answers.hpp"
 #include "test/simulators/redfish/transport.hpp"
 #include "test/support/run_coroutine.hpp"
 #include "test/support/seeded_random.hpp"
@@ -27,6 +29,7 @@ namespace asio = boost::asio;
 using providers::Host;
 using providers::HostStage;
 using redfish_simulator::Bmc;
+using redfish_simulator::OddAnswer;
 using redfish_simulator::Profile;
 
 class Inventory final : public providers::HostInventory {
@@ -37,12 +40,14 @@ public:
     asio::awaitable<std::optional<Host>> write(Host before, providers::HostUse use,
                                                std::string message) override;
     void announce(const Host& host, std::string reason, std::string message) override;
+    asio::awaitable<bool> has_ready_node(Host host) override { co_return ready_nodes.contains(host.name); }
     asio::awaitable<providers::SecretData> secret(std::string namespace_, std::string name) override;
 
     // From now on it is not as who read it before knows it.
     void touch(const std::string& name);
 
     std::map<std::string, Host> objects;
+    std::set<std::string> ready_nodes;   // hosts whose claim's Node is Ready
     std::vector<std::string> announced;  // "REASON HOST MESSAGE"
     std::function<void()> on_announcement;
     std::map<std::string, std::map<std::string, std::string>> secrets;
@@ -55,6 +60,8 @@ struct World {
     Bmc& add(const std::string& name, Profile profile = {});
     Host& host(const std::string& name) { return inventory.objects.at(name); }
     Bmc& bmc(const std::string& name) { return network.at("https://" + name); }
+    // What the host's BMC answers instead of what it should.
+    redfish_simulator::OddAnswers& odd(const std::string& name) { return odd_answers["https://" + name]; }
     void restart();
 
     // As the claim reconciler does: each step's outcome is recorded and the next one follows.
@@ -84,6 +91,7 @@ struct World {
     asio::io_context context;
     fake::VirtualClock clock;
     redfish_simulator::Network network{clock};
+    std::map<std::string, redfish_simulator::OddAnswers> odd_answers;  // by URL
     Inventory inventory;
     std::unique_ptr<base::Random> random = fake::make_seeded_random(1);
     base::MetricsRegistry metrics;

@@ -1,0 +1,104 @@
+#include "providers/redfish/hosts/boot_preparation.hpp"
+
+#include "providers/foreign/shown_text.hpp"
+
+namespace providers::redfish {
+
+using api::v1alpha1::BootMethod;
+
+namespace {
+
+BootWish boot_wish(const api::v1alpha1::Boot& boot) {
+    BootWish wish;
+    wish.mode = boot.mode == api::v1alpha1::BootMode::UEFI ? "UEFI" : "Legacy";
+    switch (boot.method) {
+        case BootMethod::Disk:
+            break;
+        case BootMethod::PXE:
+            wish.target = "Pxe";
+            break;
+        case BootMethod::UefiHttp:
+            wish.target = "UefiHttp";
+            wish.http_uri = boot.httpBootURI;
+            break;
+        case BootMethod::VirtualMedia:
+            wish.target = "Cd";
+            break;
+        case BootMethod::Unrecognized:
+            // No backend is made of a provider with such a value.
+            throw std::invalid_argument("spec.redfish.boot.method: unknown");
+    }
+    return wish;
+}
+
+}  // namespace
+
+std::string render_url(std::string text, const Host& host, const std::string& claim) {
+    auto mac = host.boot_mac;
+    if (mac.empty() && !host.macs.empty()) mac = host.macs.front();
+    const std::pair<std::string, std::string> values[] = {
+        {".Host", host.name}, {".Claim", claim}, {".MAC", mac}};
+    for (const auto& [name, value] : values) {
+        for (const auto& form : {"{{ " + name + " }}", "{{" + name + "}}"}) {
+            for (auto at = text.find(form); at != std::string::npos; at = text.find(form, at + value.size()))
+                text.replace(at, form.size(), value);
+        }
+    }
+    return text;
+}
+
+asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std::shared_ptr<Station> station,
+                                               System system) {
+    const auto& boot = settings_.spec.boot;
+    if (boot.method == BootMethod::Disk) {
+        // Else it would boot, and perhaps install, what somebody wanted once.
+        if (keeps_from_disk(system.boot)) co_await station->hardware.clear_boot(std::move(system));
+        co_return;
+    }
+    if (boot.method == BootMethod::VirtualMedia) {
+        const auto url = render_url(boot.imageURL, host, spec.identity.claim_name);
+        const auto inserted = co_await station->hardware.insert_boot_image(system, url);
+        auto displaced = inserted.displaced;
+        if (auto* data = spec.served_boot_data()) {
+            const auto where = co_await data->url(spec.record);
+            const auto second = co_await station->hardware.insert_boot_data(system, where, inserted.slot);
+            if (displaced.empty()) displaced = second.displaced;
+        }
+        if (!displaced.empty())
+            fleet_.inventory().announce(host, "MediaEjected",
+                                        "had no free slot for its image: " + foreign::shown(displaced) +
+                                            " was ejected for it, which somebody else had inserted");
+    }
+    auto wish = boot_wish(boot);
+    wish.http_uri = render_url(wish.http_uri, host, spec.identity.claim_name);
+    co_await station->hardware.set_boot(std::move(system), std::move(wish));
+}
+
+// By what its slot shows of it, which may be nothing. The name of the claim is not known to everybody who
+// asks.
+bool BootPreparation::is_ours(const Host& host, const MediaSlot& slot) const {
+    const auto marker = std::string(1, '\x01');
+    const auto wanted = render_url(settings_.spec.boot.imageURL, host, marker);
+    return shows_image(slot, kBootDataImage) || shows_image(slot, wanted, marker);
+}
+
+asio::awaitable<void> BootPreparation::eject(Host host, std::shared_ptr<Station> station, System system) {
+    const bool has_images =
+        settings_.spec.boot.method == BootMethod::VirtualMedia && settings_.spec.powerOff.ejectMedia;
+    if (!has_images) co_return;
+    const Hardware::SlotTest test = [this, host](const MediaSlot& slot) { return is_ours(host, slot); };
+    co_await station->hardware.eject_media(std::move(system), test);
+}
+
+asio::awaitable<void> BootPreparation::undo(Host host, std::shared_ptr<Station> station, System system) {
+    if (settings_.spec.boot.method == BootMethod::Disk) co_return;
+    co_await station->hardware.cancel_boot(system, boot_wish(settings_.spec.boot));
+    co_await eject(std::move(host), std::move(station), std::move(system));
+}
+
+asio::awaitable<std::string> BootPreparation::obstacle(std::shared_ptr<Station> station, System system) {
+    if (settings_.spec.boot.method == BootMethod::Disk) co_return std::string();
+    co_return co_await station->hardware.boot_obstacle(std::move(system), boot_wish(settings_.spec.boot));
+}
+
+}  // namespace providers::redfish

@@ -1,0 +1,224 @@
+// Credentials and sessions: one refusal of what was accepted before is a doubt, and no account is locked.
+#include "providers/capabilities.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/redfish/world.hpp"
+
+using namespace redfish_tests;
+using redfish_simulator::merging;
+using redfish_simulator::Power;
+using redfish_simulator::refusal;
+using redfish_simulator::requests;
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+namespace {
+
+const auto kLogin = requests("POST", "Sessions");
+
+bool uses_basic(const base::HttpRequest& request) {
+    return request.headers.find("Authorization").has_value();
+}
+
+// Counts what is sent with user and password, whatever becomes of it.
+std::shared_ptr<int> count(World& world, const std::string& host,
+                           std::function<bool(const base::HttpRequest&)> which) {
+    auto counted = std::make_shared<int>(0);
+    world.odd(host).add({.is_for = [counted, which = std::move(which)](const base::HttpRequest& request) {
+        *counted += which(request) ? 1 : 0;
+        return false;
+    }});
+    return counted;
+}
+
+// As the host reconciler keeps it.
+providers::HostReport look(World& world, const std::string& name) {
+    auto report = world.examine(name);
+    auto& host = world.host(name);
+    if (!report.accepted_credentials.empty()) {
+        host.accepted_credentials = report.accepted_credentials;
+        host.refused_credentials.clear();
+    }
+    if (!report.refused_credentials.empty() &&
+        (host.refused_credentials != report.refused_credentials || host.refusals != report.refusals)) {
+        host.refused_credentials = report.refused_credentials;
+        host.refused_at = world.clock.wall_now();
+        host.refusals = report.refusals;
+        host.refused_mark = host.retry_mark;
+    }
+    world.inventory.touch(name);
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("one refusal of credentials that were accepted is forgotten within seconds") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    bmc.expire_sessions();
+    world.odd("a").add({.is_for = kLogin, .times = 1, .instead = refusal(401)});
+    CHECK(look(world, "a").reason.empty());
+    bmc.expire_sessions();
+    world.odd("a").add({.is_for = kLogin, .times = 1, .instead = refusal(401)});
+    CHECK(world.put_to_sleep(claim, minutes{5}));
+}
+
+TEST_CASE("credentials that were accepted and are refused for good are tried three times in all") {
+    World world;
+    auto& bmc = world.add("a");
+    look(world, "a");
+    bmc.expire_sessions();
+    const auto tried =
+        count(world, "a", [](const base::HttpRequest& r) { return kLogin(r) || uses_basic(r); });
+    world.odd("a").add({.is_for = kLogin, .instead = refusal(401)});
+    for (int i = 0; i < 30; ++i) {
+        look(world, "a");
+        if (i % 4 == 0) world.restart();
+        world.pass(minutes{1});
+    }
+    CHECK(*tried == 3);
+    CHECK(look(world, "a").reason == "Unauthorized");
+    CHECK(look(world, "a").message.find("retry-credentials") != std::string::npos);
+}
+
+TEST_CASE("a suspended BMC is tried again when a person asks for it, and once a day") {
+    for (const bool by_hand : {true, false}) {
+        for (const bool restarts : {true, false}) {
+            World world;
+            world.add("a");
+            auto& wrong = world.odd("a").add({.is_for = kLogin, .instead = refusal(401)});
+            CHECK(look(world, "a").reason == "Unauthorized");
+            wrong.times = 0;
+            world.pass(hours{2});
+            CHECK(look(world, "a").reason == "Unauthorized");
+            if (restarts) world.restart();
+            if (by_hand) {
+                world.host("a").retry_mark = "once more";
+                world.inventory.touch("a");
+            } else {
+                world.pass(hours{23});
+            }
+            CHECK(look(world, "a").reason.empty());
+        }
+    }
+}
+
+TEST_CASE("without a session to be had, a refused Basic proves nothing") {
+    World world;
+    world.add("a");
+    world.odd("a").add({.is_for = uses_basic, .instead = refusal(401)});
+    auto& full = world.odd("a").add({.is_for = kLogin, .instead = refusal(503, "SessionLimitExceeded")});
+    for (int i = 0; i < 3; ++i) {
+        const auto report = look(world, "a");
+        CHECK(report.reason == "Busy");
+        CHECK(report.refused_credentials.empty());
+        world.pass(minutes{1});
+    }
+    full.times = 0;
+    CHECK(look(world, "a").reason.empty());
+}
+
+TEST_CASE("a login that fails once is tried again where Basic is refused") {
+    World world;
+    auto& bmc = world.add("a");
+    look(world, "a");
+    bmc.expire_sessions();
+    world.odd("a").add({.is_for = uses_basic, .instead = refusal(401)});
+    world.odd("a").add({.is_for = kLogin, .times = 1, .instead = refusal(500)});
+    look(world, "a");
+    world.pass(minutes{1});
+    CHECK(look(world, "a").reason.empty());
+}
+
+TEST_CASE("a session service that is switched off means Basic, and no refusal") {
+    World world;
+    auto& bmc = world.add("a");
+    world.odd("a").add({.is_for = kLogin, .instead = refusal(401)});
+    base::HttpResponse service;
+    service.status = 200;
+    service.body = R"({"ServiceEnabled":false})";
+    world.odd("a").add({.is_for = requests("GET", "SessionService"), .instead = service});
+    const auto report = look(world, "a");
+    CHECK(report.reason.empty());
+    CHECK(report.refused_credentials.empty());
+    CHECK(bmc.wrong_passwords() == 0);
+}
+
+TEST_CASE("hosts of one BMC share one session, which the last of them ends") {
+    World world;
+    auto& bmc = world.add("a", {.session_limit = 2, .systems = 4});
+    for (const auto* name : {"a", "b", "c", "d"}) {
+        auto host = world.host("a");
+        host.name = name;
+        host.bmc.system_id = "Blade" + std::to_string(name[0] - 'a' + 1);
+        world.inventory.objects[name] = host;
+    }
+    world.odd("a").add({.is_for = uses_basic, .instead = refusal(401)});
+    for (int i = 0; i < 5; ++i) {
+        for (const auto* name : {"a", "b", "c", "d"}) CHECK(look(world, name).reason.empty());
+        CHECK(bmc.sessions() == 1);
+        world.pass(minutes{10});
+    }
+    CHECK(bmc.count("POST", "Sessions") == 1);
+    world.inventory.objects.erase("d");
+    world.run(world.provider->offerings());
+    CHECK(bmc.sessions() == 1);
+    world.run([](providers::SessionHolder& holder) -> asio::awaitable<bool> {
+        co_await holder.end_sessions();
+        co_return true;
+    }(*world.provider->capabilities().session_holder));
+    CHECK(bmc.sessions() == 0);
+}
+
+TEST_CASE("a resource that answers 401 costs no session, whatever it is asked") {
+    World world;
+    auto& bmc = world.add("a");
+    world.odd("a").add({.is_for = requests("GET", "EthernetInterfaces"), .instead = refusal(401)});
+    for (int i = 0; i < 10; ++i) {
+        CHECK(look(world, "a").reason.empty());
+        CHECK(bmc.sessions() == 1);
+        world.pass(minutes{10});
+    }
+    CHECK(bmc.count("POST", "Sessions") == 2);
+    CHECK(bmc.count("DELETE", "Sessions") == 1);
+}
+
+TEST_CASE("a session that is replaced is ended first") {
+    World world;
+    auto& bmc = world.add("a");
+    world.odd("a").add({.is_for = requests("GET", "Chassis/1"), .times = 1, .instead = refusal(401)});
+    world.odd("a").add({.is_for = requests("GET", "Storage"), .times = 1, .instead = refusal(401)});
+    CHECK(look(world, "a").reason.empty());
+    CHECK(bmc.sessions() == 1);
+}
+
+TEST_CASE("a wrong Secret of many BMCs costs its account two refusals, also over restarts") {
+    World world;
+    const std::vector<std::string> names{"a", "b", "c", "d", "e", "f", "g", "h"};
+    int logins = 0;
+    for (const auto& name : names) {
+        world.add(name);
+        world.odd(name).add({.is_for =
+                                 [&logins](const base::HttpRequest& request) {
+                                     logins += kLogin(request) ? 1 : 0;
+                                     return kLogin(request);
+                                 },
+                             .instead = refusal(401)});
+    }
+    for (int process = 0; process < 4; ++process) {
+        for (const auto& name : names) CHECK(look(world, name).reason == "Unauthorized");
+        world.restart();
+        world.pass(minutes{1});
+    }
+    CHECK(logins == 2);
+}
+
+TEST_CASE("a resource that was refused once is asked for again when the session has ended") {
+    World world;
+    auto& bmc = world.add("a");
+    world.odd("a").add({.is_for = requests("GET", "/Systems/Blade1"), .times = 2, .instead = refusal(401)});
+    CHECK(look(world, "a").reason == "Forbidden");
+    bmc.expire_sessions();
+    CHECK(look(world, "a").reason.empty());
+}

@@ -1,0 +1,231 @@
+// Hosts that fail hide none that works, and whoever gives a host up undoes what he did to it.
+#include "providers/redfish/bmc/bmc_requests.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/redfish/world.hpp"
+
+using namespace redfish_tests;
+using api::v1alpha1::BootMethod;
+using redfish_simulator::merging;
+using redfish_simulator::Power;
+using redfish_simulator::refusal;
+using redfish_simulator::requests;
+using redfish_simulator::SlotKind;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr const char* kImage = "https://images.example/live.iso";
+
+api::v1alpha1::RedfishSpec booting(BootMethod method) {
+    api::v1alpha1::RedfishSpec spec;
+    spec.boot.method = method;
+    spec.boot.imageURL = kImage;
+    return spec;
+}
+
+// As the host reconciler does after a host was given back, pause of its failures included.
+void examine_all(World& world) {
+    for (auto& [name, host] : world.inventory.objects) {
+        if (host.use.owner) continue;
+        const auto report = world.examine(name);
+        const bool pauses = host.use.next_retry && world.clock.wall_now() < *host.use.next_retry;
+        host.power_state = report.power_state;
+        host.readiness = providers::HostReadiness{
+            report.reason.empty() && report.boot_obstacle.empty() && !pauses, report.boot_obstacle};
+        world.inventory.touch(name);
+    }
+}
+
+std::size_t inserts(World& world, const std::string& host) {
+    return world.bmc(host).count("POST", "InsertMedia");
+}
+
+}  // namespace
+
+TEST_CASE("two hosts that cannot be woken do not hide a third one, and bear the reason") {
+    World world(booting(BootMethod::PXE));
+    for (const auto* name : {"a", "b"}) {
+        world.add(name, {.memory_gib = 8});
+        world.odd(name).add({.is_for = requests("PATCH", "", "Boot"), .instead = refusal(400, "", "")});
+    }
+    world.add("c", {.memory_gib = 64});
+    auto claim = world.claim("c");
+    int attempts = 0;
+    bool runs = false;
+    for (; attempts < 3 && !runs; ++attempts) {
+        runs = world.wake(claim);
+        if (runs) break;
+        REQUIRE(world.put_to_sleep(claim));
+        claim.record = {};
+        examine_all(world);
+    }
+    CHECK(runs);
+    CHECK(attempts == 2);
+    for (const auto* name : {"a", "b"}) {
+        CHECK(world.host(name).use.failures == 1);
+        CHECK(world.host(name).use.next_retry);
+        CHECK(world.host(name).use.last_failure.find("boot target Pxe") != std::string::npos);
+    }
+}
+
+TEST_CASE("a host whose BMC answers nothing but errors before it is turned on is given up after minutes") {
+    World world(booting(BootMethod::PXE));
+    world.add("a");
+    world.odd("a").add({.is_for = requests("PATCH", "", "Boot"), .instead = refusal(503)});
+    auto claim = world.claim("c");
+    const auto begin = world.clock.now();
+    CHECK_FALSE(world.wake(claim));
+    CHECK(claim.outcome.starts_with("Busy: "));
+    CHECK(world.clock.now() - begin < minutes{7});
+    CHECK(world.host("a").use.failures == 1);
+}
+
+TEST_CASE("what keeps a host from being booted is known before a claim has it") {
+    for (const auto method : {BootMethod::UefiHttp, BootMethod::VirtualMedia}) {
+        World world(booting(method));
+        world.add("a", {.boot_targets = {"None", "Pxe", "Hdd"}, .slots = {}});
+        const auto report = world.examine("a");
+        CHECK(report.reason.empty());
+        CHECK_FALSE(report.boot_obstacle.empty());
+        world.add("b", {.slots = {{"Cd", SlotKind::by_action}}});
+        CHECK(world.examine("b").boot_obstacle.empty());
+    }
+}
+
+TEST_CASE("an image that was inserted in vain is ejected, and an override that was set is cancelled") {
+    for (const bool refuses : {true, false}) {
+        World world(booting(BootMethod::VirtualMedia));
+        auto& bmc = world.add("a", {.slots = {{"Cd1", SlotKind::by_action}, {"Cd2", SlotKind::by_action}}});
+        if (refuses)
+            world.odd("a").add({.is_for = requests("PATCH", "", "Boot"), .instead = refusal(400)});
+        else
+            world.odd("a").add({.is_for = requests("POST", "ComputerSystem.Reset"), .instead = refusal(405)});
+        auto claim = world.claim("c");
+        CHECK_FALSE(world.wake(claim));
+        CHECK(inserts(world, "a") == 1);
+        world.odd("a").clear();
+        REQUIRE(world.put_to_sleep(claim));
+        CHECK_FALSE(bmc.media("Cd1").inserted);
+        CHECK_FALSE(bmc.media("Cd2").inserted);
+        CHECK(bmc.boot_enabled() == "Disabled");
+        CHECK(bmc.power() == Power::off);
+    }
+}
+
+TEST_CASE("a claim that is deleted between the override and On leaves no override") {
+    World world(booting(BootMethod::PXE));
+    auto& bmc = world.add("a");
+    world.odd("a").add({.is_for = requests("POST", "ComputerSystem.Reset"), .instead = refusal(503)});
+    auto claim = world.claim("c");
+    while (bmc.boot_target() != "Pxe") {
+        world.ensure(claim);
+        world.pass(seconds{1});
+    }
+    world.odd("a").clear();
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(bmc.boot_enabled() == "Disabled");
+}
+
+TEST_CASE("who turns the host on while its boot is prepared boots what he wants, and people are told") {
+    World world(booting(BootMethod::PXE));
+    auto& bmc = world.add("a");
+    bool was_turned_on = false;
+    world.odd("a").add({.is_for = requests("PATCH", "", "Boot"),
+                        .alter = [&](const base::HttpRequest&, base::HttpResponse&) {
+                            if (!was_turned_on) bmc.set_power(Power::on);
+                            was_turned_on = true;
+                            bmc.set_override("Pxe", "Once");
+                        }});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    CHECK(bmc.power() == Power::on);
+    REQUIRE_FALSE(world.inventory.announced.empty());
+    CHECK(world.inventory.announced.front().starts_with("FoundOn a "));
+}
+
+TEST_CASE("what could not be undone is undone when the BMC answers again") {
+    World world(booting(BootMethod::PXE));
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    world.odd("a").add({.is_for = requests("POST", "ComputerSystem.Reset"), .instead = refusal(503)});
+    world.ensure(claim);
+    world.ensure(claim);
+    bmc.set_override("Pxe", "Once");
+    world.host("a").use.stage = HostStage::reserved;
+    world.inventory.touch("a");
+    world.odd("a").add({.is_for = requests("", ""), .instead = refusal(503)});
+    CHECK(world.put_to_sleep(claim));
+    CHECK(bmc.boot_enabled() == "Once");
+    world.odd("a").clear();
+    world.examine("a");
+    CHECK(bmc.boot_enabled() == "Disabled");
+}
+
+TEST_CASE("an image is known by whatever its slot shows of it, and ejected at the end") {
+    for (const auto* shown : {R"({"Image":"live.iso"})", R"({"Image":null})", R"({"Image":"/live.iso"})",
+                              R"({"Image":"https://user@images.example/live.iso"})",
+                              R"({"Image":null,"ImageName":"live.iso"})", R"({"Inserted":null})"}) {
+        World world(booting(BootMethod::VirtualMedia));
+        auto& bmc = world.add("a");
+        world.odd("a").add(
+            {.is_for = requests("GET", "VirtualMedia/Cd"),
+             .alter = [&, shown](const base::HttpRequest& request, base::HttpResponse& response) {
+                 if (bmc.media("Cd").inserted) merging(shown)(request, response);
+             }});
+        INFO(shown);
+        auto claim = world.claim("c");
+        CHECK(world.wake(claim));
+        CHECK(inserts(world, "a") == 1);
+        world.joined("a");
+        world.pass(minutes{5});
+        CHECK(world.put_to_sleep(claim));
+        CHECK_FALSE(bmc.media("Cd").inserted);
+    }
+}
+
+TEST_CASE("the boot is prepared once, and what others inserted stays where a slot is free") {
+    World world(booting(BootMethod::VirtualMedia));
+    auto& bmc = world.add(
+        "a", {.slots = {
+                  {"Cd1", SlotKind::by_action}, {"Cd2", SlotKind::by_action}, {"Cd3", SlotKind::by_action}}});
+    bmc.media("Cd1") = {"http://192.0.2.9/other.iso", true, {}};
+    // Somebody else writes the host's status all the time.
+    world.odd("a").add({.is_for = [&world](const base::HttpRequest& request) {
+        if (request.method == "PATCH") world.inventory.touch("a");
+        return false;
+    }});
+    auto claim = world.claim("c");
+    CHECK(world.wake(claim));
+    CHECK(inserts(world, "a") == 1);
+    world.joined("a");
+    world.pass(minutes{5});
+    CHECK(world.put_to_sleep(claim));
+    CHECK(bmc.media("Cd1").inserted);
+    CHECK_FALSE(bmc.media("Cd2").inserted);
+}
+
+TEST_CASE("an image of others is ejected where no slot is free, and people are told") {
+    World world(booting(BootMethod::VirtualMedia));
+    auto& bmc = world.add("a");
+    bmc.media("Cd") = {"http://192.0.2.9/other.iso", true, {}};
+    auto claim = world.claim("c");
+    CHECK(world.wake(claim));
+    REQUIRE_FALSE(world.inventory.announced.empty());
+    CHECK(world.inventory.announced.front().starts_with("MediaEjected a "));
+}
+
+TEST_CASE("after a restart in the middle a slot that holds our image is used again") {
+    World world(booting(BootMethod::VirtualMedia));
+    world.add("a", {.slots = {{"Cd1", SlotKind::by_action}, {"Cd2", SlotKind::by_action}}});
+    world.odd("a").add({.is_for = requests("PATCH", "", "Boot"), .instead = refusal(503)});
+    auto claim = world.claim("c");
+    while (inserts(world, "a") == 0) {
+        world.ensure(claim);
+        world.pass(seconds{1});
+    }
+    world.odd("a").clear();
+    world.restart();
+    CHECK(world.wake(claim));
+    CHECK(inserts(world, "a") == 1);
+}

@@ -1,0 +1,258 @@
+// Missing, late, empty and refused answers: none of them is bad news of a host or of its Node.
+#include "providers/capabilities.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/redfish/world.hpp"
+
+using namespace redfish_tests;
+using redfish_simulator::merging;
+using redfish_simulator::Power;
+using redfish_simulator::refusal;
+using redfish_simulator::requests;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr const char* kSystem = "/Systems/Blade1";
+
+std::size_t forced(World& world, const std::string& host) {
+    std::size_t count = 0;
+    for (const auto& exchange : world.bmc(host).exchanges())
+        count += exchange.body.find("ForceOff") != std::string::npos ? 1 : 0;
+    return count;
+}
+
+base::HttpResponse empty_answer() {
+    base::HttpResponse response;
+    response.status = 200;
+    return response;
+}
+
+// From On on, for a while.
+void after_on(World& world, const std::string& host, OddAnswer answer, base::Duration duration) {
+    auto since = std::make_shared<std::optional<base::TimePoint>>();
+    answer.is_for = [&world, since, duration,
+                     is_for = std::move(answer.is_for)](const base::HttpRequest& request) {
+        if (request.body.find("\"On\"") != std::string::npos) *since = world.clock.now();
+        return *since && world.clock.now() - **since < duration && is_for(request);
+    };
+    world.odd(host).add(std::move(answer));
+}
+
+}  // namespace
+
+TEST_CASE("an empty answer is asked for again, and is no system without identity") {
+    World world;
+    world.add("a");
+    world.odd("a").add({.is_for = requests("GET", kSystem), .times = 1, .instead = empty_answer()});
+    auto claim = world.claim("c");
+    CHECK(world.wake(claim));
+    CHECK(forced(world, "a") == 0);
+}
+
+TEST_CASE("no system UUID for a while costs neither the attempt nor the power") {
+    World world;
+    world.add("a");
+    after_on(world, "a", {.is_for = requests("GET", kSystem), .alter = merging(R"({"UUID":null})")},
+             minutes{2});
+    auto claim = world.claim("c");
+    CHECK(world.wake(claim));
+    CHECK(forced(world, "a") == 0);
+}
+
+TEST_CASE("a BMC that never tells the system UUID again ends the attempt after minutes") {
+    World world;
+    world.add("a");
+    world.odd("a").add({.is_for = requests("GET", kSystem), .alter = merging(R"({"UUID":null})")});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    CHECK(claim.outcome.starts_with("NoSystemUUID: "));
+}
+
+TEST_CASE("a host in use whose BMC tells no system UUID is turned off when it does again") {
+    World world;
+    world.add("a");
+    auto claim = world.serving("c", "a");
+    auto& answer =
+        world.odd("a").add({.is_for = requests("GET", kSystem), .alter = merging(R"({"UUID":null})")});
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{2}));
+    CHECK(world.bmc("a").power() == Power::on);
+    CHECK(claim.outcome.find("OwnershipMismatch") == std::string::npos);
+    answer.times = 0;
+    CHECK(world.put_to_sleep(claim, minutes{5}));
+}
+
+TEST_CASE("a Ready Node is proof that something runs, not that its BMC says so") {
+    for (const auto* lie : {R"({"PowerState":"Off"})", R"({"PowerState":null})"}) {
+        World world;
+        auto& bmc = world.add("a");
+        after_on(world, "a", {.is_for = requests("GET", kSystem), .alter = merging(lie)}, seconds{150});
+        world.inventory.ready_nodes.insert("a");
+        auto claim = world.claim("c");
+        const auto begin = world.clock.now();
+        CHECK(world.wake(claim));
+        CHECK(world.clock.now() - begin >= seconds{150});
+        CHECK(forced(world, "a") == 0);
+        CHECK(bmc.power() == Power::on);
+    }
+}
+
+TEST_CASE("without a Node the attempt ends when the time for turning on is over") {
+    World world;
+    world.add("a");
+    after_on(world, "a", {.is_for = requests("GET", kSystem), .alter = merging(R"({"PowerState":"Off"})")},
+             minutes{30});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    CHECK(claim.outcome.starts_with("PowerOnFailed: "));
+}
+
+TEST_CASE(
+    "what runs a Ready Node is asked to shut down before its power is cut, whatever its BMC remembers") {
+    World world;
+    auto& bmc = world.add("a");
+    after_on(world, "a", {.is_for = requests("GET", kSystem), .alter = merging(R"({"PowerState":"Off"})")},
+             seconds{200});
+    world.inventory.ready_nodes.insert("a");
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim, seconds{30}));
+    bmc.on_change = [&](Power power) {
+        if (power == Power::off) world.inventory.ready_nodes.clear();
+    };
+    CHECK(world.put_to_sleep(claim));
+    CHECK(forced(world, "a") == 0);
+    CHECK(bmc.power() == Power::off);
+}
+
+TEST_CASE("a part that cannot be read costs that part, and is asked for again at the next look") {
+    for (const int status : {401, 403, 503}) {
+        for (const auto* part : {"EthernetInterfaces", "Storage", "Processors", "NetworkAdapters"}) {
+            World world;
+            world.add("a", {.tells_processors = true, .watts = 300, .port_gbps = {25, 25}});
+            auto& answer = world.odd("a").add({.is_for = requests("GET", part), .instead = refusal(status)});
+            const auto report = world.examine("a");
+            INFO(status << " " << part << ": " << report.message);
+            CHECK(report.reason.empty());
+            CHECK(report.power_state == "Off");
+            REQUIRE_FALSE(report.flaws.empty());
+            CHECK(report.flaws.front().starts_with(std::string(part) + ": "));
+            CHECK_FALSE(report.unread.empty());
+            answer.times = 0;
+            world.pass(minutes{10});
+            CHECK(world.examine("a").flaws.empty());
+        }
+    }
+}
+
+TEST_CASE("a part that does not answer keeps a look waiting once an hour") {
+    World world;
+    auto& bmc = world.add("a", {.port_gbps = {25}});
+    world.odd("a").add({.is_for = requests("GET", "NetworkAdapters"), .delay = seconds{75}});
+    CHECK(world.examine("a").reason.empty());
+    const auto begin = world.clock.now();
+    for (int look = 0; look < 4; ++look) {
+        world.pass(minutes{10});
+        const auto report = world.examine("a");
+        CHECK(report.reason.empty());
+        CHECK(report.flaws.size() == 1);
+    }
+    CHECK(world.clock.now() - begin < minutes{41});
+    CHECK(bmc.power() == Power::off);
+}
+
+TEST_CASE("what measures the power of a host may be silent") {
+    World world;
+    auto& bmc = world.add("a", {.watts = 300});
+    bmc.set_power(Power::on);
+    world.odd("a").add({.is_for = requests("GET", "EnvironmentMetrics"), .instead = refusal(503)});
+    const auto report = world.examine("a");
+    CHECK(report.reason.empty());
+    CHECK_FALSE(report.power_watts);
+}
+
+TEST_CASE("a resource that is served compressed only leaves the others as they are") {
+    World world;
+    world.add("a");
+    const auto asks_for_identity = [](const base::HttpRequest& request) {
+        return request.headers.find("Accept-Encoding") == "identity";
+    };
+    world.odd("a").add({.is_for =
+                            [=](const base::HttpRequest& request) {
+                                return asks_for_identity(request) &&
+                                       request.target.find("/Processors/") != std::string::npos;
+                            },
+                        .instead = refusal(406)});
+    world.odd("a").add(
+        {.is_for = [=](const base::HttpRequest& request) { return !asks_for_identity(request); },
+         .alter =
+             [](const base::HttpRequest&, base::HttpResponse& response) {
+                 response.headers.set("Content-Encoding", "gzip");
+                 response.body = "\x1f\x8b not for us";
+             }});
+    for (int look = 0; look < 3; ++look) {
+        const auto report = world.examine("a");
+        CHECK(report.reason.empty());
+        CHECK_FALSE(report.system_uuid.empty());
+        world.pass(minutes{10});
+    }
+    auto claim = world.claim("c");
+    CHECK(world.wake(claim));
+}
+
+TEST_CASE("a system that does not answer does not hide another one of the same BMC") {
+    for (const auto* id : {"Blade2", "/redfish/v1/Systems/Blade2"}) {
+        World world;
+        world.add("a", {.systems = 2});
+        world.host("a").bmc.system_id = id;
+        world.odd("a").add({.is_for = requests("GET", kSystem), .instead = refusal(503)});
+        CHECK(world.examine("a").reason.empty());
+    }
+}
+
+TEST_CASE("of several systems by UUID one that is silent makes the look fail only if no other is it") {
+    World world;
+    world.add("a", {.systems = 2});
+    world.host("a").bmc.system_id = "00000000-1111-4222-8333-444444444444";
+    world.odd("a").add({.is_for = requests("GET", kSystem), .instead = refusal(503)});
+    CHECK(world.examine("a").reason == "Busy");
+}
+
+TEST_CASE("a system that is absent, disabled or being updated is said to be so") {
+    for (const auto* state : {"Absent", "Updating", "UnavailableOffline", "Starting"}) {
+        World world;
+        world.add("a");
+        const auto status = R"({"Status":{"Health":"OK","State":")" + std::string(state) + R"("}})";
+        world.odd("a").add({.is_for = requests("GET", kSystem), .alter = merging(status)});
+        CHECK(world.examine("a").state == state);
+        auto claim = world.claim("c");
+        CHECK_FALSE(world.wake(claim, minutes{1}));
+        CHECK(claim.outcome.find(state) != std::string::npos);
+        CHECK(world.bmc("a").power() == Power::off);
+    }
+}
+
+TEST_CASE("a host that is off may be called disabled, as OpenBMC does") {
+    World world;
+    world.add("a");
+    world.odd("a").add(
+        {.is_for = requests("GET", kSystem), .alter = merging(R"({"Status":{"State":"Disabled"}})")});
+    CHECK(world.examine("a").state.empty());
+}
+
+TEST_CASE("bytes around an answer do not matter, and what is no JSON is said to be none") {
+    World world;
+    world.add("a");
+    world.odd("a").add(
+        {.is_for = requests("GET", ""), .alter = [](const base::HttpRequest&, base::HttpResponse& response) {
+             response.body = "\xef\xbb\xbf" + response.body + std::string("\r\n\0", 3);
+         }});
+    CHECK(world.examine("a").reason.empty());
+    world.add("b");
+    world.odd("b").add({.is_for = requests("GET", kSystem),
+                        .alter = [](const base::HttpRequest&, base::HttpResponse& response) {
+                            response.body = R"({"UUID":NaN})";
+                        }});
+    const auto report = world.examine("b");
+    CHECK(report.reason == "UnexpectedAnswer");
+    CHECK(report.message.find("is no JSON: it cannot be read from byte") != std::string::npos);
+}
