@@ -107,7 +107,9 @@ void Forgers::act() {
 
 // Also while there are claims, so that some strangers are younger than they.
 void Forgers::add_stranger() {
-    if (strangers_ < kMostStrangers) world_.server.put(stranger(++strangers_));
+    if (strangers_ >= kMostStrangers) return;
+    world_.happenings.count("forger: a Node of others came");
+    world_.server.put(stranger(++strangers_));
 }
 
 const api::Node* Forgers::any_stranger() {
@@ -120,6 +122,7 @@ void Forgers::forge_claim() {
     const auto* claim = world_.view.any<NodeSmithClaim>(*random_);
     const auto* node = any_stranger();
     if (!claim || !node || claim->status.systemUUID.empty()) return;
+    world_.happenings.count("forger: a claim's status named a Node of others");
     world_.trace.line("forger", "lets claim ", claim->metadata.name, " name ", node->metadata.name);
     const auto what = random_->below(3);
     world_.server.edit<NodeSmithClaim>(api::key_of(*claim), [node, what](NodeSmithClaim& forged) {
@@ -157,6 +160,7 @@ void Forgers::make_claim() {
         update.reason = type;
         api::set_condition(status.conditions, update, api::Time(world_.clock.wall_now()));
     }
+    world_.happenings.count("forger: made a claim in service by a Node of others");
     world_.trace.line("forger", "makes claim ", claim.metadata.name, " of ", node->metadata.name);
     world_.server.put(claim);
 }
@@ -171,6 +175,7 @@ void Forgers::claim_name_of_stranger() {
     claim.metadata.name = node->metadata.name;
     claim.metadata.namespace_ = pool->metadata.namespace_;
     claim.spec.poolRef = pool->metadata.name;
+    world_.happenings.count("forger: made a claim with the name of a Node of others");
     world_.trace.line("forger", "makes a claim with the name of ", claim.metadata.name);
     world_.server.put(claim);
 }
@@ -183,6 +188,7 @@ void Forgers::lie_of_stranger() {
     const auto uuid = claim->status.systemUUID;
     const auto name = claim->metadata.name;
     liar_ = api::key_of(*node);
+    world_.happenings.count("hostile kubelet: said that it is a claim's Node");
     world_.trace.line("kubelet", node->metadata.name, " says that it is of claim ", name);
     world_.server.edit<api::Node>(*liar_, [&](api::Node& lying) {
         lying.metadata.labels[std::string(api::labels::kClaim)] = name;

@@ -7,6 +7,8 @@
 #include "test/simulation/extreme_numbers.hpp"
 #include "test/simulation/fleet_destroyer.hpp"
 #include "test/simulation/hasty_users.hpp"
+#include "test/simulation/hostile_kubelets.hpp"
+#include "test/simulation/hostile_tenants.hpp"
 #include "test/simulation/label_writers.hpp"
 #include "test/simulation/local_data.hpp"
 #include "test/simulation/machine_destroyer.hpp"
@@ -36,6 +38,8 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(std::make_unique<EvictionWebhook>(world));
     all.push_back(std::make_unique<OddObjects>(world));
     all.push_back(storage_fillers(world));
+    all.push_back(make_hostile_kubelets(world));
+    all.push_back(make_hostile_tenants(world));
     return all;
 }
 

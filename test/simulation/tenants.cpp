@@ -65,6 +65,8 @@ void Tenants::act() {
 template <api::Kind T>
 void Tenants::write(T object) {
     if (random_->below(2) == 0) object.metadata.name = "mine-" + std::to_string(++made_);
+    world_.happenings.count("tenant: wrote a " + std::string(T::kResource.kind) +
+                            " where nothing is managed");
     world_.trace.line("tenant", "writes ", T::kResource.kind, " ", object.metadata.name);
     world_.server.put(object);
 }

@@ -14,7 +14,7 @@ namespace {
 // Judged by the clock only where nobody makes trouble. Within it the operator sees the pod, asks hosts anew
 // and gives up what it expected of a machine that does not come.
 constexpr std::chrono::minutes kBoughtWithin{20};
-constexpr std::chrono::minutes kLooks{1};
+constexpr std::chrono::minutes kLooksAtService{1};
 constexpr std::chrono::minutes kAnHourAndMore{70};
 constexpr std::ptrdiff_t kMostPurchases = 3;
 
@@ -30,7 +30,7 @@ public:
     void each_second() override {
         if (world_.faults.active() && !world_.faults.is_calm()) calm_since_ = world_.now();
         if (world_.now() < next_look_) return;
-        next_look_ = world_.now() + kLooks;
+        next_look_ = world_.now() + kLooksAtService;
         if (is_calm()) look();
     }
 

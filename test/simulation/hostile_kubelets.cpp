@@ -1,0 +1,173 @@
+#include "test/simulation/hostile_kubelets.hpp"
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bootstrap/approval.hpp"
+#include "test/simulation/dice.hpp"
+#include "test/unit/bootstrap/signing_requests.hpp"
+
+namespace simulation {
+namespace {
+
+using Request = api::CertificateSigningRequest;
+
+constexpr std::uint64_t kHostileKubelets = 4;
+constexpr std::int64_t kLongestHonesty = 600;  // s
+constexpr std::int64_t kLongestLie = 60;       // s
+constexpr std::size_t kMostOfTheirRequests = 20;
+constexpr std::size_t kLongAnnotation = 200'000;
+constexpr std::size_t kKubeletsKey = 0;
+constexpr const char* kOfKubelet = "of-a-kubelet-";
+
+class HostileKubelets final : public Outsider {
+public:
+    explicit HostileKubelets(World& world) : world_(world), random_(world.random_for("hostile kubelets")) {}
+
+    void begin() override {
+        count_thieves();
+        if (world_.faults.is_calm() || random_->below(kHostileKubelets) != 0) return;
+        arm();
+    }
+
+    void make_peace() override {
+        next_.reset();
+        tell_the_truth();
+        while (!requests_.empty()) forget_request();
+    }
+
+private:
+    struct Lie {
+        std::string uid;
+        api::NodeStatus truth;
+    };
+
+    // Whoever read a machine's boot data asks with its token: guests/certificates.hpp.
+    void count_thieves() {
+        world_.server.observe([&world = world_](const fake::Change& change) {
+            const auto& name = change.key.name;
+            const bool is_new = !change.before && change.after;
+            if (is_new && name.starts_with(kForged) && name.find(kOfKubelet) == std::string::npos)
+                world.happenings.count("thief: asked for a certificate with a stolen token");
+        });
+    }
+
+    void arm() {
+        const auto pause = Dice(*random_).seconds(1, lies_.empty() ? kLongestHonesty : kLongestLie);
+        next_ = world_.clock.call_at(world_.now() + pause, [this] {
+            act();
+            arm();
+        });
+    }
+
+    void act() {
+        tell_the_truth();
+        if (requests_.size() >= kMostOfTheirRequests) forget_request();
+        const auto* node = world_.view.any<api::Node>(*random_);
+        if (!node) return;
+        switch (random_->below(4)) {
+            case 0:
+                return offer_nothing(*node);
+            case 1:
+                return take_addresses(*node);
+            case 2:
+                return ask_for_names_of_others(*node);
+            default:
+                return ask_at_length(*node);
+        }
+    }
+
+    void lie(const api::Node& node, const std::string& what, const std::function<void(api::Node&)>& edit) {
+        world_.trace.line("hostile kubelet", node.metadata.name, " ", what);
+        world_.happenings.count("hostile kubelet: " + what);
+        const auto key = api::key_of(node);
+        lies_[key] = {node.metadata.uid, node.status};
+        world_.server.edit<api::Node>(key, edit);
+    }
+
+    // Only what it lied about: the rest of its status has gone on.
+    void tell_the_truth() {
+        for (const auto& [key, lie] : lies_) {
+            const auto* node = world_.view.find<api::Node>(key);
+            if (!node || node->metadata.uid != lie.uid) continue;
+            world_.server.edit<api::Node>(key, [&truth = lie.truth](api::Node& honest) {
+                honest.status.allocatable = truth.allocatable;
+                honest.status.addresses = truth.addresses;
+            });
+        }
+        lies_.clear();
+    }
+
+    void offer_nothing(const api::Node& node) {
+        lie(node, "offered nothing for a moment", [](api::Node& lying) {
+            lying.status.allocatable["cpu"] = api::Quantity::parse("1m");
+            lying.status.allocatable["memory"] = api::Quantity::parse("1Ki");
+        });
+    }
+
+    void take_addresses(const api::Node& node) {
+        lie(node, "took all addresses, and one that is none", [this](api::Node& lying) {
+            for (const auto& [key, pool] : world_.view.all<NodeSmithPool>())
+                for (const auto& reservation : pool->status.addresses)
+                    lying.status.addresses.push_back({"InternalIP", reservation.address});
+            for (int i = 1; i < 255; ++i)
+                lying.status.addresses.push_back({"InternalIP", "10.0.0." + std::to_string(i)});
+            lying.status.addresses.push_back({"InternalIP", "not-an-ip"});
+        });
+    }
+
+    void ask(const api::Node& node, const std::string& what, Request request) {
+        request.metadata.name = std::string(kForged) + kOfKubelet + std::to_string(++made_);
+        request.spec.username = "system:node:" + node.metadata.name;
+        request.spec.groups = {"system:nodes", "system:authenticated"};
+        world_.trace.line("hostile kubelet", node.metadata.name, " ", what);
+        world_.happenings.count("hostile kubelet: " + what);
+        requests_.emplace(request.metadata.name, made_);
+        world_.server.put(request);
+    }
+
+    void ask_for_names_of_others(const api::Node& node) {
+        static const std::vector<std::string> kNames{"DNS:kubernetes.default.svc", "IP:10.96.0.1",
+                                                     "IP:192.0.2.77", "DNS:control-plane-1"};
+        auto parts = test::kubelet_request(node.metadata.name, kKubeletsKey);
+        parts.alternative_names = Dice(*random_).one_of(kNames);
+        Request request;
+        request.spec.request.value = test::make_request(parts);
+        request.spec.signerName = bootstrap::kServingSigner;
+        request.spec.usages = {"digital signature", "server auth"};
+        ask(node, "asked for a serving certificate for others", std::move(request));
+    }
+
+    void ask_at_length(const api::Node& node) {
+        Request request;
+        request.metadata.annotations["example.org/long"] = std::string(kLongAnnotation, 'x');
+        request.spec.request.value =
+            test::make_request(test::kubelet_request("control-plane-1", kKubeletsKey));
+        request.spec.signerName = bootstrap::kServingSigner;
+        request.spec.usages = {"digital signature", "server auth"};
+        ask(node, "asked at length for what is not its own", std::move(request));
+    }
+
+    void forget_request() {
+        const auto name = requests_.begin()->first;
+        requests_.erase(name);
+        if (world_.server.get<Request>({"", name})) world_.server.remove<Request>({"", name});
+    }
+
+    World& world_;
+    std::unique_ptr<base::Random> random_;
+    std::unique_ptr<base::Alarm> next_;
+    std::map<api::ObjectKey, Lie> lies_;
+    std::map<std::string, int> requests_;
+    int made_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Outsider> make_hostile_kubelets(World& world) {
+    return std::make_unique<HostileKubelets>(world);
+}
+
+}  // namespace simulation
