@@ -272,7 +272,7 @@ TEST_CASE("refused credentials are sent again when the Secret changes, and not b
     rack.server.put(own);
     rack.run_for(minutes{30});
     CHECK(rack.reason("a") == "Unauthorized");
-    CHECK(bmc.wrong_passwords() == 1);
+    CHECK(bmc.wrong_passwords() == 2);
     rack.server.edit<api::Secret>({"default", "own"}, [](api::Secret& secret) {
         secret.data["password"] = api::Bytes{Profile{}.password};
     });
