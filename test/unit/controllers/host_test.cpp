@@ -6,6 +6,7 @@
 #include "test/support/redfish_objects.hpp"
 #include "test/support/run_coroutine.hpp"
 #include "test/unit/controllers/cluster.hpp"
+#include "test/unit/controllers/objects.hpp"
 
 using api::v1alpha1::HostPhase;
 using api::v1alpha1::NodeSmithClaim;
@@ -315,7 +316,7 @@ TEST_CASE("refused credentials are sent again when the Secret changes, and not b
     rack.server.put(own);
     rack.run_for(minutes{30});
     CHECK(rack.reason("a") == "Unauthorized");
-    CHECK(bmc.wrong_passwords() == 1);
+    CHECK(bmc.wrong_passwords() == 2);
     rack.server.edit<api::Secret>({"default", "own"}, [](api::Secret& secret) {
         secret.data["password"] = api::Bytes{Profile{}.password};
     });
@@ -402,4 +403,44 @@ TEST_CASE("a host without its provider says so, and is looked at when the provid
     rack.server.put(provider);
     rack.run_for(seconds{20});
     CHECK(rack.reason("a") == "Ready");
+}
+
+TEST_CASE("whether the Node of a host's claim is Ready is what the API server says of the claim's own Node") {
+    Rack rack;
+    rack.put("a");
+    rack.start();
+    rack.run_for(seconds{20});
+    const auto uuid = rack.host("a").status.systemUUID;
+    api::v1alpha1::NodeSmithClaim claim;
+    claim.metadata.name = "c";
+    claim.metadata.namespace_ = "default";
+    claim.status.host = claim.status.machineID = "a";
+    claim.status.systemUUID = uuid;
+    claim.status.providerRef = "rack";
+    objects::set_condition(claim.status.conditions, "Launched", api::ConditionStatus::True);
+    rack.server.put(claim);
+    const auto uid = rack.server.get<api::v1alpha1::NodeSmithClaim>({"default", "c"})->metadata.uid;
+    rack.server.edit<NodeSmithHost>(kA, [&](NodeSmithHost& host) {
+        host.status.claimRef = api::v1alpha1::ClaimReference{"c", uid};
+        host.status.wokenTime = api::Time(rack.clock.wall_now());
+    });
+    rack.run_for(seconds{5});
+    const auto is_ready = [&rack] {
+        return test::run(rack.context, rack.clock, rack.inventory.has_ready_node(rack.seen("a")));
+    };
+    CHECK_FALSE(is_ready());
+    auto node = objects::node("of-others");
+    node.status.nodeInfo.systemUUID = "99999999-0042-3510-8054-b4c04f4d3132";
+    rack.server.put(node);
+    CHECK_FALSE(is_ready());
+    node = objects::node("c", false);
+    node.status.nodeInfo.systemUUID = uuid;
+    node.metadata.creationTimestamp = api::Time(rack.clock.wall_now());
+    rack.server.put(node);
+    rack.run_for(seconds{5});
+    CHECK_FALSE(is_ready());
+    rack.server.edit<api::Node>({"", "c"}, [](api::Node& own) {
+        objects::set_condition(own.status.conditions, "Ready", api::ConditionStatus::True);
+    });
+    CHECK(is_ready());
 }
