@@ -58,7 +58,7 @@ TEST_CASE("settings.py of proxmox-autoscaler becomes a provider, a pool and a co
     CHECK(proxmox.tls.insecureSkipVerify);
     CHECK(proxmox.template_->name == "worker.tmpl");
     CHECK(proxmox.cloudInit->network ==
-          MachineNetwork{NetworkMode::Static, {"10.0.0.30-10.0.0.39"}, 23, "10.0.0.1", {"10.0.0.3"}, {}});
+          MachineNetwork{"", NetworkMode::Static, {"10.0.0.30-10.0.0.39"}, 23, "10.0.0.1", {"10.0.0.3"}, {}});
     CHECK(provider.spec.orphanGracePeriod == seconds(200));
 
     const auto pool = result.only<NodeSmithPool>();
@@ -117,7 +117,7 @@ pxe_autoscaled_node_dns_server = "10.0.0.3"
 )");
     const auto provider = result.only<NodeSmithProvider>();
     CHECK(provider.spec.proxmox->cloudInit->network ==
-          MachineNetwork{NetworkMode::DHCP, {}, 24, "", {"10.0.0.3"}, {}});
+          MachineNetwork{"", NetworkMode::DHCP, {}, 24, "", {"10.0.0.3"}, {}});
     CHECK(provider.spec.proxmox->endpoint == "https://pve:8006/api2/json");
 }
 
