@@ -108,8 +108,11 @@ asio::awaitable<std::optional<Leftover>> HalfMadeFinder::judge(Guest guest) {
         if (error.kind != ErrorKind::not_found && error.kind != ErrorKind::permission) throw;
         co_return std::nullopt;
     }
+    // What is left of a machine that was being destroyed has lost its tags, so that no list shows it,
+    // whatever else it still has.
+    const bool is_remains = *died && look.config.lock() == kDestroyedLock;
     const bool is_marked =
-        parse_mark(look.config.option("description")) || !look.config.system_uuid().empty();
+        !is_remains && (parse_mark(look.config.option("description")) || !look.config.system_uuid().empty());
     if (is_marked || !is_left_behind(look.config.lock())) co_return std::nullopt;
     Leftover leftover;
     leftover.record.host = guest.node;

@@ -17,6 +17,7 @@ namespace simulation {
 struct Deeds {
     std::set<std::string> claims_without_finalizer;         // UIDs of claims whose finalizer a user took
     std::set<std::string> deleted_claims;                   // UIDs
+    std::set<std::string> restored_claims;                  // UIDs, without their status
     std::set<std::string> deleted_nodes;                    // names
     std::set<std::string> deleted_pools;                    // names
     std::set<std::string> stated_gone;                      // UIDs of claims

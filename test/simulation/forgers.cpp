@@ -4,6 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "bootstrap/settings.hpp"
+#include "controllers/state/boot_rights.hpp"
+
 namespace simulation {
 namespace {
 
@@ -180,11 +183,26 @@ void Forgers::claim_name_of_stranger() {
     world_.server.put(claim);
 }
 
+// Where no token is bound to a name, nothing but the UUID tells a younger Node from the machine's own
+// (docs/security.md).
+bool Forgers::is_beyond_proof(const NodeSmithClaim& claim, const api::Node& node) const {
+    const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
+    const auto* plane = world_.view.find<NodeSmithControlPlane>(api::key_of(world_.scenario.control_plane));
+    const bool is_younger = node.metadata.creationTimestamp && claim.metadata.creationTimestamp &&
+                            *claim.metadata.creationTimestamp <= *node.metadata.creationTimestamp;
+    if (!is_younger || !claim.status.bootstrapKeySHA256.empty()) return false;
+    if (!pool) return true;
+    const auto settings = controllers::bootstrap_of(*pool, plane);
+    return settings.method == api::v1alpha1::BootstrapMethod::None || !bootstrap::binds_tokens(settings) ||
+           !bootstrap::asks_for_certificate(settings.format);
+}
+
 // What a kubelet may write on its own Node, to be taken for a claim's.
 void Forgers::lie_of_stranger() {
     const auto* claim = world_.view.any<NodeSmithClaim>(*random_);
     const auto* node = any_stranger();
     if (!claim || !node || claim->status.systemUUID.empty() || is_forged(*claim)) return;
+    if (is_beyond_proof(*claim, *node)) return;
     const auto uuid = claim->status.systemUUID;
     const auto name = claim->metadata.name;
     liar_ = api::key_of(*node);

@@ -35,6 +35,7 @@ private:
     void make_claim();
     void claim_name_of_stranger();
     void lie_of_stranger();
+    bool is_beyond_proof(const NodeSmithClaim& claim, const api::Node& node) const;
     void take_back_lies();
     void end_claims();
     const api::Node* any_stranger();

@@ -125,7 +125,9 @@ private:
     void check_claims() {
         std::map<std::string, Figures> used;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
-            if (!may_have_machine(*claim) || is_forged(*claim)) continue;
+            const bool lost_status =
+                claim->status.machineID.empty() && stage_.deeds.restored_claims.contains(claim->metadata.uid);
+            if ((!may_have_machine(*claim) && !lost_status) || is_forged(*claim)) continue;
             const auto& size = claim->spec.requirements;
             for (const auto& name : {claim->spec.poolRef, std::string()}) {
                 used[name] += {1, size.cpuCores, size.memoryMiB};

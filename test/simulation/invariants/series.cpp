@@ -57,6 +57,12 @@ private:
         return disrupted && disrupted->status == api::ConditionStatus::True && disrupted->reason == reason;
     }
 
+    // Its pods find room elsewhere: nothing takes its place.
+    static bool is_spare(const NodeSmithClaim& claim) {
+        const auto* disrupted = api::find_condition(claim.status.conditions, api::conditions::kDisrupted);
+        return disrupted && disrupted->message.find("its pods fit on other nodes") != std::string::npos;
+    }
+
     static bool is_replaced(const NodeSmithClaim* claim, std::string_view reason) {
         return is_decided(claim, reason) && claim->metadata.deletionTimestamp;
     }
@@ -74,7 +80,7 @@ private:
 
     void note_decision(const NodeSmithClaim* before, const NodeSmithClaim& after, std::string_view reason) {
         const bool was = is_decided(before, reason), is = is_decided(&after, reason);
-        if (was == is) return;
+        if (was == is || (is && is_spare(after))) return;
         auto& lengths = open_[{after.spec.poolRef, std::string(reason)}];
         const auto length = length_of(after, reason);
         const auto found = lengths.find(length);
@@ -97,7 +103,7 @@ private:
             if (is_replaced(before, reason) || !is_replaced(&after, reason)) continue;
             const bool is_vain =
                 reason == api::reasons::kDrifted ? is_as_configured(after) : was_old_from_the_start(after);
-            if (is_vain) count(after, reason);
+            if (is_vain && !is_spare(after)) count(after, reason);
         }
     }
 
