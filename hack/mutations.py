@@ -312,6 +312,8 @@ MUTATIONS = [
              Edit("within_its_machine", r"()if \(amount\.is_zero\(\)", "continue;\n        ")),
     Mutation("take a machine's own Node for a stranger's", "a person's claim waits for ever beside its machine", "controllers",
              Edit("must_heed_name", r"( && status\.bootstrapKeySHA256\.empty\(\) && !is_far_on)", "")),
+    Mutation("make a second machine where the first is not shown", "two machines have one UUID and one MAC address", "controllers",
+             Edit("take_up", r"if \((!node\.empty\(\))\)", "false")),
     Mutation("make a second machine for a claim without a status", "two machines have one UUID and one MAC address", "controllers",
              Edit("may_have_lost_status", r"if \((has_begun) \|\|", "true")),
     Mutation("keep a book of addresses for each provider", "two machines have one address", "controllers",

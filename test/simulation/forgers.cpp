@@ -55,7 +55,7 @@ bool has_forgers(const World& world) {
 }
 
 bool is_stranger(const api::Node& node) {
-    return node.metadata.name.starts_with(kStrangersName);
+    return node.metadata.labels->contains(kStranger);
 }
 
 bool is_forged(const NodeSmithClaim& claim) {

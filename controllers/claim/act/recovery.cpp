@@ -12,6 +12,7 @@ namespace controllers::claim {
 namespace {
 
 constexpr std::string_view kSeveralMachines = "SeveralMachines";  // Launched
+constexpr std::string_view kMachineNotShown = "MachineNotShown";  // Launched
 constexpr base::Duration kUnreadRetry = std::chrono::seconds{30};
 
 // Its UUID follows from its mark: a clone has another one, and so has a machine that was adopted.
@@ -23,6 +24,19 @@ bool is_proven(const providers::Machine& machine) {
     } catch (const std::invalid_argument&) {
         return false;
     }
+}
+
+// A Node that shows the UUID of an attempt of the claim: its machine exists, or did until a moment ago,
+// though a provider whose token lost rights does not show it.
+std::string node_of_an_attempt(const Informers& informers, const NodeSmithClaim& claim) {
+    constexpr std::int32_t kMostAttempts = 8;
+    for (std::int32_t attempt = 1; attempt <= kMostAttempts; ++attempt) {
+        const auto uuid = system_uuid(claim.metadata.uid, attempt);
+        for (const auto& form : {uuid, byte_swapped(uuid)})
+            for (const auto& node : informers.nodes.store().by_index(kNodesBySystemUuid, form))
+                return node->metadata.name;
+    }
+    return {};
 }
 
 std::string described(const providers::Machine& machine) {
@@ -43,6 +57,10 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
     const auto lookup = co_await instances_.get(api::key_of(*observation.provider));
     if (const auto* missing = std::get_if<ProviderUnavailable>(&lookup))
         co_return co_await wait(std::move(observation), missing->reason, missing->message);
+    const auto* ready = api::find_condition(observation.provider->status.conditions, conditions::kReady);
+    if (ready && ready->status == api::ConditionStatus::False)
+        co_return co_await wait(std::move(observation), reasons::kProviderNotReady,
+                                "whether a machine of this claim exists is not known: " + ready->message);
     const auto machines = co_await std::get<std::shared_ptr<providers::Provider>>(lookup)->list();
     std::vector<providers::Machine> own;
     std::string unread;
@@ -71,6 +89,13 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
         result.requeue_after = kUnreadRetry;
         co_return result;
     }
+    const auto node = node_of_an_attempt(informers_, *observation.claim);
+    if (!node.empty())
+        co_return co_await wait(std::move(observation), kMachineNotShown,
+                                "Node " + node +
+                                    " shows a system UUID of this claim, but its provider shows no such "
+                                    "machine. No second one is made: give the provider's account its rights "
+                                    "back, or delete the Node if its machine is gone");
     co_return std::nullopt;
 }
 

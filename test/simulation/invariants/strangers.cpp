@@ -1,4 +1,7 @@
 // Invariant 20: no Node that is not a machine of ours is touched, whatever stands in whose status.
+#include <set>
+#include <string>
+
 #include "test/simulation/forgers.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
@@ -9,8 +12,16 @@ class StrangersAreLeftAlone final : public Invariant {
 public:
     explicit StrangersAreLeftAlone(const Stage& stage) : Invariant(stage) {
         world_.observe([this](const Process&, const base::HttpRequest& request, const base::HttpResponse&) {
-            if (request.method != "GET" && request.target.find("/nodes/stranger-") != std::string::npos)
+            if (request.method != "GET" && names_.contains(node_in(request.target)))
                 stage_.violate(kName, request.method + " " + request.target);
+        });
+        // A machine of ours may get the name of a stranger's Node that somebody deleted.
+        world_.view.subscribe<api::Node>([this](const api::Node*, const api::Node* node) {
+            if (!node) return;
+            if (is_stranger(*node))
+                names_.insert(node->metadata.name);
+            else
+                names_.erase(node->metadata.name);
         });
         world_.server.observe([this](const fake::Change& change) {
             if (!change.after ||
@@ -40,7 +51,15 @@ public:
     }
 
 private:
+    static std::string node_in(const std::string& target) {
+        static const std::string kNodes = "/api/v1/nodes/";
+        if (!target.starts_with(kNodes)) return {};
+        const auto rest = target.substr(kNodes.size());
+        return rest.substr(0, rest.find_first_of("/?"));
+    }
+
     static constexpr const char* kName = "strangers are left alone";
+    std::set<std::string> names_;  // of strangers' Nodes, also of those that are gone
 };
 
 }  // namespace

@@ -332,6 +332,22 @@ TEST_CASE("a claim without a status makes no machine while it is not known which
         machines.begin()->second.is_unread = false;
         CHECK(world.run_until([&] { return world.ready(); }, 5min));
     }
+    SECTION("as its provider does not show it, though its Node is there") {
+        auto hidden = machines.extract(machines.begin());
+        lose_status(world);
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotShown"; }));
+        world.run(5min);
+        machines.insert(std::move(hidden));
+        CHECK(world.run_until([&] { return world.ready(); }, 5min));
+    }
+    SECTION("as its provider is not Ready") {
+        world.server.edit<objects::NodeSmithProvider>({"default", "proxmox"}, [](auto& provider) {
+            objects::set_condition(provider.status.conditions, conditions::kReady,
+                                   api::ConditionStatus::False);
+        });
+        lose_status(world);
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "ProviderNotReady"; }));
+    }
     SECTION("as the one with its mark has another UUID") {
         machines.begin()->second.identity.system_uuid = "4c4c4544-0042-3510-8054-b4c04f4d3131";
         lose_status(world);
