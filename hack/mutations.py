@@ -331,7 +331,7 @@ MUTATIONS = [
     Mutation("do not see that a Node is another claim's no more", "a claim waits for a Node that has nothing to do with it", "controllers",
              Edit("wake_for_nodes", r"changed\(shown\)(\.before_too\(\))", "")),
     Mutation("leave the Node of an attempt that joined too late", "the next machine of the host cannot join", "controllers",
-             Edit("is_recorded", r"kRegistered\)( \|\| api::find_condition\([^;]+\))", "")),
+             Edit("is_recorded", r"kRegistered\)( \|\| is_of_past)", "")),
     Mutation("believe a claim's record of its Node against its host's", "a stranger's Node is taken", "controllers",
              Edit("is_recorded", r"is_of_others = (is_given_to[^;]+);", "false")),
 ]

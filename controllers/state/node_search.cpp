@@ -118,8 +118,11 @@ bool is_recorded(const api::Node& node, const NodeSmithClaim& claim, const HostP
         !claim.status.bootstrapKeySHA256.empty() && node.metadata.name != claim.metadata.name;
     const bool is_of_others = is_given_to(host, claim) && !host->status.nodeUID.empty() &&
                               host->status.nodeUID != node.metadata.uid;
-    const bool was_noted = is_true(claim, conditions::kRegistered) ||
-                           api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    // A host that was given back vouches for the Node of its attempt no more. A VM's UUID always does.
+    const bool is_of_past = host &&
+                            api::find_condition(claim.status.conditions, conditions::kMachineDeleted) &&
+                            !is_older(node, claim);
+    const bool was_noted = is_true(claim, conditions::kRegistered) || is_of_past;
     return !is_named_otherwise && !is_of_others && is_labelled(node, claim) && was_noted &&
            claim.status.nodeName == node.metadata.name;
 }

@@ -202,4 +202,4 @@ def test_an_unready_pod_leaves_a_host_that_is_evacuated_if_its_budget_lets_it_go
     wait_until("the end of the node", lambda: claim_names(stack), lambda names: node not in names, 240)
     wait_running(stack, 1)
     assert all(c["status"]["host"] != host for c in stack.claims())
-    assert not [e for e in stack.events("default") if "can never allow" in e["message"]]
+    assert not [e for e in stack.events("default") if "can never allow" in e["message"] and "default/web" in e["message"]]

@@ -6,13 +6,12 @@
 #include "controllers/state/identity.hpp"
 #include "controllers/state/limits.hpp"
 #include "controllers/state/template_hash.hpp"
+#include "providers/errors.hpp"
 
 namespace controllers::claim {
 
 namespace {
 
-constexpr std::string_view kSeveralMachines = "SeveralMachines";  // Launched
-constexpr std::string_view kMachineNotShown = "MachineNotShown";  // Launched
 constexpr base::Duration kUnreadRetry = std::chrono::seconds{30};
 
 // Its UUID follows from its mark: a clone has another one, and so has a machine that was adopted.
@@ -26,17 +25,26 @@ bool is_proven(const providers::Machine& machine) {
     }
 }
 
-// A Node that shows the UUID of an attempt of the claim: its machine exists, or did until a moment ago,
-// though a provider whose token lost rights does not show it.
+// A Node that is Ready and shows the UUID of an attempt of the claim: its machine exists, though a provider
+// whose account lost rights does not show it.
 std::string node_of_an_attempt(const Informers& informers, const NodeSmithClaim& claim) {
     constexpr std::int32_t kMostAttempts = 8;
     for (std::int32_t attempt = 1; attempt <= kMostAttempts; ++attempt) {
         const auto uuid = system_uuid(claim.metadata.uid, attempt);
         for (const auto& form : {uuid, byte_swapped(uuid)})
             for (const auto& node : informers.nodes.store().by_index(kNodesBySystemUuid, form))
-                return node->metadata.name;
+                if (api::is_true(node->status.conditions, conditions::kReady)) return node->metadata.name;
     }
     return {};
+}
+
+// Its pool's, or, as a pool that is gone names none, all that the claim may have had.
+std::vector<ProviderPointer> possible_providers(const Informers& informers, const Observation& observation) {
+    if (observation.provider) return {observation.provider};
+    std::vector<ProviderPointer> result;
+    for (const auto& [key, provider] : informers.providers.store().all())
+        if (key.namespace_ == observation.claim->metadata.namespace_) result.push_back(provider);
+    return result;
 }
 
 std::string described(const providers::Machine& machine) {
@@ -49,46 +57,65 @@ asio::awaitable<kube::Result> Recovery::wait(Observation observation, std::strin
                                              std::string message) {
     auto status = after_failed_launch(observation.situation(), reason, message);
     co_await writer_.record(observation, std::move(status));
-    co_return kube::Result{kProviderRetry};
+    co_return kube::Result{kUnreadRetry};
+}
+
+asio::awaitable<Recovery::Found> Recovery::look(ProviderPointer provider, const NodeSmithClaim& claim) {
+    Found found;
+    const auto* ready = api::find_condition(provider->status.conditions, conditions::kReady);
+    if (ready && ready->reason == reasons::kMissingPrivileges)
+        found.obstacle = "the provider's account lacks rights: " + ready->message;
+    const auto lookup = co_await instances_.get(api::key_of(*provider));
+    if (const auto* missing = std::get_if<ProviderUnavailable>(&lookup)) {
+        found.obstacle = missing->message;
+        co_return found;
+    }
+    try {
+        const auto machines = co_await std::get<std::shared_ptr<providers::Provider>>(lookup)->list();
+        for (const auto& machine : machines) {
+            if (machine.identity.claim_uid == claim.metadata.uid) found.own.push_back(machine);
+            if (machine.identity.claim_uid.empty())
+                found.obstacle =
+                    "the description of machine " + described(machine) + " could not be read yet";
+        }
+    } catch (const providers::FencedError&) {
+        throw;  // this process leads no more
+    } catch (const providers::ProviderError& error) {
+        found.obstacle = error.what();
+    }
+    co_return found;
 }
 
 asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation observation) {
-    if (!observation.provider) co_return std::nullopt;
-    const auto lookup = co_await instances_.get(api::key_of(*observation.provider));
-    if (const auto* missing = std::get_if<ProviderUnavailable>(&lookup))
-        co_return co_await wait(std::move(observation), missing->reason, missing->message);
-    const auto* ready = api::find_condition(observation.provider->status.conditions, conditions::kReady);
-    if (ready && ready->status == api::ConditionStatus::False)
-        co_return co_await wait(std::move(observation), reasons::kProviderNotReady,
-                                "whether a machine of this claim exists is not known: " + ready->message);
-    const auto machines = co_await std::get<std::shared_ptr<providers::Provider>>(lookup)->list();
-    std::vector<providers::Machine> own;
-    std::string unread;
-    for (const auto& machine : machines) {
-        if (machine.identity.claim_uid == observation.claim->metadata.uid) own.push_back(machine);
-        if (machine.identity.claim_uid.empty()) unread = described(machine);
+    std::vector<std::pair<providers::Machine, ProviderPointer>> own;
+    std::string obstacle;
+    for (const auto& provider : possible_providers(informers_, observation)) {
+        const auto found = co_await look(provider, *observation.claim);
+        for (const auto& machine : found.own) own.emplace_back(machine, provider);
+        if (!found.obstacle.empty()) obstacle = found.obstacle;
     }
-    const bool is_any_proven = std::ranges::any_of(own, is_proven);
-    if (is_any_proven) std::erase_if(own, [](const auto& machine) { return !is_proven(machine); });
+    const auto proves = [](const auto& entry) { return is_proven(entry.first); };
+    const bool is_any_proven = std::ranges::any_of(own, proves);
+    if (is_any_proven) std::erase_if(own, [&](const auto& entry) { return !proves(entry); });
     if (!own.empty() && !is_any_proven)
-        co_return co_await wait(std::move(observation), reasons::kMarkMismatch,
-                                "machine " + described(own.front()) +
+        co_return co_await wait(std::move(observation), kMarkOfOther,
+                                "machine " + described(own.front().first) +
                                     " bears the mark of this claim, which has lost its status, but another "
                                     "system UUID than follows from it. No second machine is made: give the "
                                     "claim its status back, or destroy what has the mark");
     if (own.size() > 1)
         co_return co_await wait(std::move(observation), kSeveralMachines,
-                                "machines " + described(own[0]) + " and " + described(own[1]) +
+                                "machines " + described(own[0].first) + " and " + described(own[1].first) +
                                     " bear the mark of this claim, whose status does not say which of them "
                                     "is its own: destroy the other one");
-    if (own.size() == 1) co_return co_await record(std::move(observation), std::move(own.front()));
-    if (!unread.empty()) {
-        auto result = co_await wait(
-            std::move(observation), reasons::kProviderNotReady,
-            "whether machine " + unread + " is this claim's is not known before its description can be read");
-        result.requeue_after = kUnreadRetry;
-        co_return result;
+    if (own.size() == 1) {
+        observation.provider = own.front().second;
+        co_return co_await record(std::move(observation), std::move(own.front().first));
     }
+    if (!obstacle.empty())
+        co_return co_await wait(
+            std::move(observation), kMachineNotKnown,
+            "the claim has lost its status, and whether it has a machine is not known: " + obstacle);
     const auto node = node_of_an_attempt(informers_, *observation.claim);
     if (!node.empty())
         co_return co_await wait(std::move(observation), kMachineNotShown,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "controllers/claim/act/actor.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
@@ -23,6 +24,11 @@ public:
     asio::awaitable<std::optional<kube::Result>> take_up(Observation observation);
 
 private:
+    struct Found {
+        std::vector<providers::Machine> own;  // with the claim's mark
+        std::string obstacle;                 // why there may be more; empty: there are none
+    };
+    asio::awaitable<Found> look(ProviderPointer provider, const NodeSmithClaim& claim);
     asio::awaitable<kube::Result> wait(Observation observation, std::string_view reason, std::string message);
     asio::awaitable<kube::Result> record(Observation observation, providers::Machine machine);
 };

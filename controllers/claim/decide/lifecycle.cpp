@@ -117,8 +117,8 @@ Decision decide_stage(const Situation& s) {
 
 }  // namespace
 
-// A claim that is new, too, has begun nothing yet. But a cluster's operator begins at once, and no Node has
-// the claim's name before it did.
+// A status without any condition is a new claim's, or was taken from an old one. What was found doubtful then
+// stays so until it is settled.
 bool may_have_lost_status(const Situation& s) {
     constexpr api::Duration kNew(std::chrono::minutes{1});
     const auto& metadata = s.claim.metadata;
@@ -126,8 +126,16 @@ bool may_have_lost_status(const Situation& s) {
     const bool has_begun = !status.machineID.empty() || status.launchAttempts > 0 || is_unadopted(status) ||
                            api::find_condition(status.conditions, conditions::kMachineDeleted);
     if (has_begun || !api::has_finalizer(metadata, api::finalizers::kClaim)) return false;
-    if (s.namesake || metadata.deletionTimestamp) return s.namesake || status.conditions.empty();
-    return metadata.creationTimestamp && later(*metadata.creationTimestamp, kNew) <= s.now;
+    if (has_doubtful_machine(status)) return true;
+    if (!status.conditions.empty()) return false;
+    return metadata.deletionTimestamp ||
+           (metadata.creationTimestamp && later(*metadata.creationTimestamp, kNew) <= s.now);
+}
+
+bool has_doubtful_machine(const ClaimStatus& status) {
+    const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
+    return launched && (launched->reason == kMachineNotKnown || launched->reason == kMachineNotShown ||
+                        launched->reason == kSeveralMachines || launched->reason == kMarkOfOther);
 }
 
 Decision decide(const Situation& s) {

@@ -89,6 +89,13 @@ Decision decide(const Situation& situation);
 // The claim may have a machine of which its status tells nothing: somebody replaced the status, or restored
 // the claim without one.
 bool may_have_lost_status(const Situation& situation);
+// Reasons of the condition Launched of a claim that has lost its status, while it is not known which machine
+// is its own.
+inline constexpr std::string_view kMachineNotKnown = "MachineNotKnown";  // the provider could not be asked
+inline constexpr std::string_view kMachineNotShown = "MachineNotShown";  // its Node is there, its machine not
+inline constexpr std::string_view kSeveralMachines = "SeveralMachines";  // bear its mark
+inline constexpr std::string_view kMarkOfOther = "MarkOfOtherMachine";   // what bears it has another UUID
+bool has_doubtful_machine(const ClaimStatus& status);
 
 // ---- parts of decide(), one per stage
 Decision decide_launch(const Situation& situation);

@@ -327,7 +327,7 @@ TEST_CASE("a claim without a status makes no machine while it is not known which
     SECTION("as one cannot be read") {
         machines.begin()->second.is_unread = true;
         lose_status(world);
-        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "ProviderNotReady"; }));
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotKnown"; }));
         world.run(5min);
         machines.begin()->second.is_unread = false;
         CHECK(world.run_until([&] { return world.ready(); }, 5min));
@@ -340,18 +340,18 @@ TEST_CASE("a claim without a status makes no machine while it is not known which
         machines.insert(std::move(hidden));
         CHECK(world.run_until([&] { return world.ready(); }, 5min));
     }
-    SECTION("as its provider is not Ready") {
+    SECTION("as its provider lacks rights") {
         world.server.edit<objects::NodeSmithProvider>({"default", "proxmox"}, [](auto& provider) {
             objects::set_condition(provider.status.conditions, conditions::kReady,
-                                   api::ConditionStatus::False);
+                                   api::ConditionStatus::False, objects::kStart, "MissingPrivileges");
         });
         lose_status(world);
-        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "ProviderNotReady"; }));
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotKnown"; }));
     }
     SECTION("as the one with its mark has another UUID") {
         machines.begin()->second.identity.system_uuid = "4c4c4544-0042-3510-8054-b4c04f4d3131";
         lose_status(world);
-        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MarkMismatch"; }));
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MarkOfOtherMachine"; }));
     }
     CHECK(world.cloud.created() == 1);
 }

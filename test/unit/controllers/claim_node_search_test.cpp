@@ -56,6 +56,13 @@ struct Scene {
     }
 };
 
+api::v1alpha1::NodeSmithHost bare_metal(const std::string& name) {
+    api::v1alpha1::NodeSmithHost host;
+    host.metadata.name = name;
+    host.metadata.namespace_ = "default";
+    return host;
+}
+
 void label(api::Node& node, const std::string& claim) {
     node.metadata.labels[std::string(api::labels::kClaim)] = claim;
 }
@@ -373,7 +380,12 @@ TEST_CASE("the Node that a status notes is the claim's if it is proven so") {
         scene.mine.status.providerRef.clear();
         objects::set_condition(scene.mine.status.conditions, conditions::kMachineDeleted,
                                ConditionStatus::True);
+        CHECK_FALSE(noted());  // a VM's Node shows the VM's UUID
+        scene.cluster.server.put(bare_metal("metal-1"));
+        scene.mine.status.host = "metal-1";
         CHECK(noted());
+        scene.make_claim_later();
+        CHECK_FALSE(noted());
     }
 }
 
