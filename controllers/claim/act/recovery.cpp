@@ -6,6 +6,7 @@
 #include "controllers/state/identity.hpp"
 #include "controllers/state/limits.hpp"
 #include "controllers/state/template_hash.hpp"
+#include "providers/errors.hpp"
 
 namespace controllers::claim {
 
@@ -31,8 +32,30 @@ std::string described(const providers::Machine& machine) {
 
 }  // namespace
 
+// That one's own status tells whose it is, whether its mark can be read or not. Providers may share a
+// cluster.
+bool Recovery::is_of_another(const Observation& observation, const providers::Machine& machine) const {
+    const auto own = api::key_of(*observation.provider);
+    const auto& cluster = observation.provider->status.cluster;
+    return std::ranges::any_of(informers_.claims.store().all(), [&](const auto& entry) {
+        const auto& other = *entry.second;
+        const bool is_there = provider_of(other) == own ||
+                              (cluster && !cluster->id.empty() && other.status.cluster == cluster->id);
+        return is_there && other.metadata.uid != observation.claim->metadata.uid &&
+               other.status.machineID == machine.record.machine_id &&
+               !is_true(other, conditions::kMachineDeleted);
+    });
+}
+
 asio::awaitable<kube::Result> Recovery::wait(Observation observation, std::string_view reason,
                                              std::string message) {
+    if (observation.claim->metadata.deletionTimestamp) {
+        // Its deletion would go on if nothing said that it must not yet.
+        reason = kMachineSought;
+        message =
+            "this claim has lost its status, and ends only once it is known whether it has a machine: " +
+            message + ". If it has none: kubenodesmith.io/machine-gone=true on the claim";
+    }
     auto status = after_failed_launch(observation.situation(), reason, message);
     co_await writer_.record(observation, std::move(status));
     co_return kube::Result{kProviderRetry};
@@ -43,12 +66,24 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
     const auto lookup = co_await instances_.get(api::key_of(*observation.provider));
     if (const auto* missing = std::get_if<ProviderUnavailable>(&lookup))
         co_return co_await wait(std::move(observation), missing->reason, missing->message);
-    const auto machines = co_await std::get<std::shared_ptr<providers::Provider>>(lookup)->list();
+    std::vector<providers::Machine> machines;
+    std::string silence;
+    try {
+        machines = co_await std::get<std::shared_ptr<providers::Provider>>(lookup)->list();
+    } catch (const providers::FencedError&) {
+        throw;
+    } catch (const providers::ProviderError& error) {
+        if (!observation.claim->metadata.deletionTimestamp) throw;
+        silence = error.what();
+    }
+    if (!silence.empty())
+        co_return co_await wait(std::move(observation), reasons::kProviderError, std::move(silence));
     std::vector<providers::Machine> own;
     std::string unread;
     for (const auto& machine : machines) {
         if (machine.identity.claim_uid == observation.claim->metadata.uid) own.push_back(machine);
-        if (machine.identity.claim_uid.empty()) unread = described(machine);
+        if (machine.identity.claim_uid.empty() && !is_of_another(observation, machine))
+            unread = described(machine);
     }
     const bool is_any_proven = std::ranges::any_of(own, is_proven);
     if (is_any_proven) std::erase_if(own, [](const auto& machine) { return !is_proven(machine); });

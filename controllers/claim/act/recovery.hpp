@@ -23,6 +23,8 @@ public:
     asio::awaitable<std::optional<kube::Result>> take_up(Observation observation);
 
 private:
+    // Another claim has the machine on record.
+    bool is_of_another(const Observation& observation, const providers::Machine& machine) const;
     asio::awaitable<kube::Result> wait(Observation observation, std::string_view reason, std::string message);
     asio::awaitable<kube::Result> record(Observation observation, providers::Machine machine);
 };

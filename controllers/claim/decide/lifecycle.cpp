@@ -126,7 +126,9 @@ bool may_have_lost_status(const Situation& s) {
     const bool has_begun = !status.machineID.empty() || status.launchAttempts > 0 || is_unadopted(status) ||
                            api::find_condition(status.conditions, conditions::kMachineDeleted);
     if (has_begun || !api::has_finalizer(metadata, api::finalizers::kClaim)) return false;
-    if (s.namesake || metadata.deletionTimestamp) return s.namesake || status.conditions.empty();
+    if (metadata.deletionTimestamp && stated_gone(s)) return false;
+    if (s.namesake || metadata.deletionTimestamp)
+        return s.namesake || status.conditions.empty() || waits_for(s.claim, kMachineSought);
     return metadata.creationTimestamp && later(*metadata.creationTimestamp, kNew) <= s.now;
 }
 
