@@ -67,6 +67,19 @@ bool belongs_to(const Machine& machine, const NodeSmithClaim& claim) {
            (recorded.empty() || recorded == machine.record.machine_id);
 }
 
+std::string twin_of(const Machine& machine, const Informers& informers) {
+    const auto& identity = machine.identity;
+    const auto claim = informers.claims.store().get({identity.claim_namespace, identity.claim_name});
+    const bool is_twin = claim && !machine.is_bare_metal && identity.claim_uid == claim->metadata.uid &&
+                         claim::same_uuid(identity.system_uuid, claim->status.systemUUID) &&
+                         !claim->status.machineID.empty() &&
+                         claim->status.machineID != machine.record.machine_id &&
+                         !api::is_true(claim->status.conditions, conditions::kMachineDeleted);
+    if (!is_twin) return {};
+    return "machine " + claim->status.machineID + " of claim " + identity.claim_namespace + "/" +
+           identity.claim_name + ", as a copy that somebody made has: destroy the one that is not needed";
+}
+
 std::vector<Machine> unclaimed(const std::vector<Machine>& machines, const Informers& informers) {
     std::vector<Machine> result;
     for (const auto& machine : machines) {
