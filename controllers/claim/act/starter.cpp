@@ -43,6 +43,10 @@ ClaimStatus after_restart(const Situation& s, const providers::RestartResult& re
         off(reasons::kStartFailed, fails->message);
     else if (const auto* left = std::get_if<providers::LeftOff>(&result))
         off(reasons::kSwitchedOffByOthers, left->message);
+    else if (const auto* down = std::get_if<providers::HostIsDown>(&result))
+        // Its Node is not expected before its host is back.
+        set(status, conditions::kPoweredOff, ConditionStatus::Unknown, reasons::kHostUnreachable,
+            down->message, s.now);
     else
         api::remove_condition(status.conditions, conditions::kPoweredOff);
     return status;

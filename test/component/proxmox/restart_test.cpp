@@ -195,6 +195,23 @@ TEST_CASE("A host that has no memory left for a machine keeps it waiting") {
     until_running(lab, spec);
 }
 
+TEST_CASE("A machine on a host that is down waits for that, and is started when it is back") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    auto& host = host_of(lab, spec);
+    lab.simulator.cluster().stop_machine(*lab.vm(spec));
+    host.powered_on = false;
+    host.powered_off_at = lab.clock.now();
+    lab.wait(2min);
+    const auto result = start_again(lab, spec);
+    CHECK(std::holds_alternative<HostIsDown>(result));
+    host.powered_on = true;
+    host.booted_at = lab.clock.now();
+    lab.wait(1min);
+    until_running(lab, spec);
+}
+
 TEST_CASE("What is not provably ours is not started") {
     Lab lab;
     auto spec = lab.machine(1);

@@ -123,6 +123,11 @@ TEST_CASE("what the provider answers is said on the claim, and taken back when t
     CHECK(reason(providers::WaitsForStart{"is being started", 3s}) == reasons::kStarting);
     CHECK(is_being_started(scene.claim, at(700s)));
     CHECK_FALSE(is_being_started(scene.claim, at(801s)));
+    CHECK(reason(providers::HostIsDown{"its host is down"}) == reasons::kHostUnreachable);
+    CHECK_FALSE(is_being_started(scene.claim, at(201s)));
+    scene.now = at(900s);
+    CHECK(reason(providers::WaitsForStart{"is being started", 3s}) == reasons::kStarting);
+    CHECK(is_being_started(scene.claim, at(1400s)));
     CHECK(reason(providers::NoRoomToStart{"no memory"}) == reasons::kWaitingForRoom);
     CHECK_FALSE(is_being_started(scene.claim, at(201s)));
     CHECK_FALSE(does_not_start(scene.claim));
