@@ -16,9 +16,9 @@ namespace controllers {
 // its name later was made by a request that was under way when its process died.
 bool belongs_to(const providers::Machine& machine, const NodeSmithClaim& claim);
 
-// Returns whose machine the machine is a copy of: it has the mark and the system UUID of a claim's present
-// attempt, but another ID. Empty: it is no such copy. Nothing tells whether people need it.
-std::string twin_of(const providers::Machine& machine, const Informers& informers);
+// Says why a machine that no claim owns may still be a living claim's, or a copy of its machine: it has the
+// claim's mark. Nothing tells whether people need it. Empty: it is neither.
+std::string why_left_to_people(const providers::Machine& machine, const Informers& informers);
 
 // Machines that are provably ours and that no claim in the store owns.
 std::vector<providers::Machine> unclaimed(const std::vector<providers::Machine>& machines,
