@@ -117,8 +117,8 @@ Decision decide_stage(const Situation& s) {
 
 }  // namespace
 
-// A claim that is new, too, has begun nothing yet. But a cluster's operator begins at once, and no Node has
-// the claim's name before it did.
+// A new claim has begun nothing either. But the operator begins with it within moments, and no Node has its
+// name before that.
 bool may_have_lost_status(const Situation& s) {
     constexpr api::Duration kNew(std::chrono::minutes{1});
     const auto& metadata = s.claim.metadata;
