@@ -188,6 +188,10 @@ asio::awaitable<void> GarbageCollector::collect(ProviderObject object, Backend b
     // The list may still show the machine that had this ID before.
     const bool is_gone = co_await verified_gone(backend, machine.identity, machine.record);
     if (is_gone) co_return;
+    if (const auto why = why_left_to_people(machine, informers_); !why.empty()) {
+        findings.alive.push_back(described(machine) + ", " + why);
+        co_return;
+    }
     bool in_use = is_in_use(machine, informers_);
     const bool overdue = is_overdue(object, machine.identity.system_uuid);
     if (!in_use && overdue) in_use = co_await is_in_use_after_all(machine);

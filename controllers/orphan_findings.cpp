@@ -9,7 +9,7 @@ std::string summary_of(const OrphanFindings& findings, bool reports_only) {
     const auto add = [&message](const std::string& what, const std::vector<std::string>& names) {
         if (!names.empty()) message += (message.empty() ? "" : "; ") + what + base::joined(names);
     };
-    add("with a Node or a bound volume, left alone: ", findings.alive);
+    add("with a Node, a bound volume or a claim's identity, left alone: ", findings.alive);
     add(reports_only ? "without a Node: " : "to be removed: ", findings.removable);
     add("cannot be removed: ", findings.stuck);
     add("cloned for a claim that is gone and never configured, so that nothing proves it ours (see "

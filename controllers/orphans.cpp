@@ -67,6 +67,22 @@ bool belongs_to(const Machine& machine, const NodeSmithClaim& claim) {
            (recorded.empty() || recorded == machine.record.machine_id);
 }
 
+std::string why_left_to_people(const Machine& machine, const Informers& informers) {
+    const auto& identity = machine.identity;
+    const auto claim = informers.claims.store().get({identity.claim_namespace, identity.claim_name});
+    const bool has_its_mark = claim && !machine.is_bare_metal && identity.claim_uid == claim->metadata.uid &&
+                              !api::is_true(claim->status.conditions, conditions::kMachineDeleted);
+    if (!has_its_mark) return {};
+    const auto& status = claim->status;
+    const auto name = "claim " + identity.claim_namespace + "/" + identity.claim_name;
+    if (status.launchAttempts == 0) return "which has the mark of " + name + ", which has lost its status";
+    const bool is_copy = claim::same_uuid(identity.system_uuid, status.systemUUID) &&
+                         !status.machineID.empty() && status.machineID != machine.record.machine_id;
+    if (!is_copy) return {};
+    return "which has the mark and the system UUID of machine " + status.machineID + " of " + name +
+           ", as a copy that somebody made has: destroy the one that is not needed";
+}
+
 std::vector<Machine> unclaimed(const std::vector<Machine>& machines, const Informers& informers) {
     std::vector<Machine> result;
     for (const auto& machine : machines) {

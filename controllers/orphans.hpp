@@ -16,6 +16,10 @@ namespace controllers {
 // its name later was made by a request that was under way when its process died.
 bool belongs_to(const providers::Machine& machine, const NodeSmithClaim& claim);
 
+// Says why a machine that no claim owns may still be a living claim's, or a copy of its machine: it has the
+// claim's mark. Nothing tells whether people need it. Empty: it is neither.
+std::string why_left_to_people(const providers::Machine& machine, const Informers& informers);
+
 // Machines that are provably ours and that no claim in the store owns.
 std::vector<providers::Machine> unclaimed(const std::vector<providers::Machine>& machines,
                                           const Informers& informers);

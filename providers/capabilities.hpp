@@ -117,7 +117,11 @@ struct StartFails {
 struct LeftOff {
     std::string message;  // who did, and what to do
 };
-using RestartResult = std::variant<Runs, WaitsForStart, NoRoomToStart, StartFails, LeftOff>;
+// Its host is down, and nobody knows for how long: nothing can be done before it is back.
+struct HostIsDown {
+    std::string message;
+};
+using RestartResult = std::variant<Runs, WaitsForStart, NoRoomToStart, StartFails, LeftOff, HostIsDown>;
 
 // Starting machines again that are off although nobody switched them off: their host lost its power, say.
 // Implemented by backends that know who switches machines off.

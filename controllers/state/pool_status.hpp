@@ -10,7 +10,7 @@
 #include "controllers/state/pool_counts.hpp"
 
 namespace api::conditions {
-// Of a pool, only while it is True: another claim holds an address that one of its claims holds.
+// A pool has it only while it is True: another claim holds an address that one of its claims holds.
 inline constexpr std::string_view kAddressConflict = "AddressConflict";
 }  // namespace api::conditions
 namespace api::reasons {

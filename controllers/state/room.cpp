@@ -97,9 +97,11 @@ std::vector<RoomRefusal> room_refusals(const Informers& informers, api::Time now
 std::vector<kube::ObjectKey> superfluous_waits(const Informers& informers) {
     std::vector<kube::ObjectKey> keys;
     const auto& claims = informers.claims.store().all();
-    const auto waits = [](const NodeSmithClaim& claim) {
+    const auto waits = [&informers](const NodeSmithClaim& claim) {
         const bool is_stuck = lacks_room(claim) || lacks_provider(claim);
-        return limits::is_created_by_pool(claim) && is_coming(claim) && is_stuck &&
+        // With a Node of its name it may have lost its status, and be about to find its machine again.
+        const bool may_serve = informers.nodes.store().get({"", claim.metadata.name}) != nullptr;
+        return limits::is_created_by_pool(claim) && is_coming(claim) && is_stuck && !may_serve &&
                claim.status.machineID.empty() && !bought_for(claim).empty();
     };
     const bool any = std::ranges::any_of(claims, [&](const auto& entry) { return waits(*entry.second); });

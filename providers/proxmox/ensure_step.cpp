@@ -54,7 +54,11 @@ EnsureDecision after_failure(const std::string& type, const TaskStatus& task) {
         return fail_of("CloneFailed", "cloning the template failed: " + why, task);
     }
     if (type == "resize") return fail_of("ResizeFailed", "enlarging the boot disk failed: " + why, task);
-    if (type == "imgcopy") return fail_of("BootImageFailed", "uploading the boot image failed: " + why, task);
+    if (type == "imgcopy") {
+        auto failed = fail_of("BootImageFailed", "uploading the boot image failed: " + why, task);
+        failed.lacks_disk_room = false;
+        return failed;
+    }
     if (type == "qmstart") {
         if (kind == ErrorKind::running) return decide(EnsureStep::look);
         auto failed = fail_of("StartFailed", "starting the VM failed: " + why, task);

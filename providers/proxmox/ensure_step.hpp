@@ -32,7 +32,7 @@ struct EnsureDecision {
     std::string message;  // for people
     bool avoid_host = false;
     bool is_excused = false;       // see AttemptFailed
-    bool lacks_disk_room = false;  // a storage of the host is full
+    bool lacks_disk_room = false;  // a storage for disks is full; images may be on another one
 };
 
 // What makes the ways of machines differ.

@@ -50,7 +50,8 @@ asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
     } catch (const NoIsoStorage& error) {
         co_return attempt_failed("BootImageFailed", error.what(), true);
     }
-    if (lacks_disk_room(refusal->kind, refusal->message))
+    const bool is_of_disk = refusal->operation != "upload_iso";
+    if (is_of_disk && lacks_disk_room(refusal->kind, refusal->message))
         co_await placer_.note_full_storage(host, refusal->message);
     co_return *outcome_of(*refusal);
 }

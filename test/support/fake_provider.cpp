@@ -231,6 +231,7 @@ public:
     asio::awaitable<providers::RestartResult> start_again(providers::MachineIdentity identity,
                                                           providers::MachineRecord) override {
         co_await begin("start_again");
+        if (!cloud_.restart_error.empty()) throw providers::ProviderError(cloud_.restart_error);
         auto* machine = cloud_.find(identity);
         if (!machine) throw providers::ProviderError("starting again: there is no such machine");
         if (!cloud_.next_restart.empty()) {

@@ -61,6 +61,7 @@ public:
     std::deque<providers::RemoveResult> next_remove;
     bool starts_again = false;  // the provider can start machines that nobody switched off
     std::deque<providers::RestartResult> next_restart;
+    std::string restart_error;  // with which starting again fails; empty: it does not
     std::vector<providers::Leftover> leftovers;
     std::vector<std::string> unseen;  // see providers::Leftovers
     std::vector<providers::Stray> strays;

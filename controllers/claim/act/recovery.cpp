@@ -53,8 +53,27 @@ std::string described(const providers::Machine& machine) {
 
 }  // namespace
 
+// The status of another claim tells whose it is, whether its mark can be read or not. Providers may share a
+// cluster.
+bool Recovery::is_of_another(const NodeSmithProvider& provider, const NodeSmithClaim& claim,
+                             const providers::Machine& machine) const {
+    const auto own = api::key_of(provider);
+    const auto& cluster = provider.status.cluster;
+    return std::ranges::any_of(informers_.claims.store().all(), [&](const auto& entry) {
+        const auto& other = *entry.second;
+        const bool is_there = provider_of(other) == own ||
+                              (cluster && !cluster->id.empty() && other.status.cluster == cluster->id);
+        return is_there && other.metadata.uid != claim.metadata.uid &&
+               other.status.machineID == machine.record.machine_id &&
+               !is_true(other, conditions::kMachineDeleted);
+    });
+}
+
 asio::awaitable<kube::Result> Recovery::wait(Observation observation, std::string_view reason,
                                              std::string message) {
+    if (observation.claim->metadata.deletionTimestamp)
+        message += ". The claim ends once that is settled; if it has no machine, annotate it with " +
+                   std::string(api::annotations::kMachineGone) + "=true";
     auto status = after_failed_launch(observation.situation(), reason, message);
     co_await writer_.record(observation, std::move(status));
     co_return kube::Result{kUnreadRetry};
@@ -74,7 +93,7 @@ asio::awaitable<Recovery::Found> Recovery::look(ProviderPointer provider, const 
         const auto machines = co_await std::get<std::shared_ptr<providers::Provider>>(lookup)->list();
         for (const auto& machine : machines) {
             if (machine.identity.claim_uid == claim.metadata.uid) found.own.push_back(machine);
-            if (machine.identity.claim_uid.empty())
+            if (machine.identity.claim_uid.empty() && !is_of_another(*provider, claim, machine))
                 found.obstacle =
                     "the description of machine " + described(machine) + " could not be read yet";
         }

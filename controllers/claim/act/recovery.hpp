@@ -24,6 +24,8 @@ public:
     asio::awaitable<std::optional<kube::Result>> take_up(Observation observation);
 
 private:
+    bool is_of_another(const NodeSmithProvider& provider, const NodeSmithClaim& claim,
+                       const providers::Machine& machine) const;
     struct Found {
         std::vector<providers::Machine> own;  // with the claim's mark
         std::string obstacle;                 // why there may be more; empty: there are none

@@ -32,9 +32,8 @@ providers::RemovalBlocked without_provider(const ProviderLookup& lookup, const k
     blocked.reason = why ? why->reason : std::string(reasons::kProviderMissing);
     blocked.message = why ? why->message : "there is no NodeSmithProvider " + provider.str();
     blocked.message +=
-        "; if that cannot be, see that the machine at the provider is this claim's (its description names "
-        "the "
-        "claim), destroy it there, and annotate the claim with "
+        "; if that cannot be mended, make sure that the machine at the provider is this claim's (its "
+        "description names the claim), destroy it there, and annotate the claim with "
         "kubenodesmith.io/machine-gone=true";
     blocked.retry_after = kProviderRetry;
     return blocked;

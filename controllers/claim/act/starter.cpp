@@ -1,5 +1,6 @@
 #include "controllers/claim/act/starter.hpp"
 
+#include "base/log.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/state/identity.hpp"
 #include "providers/errors.hpp"
@@ -20,6 +21,15 @@ base::Duration pause_after(const providers::RestartResult& result) {
 
 }  // namespace
 
+ClaimStatus after_vain_restart(const Situation& s, const std::string& message) {
+    auto status = s.claim.status;
+    // What was known of a machine that is off says more.
+    if (!api::is_true(status.conditions, conditions::kPoweredOff))
+        set(status, conditions::kPoweredOff, ConditionStatus::Unknown, reasons::kProviderError,
+            "whether the machine is off is not known, or it cannot be started again: " + message, s.now);
+    return status;
+}
+
 ClaimStatus after_restart(const Situation& s, const providers::RestartResult& result) {
     auto status = s.claim.status;
     const auto off = [&](std::string_view reason, const std::string& message) {
@@ -33,6 +43,10 @@ ClaimStatus after_restart(const Situation& s, const providers::RestartResult& re
         off(reasons::kStartFailed, fails->message);
     else if (const auto* left = std::get_if<providers::LeftOff>(&result))
         off(reasons::kSwitchedOffByOthers, left->message);
+    else if (const auto* down = std::get_if<providers::HostIsDown>(&result))
+        // Its Node is not expected before its host is back.
+        set(status, conditions::kPoweredOff, ConditionStatus::Unknown, reasons::kHostUnreachable,
+            down->message, s.now);
     else
         api::remove_condition(status.conditions, conditions::kPoweredOff);
     return status;
@@ -57,10 +71,22 @@ asio::awaitable<base::Duration> Starter::ask(Observation observation) {
     auto* starter = (*backend)->capabilities().machine_starter;
     if (!starter) co_return kLookAgain;
     const auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
-    const auto result = co_await starter->start_again(identity, record_of(claim->status));
+    std::variant<providers::RestartResult, std::string> answer;
+    try {
+        answer = co_await starter->start_again(identity, record_of(claim->status));
+    } catch (const providers::FencedError&) {
+        throw;
+    } catch (const providers::ProviderError& error) {
+        base::log::warning("Cannot see to a machine that may be off",
+                           {{"claim", api::key_of(*claim).str()}, {"error", error.what()}});
+        answer = std::string(error.what());
+    }
     observation.now = api::Time(clock_.wall_now());
-    auto status = after_restart(observation.situation(), result);
-    const auto wait = pause_after(result);
+    const auto* failure = std::get_if<std::string>(&answer);
+    const auto* result = std::get_if<providers::RestartResult>(&answer);
+    auto status = failure ? after_vain_restart(observation.situation(), *failure)
+                          : after_restart(observation.situation(), *result);
+    const auto wait = failure ? kLookAgain : pause_after(*result);
     co_await writer_.record(observation, std::move(status));
     co_return wait;
 }

@@ -25,7 +25,9 @@ private:
     std::map<kube::ObjectKey, base::TimePoint> next_;  // by claim
 };
 
-// The status after the provider's answer.
+// Returns the status after the provider could not tell, or could not start the machine.
+ClaimStatus after_vain_restart(const Situation& situation, const std::string& message);
+// Returns the status after the provider's answer.
 ClaimStatus after_restart(const Situation& situation, const providers::RestartResult& result);
 
 }  // namespace controllers::claim

@@ -126,6 +126,7 @@ bool may_have_lost_status(const Situation& s) {
     const bool has_begun = !status.machineID.empty() || status.launchAttempts > 0 || is_unadopted(status) ||
                            api::find_condition(status.conditions, conditions::kMachineDeleted);
     if (has_begun || !api::has_finalizer(metadata, api::finalizers::kClaim)) return false;
+    if (metadata.deletionTimestamp && stated_gone(s)) return false;
     if (has_doubtful_machine(status)) return true;
     if (!status.conditions.empty()) return false;
     return metadata.deletionTimestamp ||

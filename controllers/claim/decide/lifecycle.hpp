@@ -86,6 +86,10 @@ struct Decision {
 
 Decision decide(const Situation& situation);
 
+// Launched, of a claim that is being deleted and lost its status: whether it has a machine is being found
+// out.
+inline constexpr std::string_view kMachineSought = "MachineSought";
+
 // The claim may have a machine of which its status tells nothing: somebody replaced the status, or restored
 // the claim without one.
 bool may_have_lost_status(const Situation& situation);

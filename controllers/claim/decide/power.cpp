@@ -13,16 +13,20 @@ namespace {
 // A Node that is not Ready for that long may well come back by itself.
 constexpr std::chrono::minutes kLookAfter{1};
 
+// The mode forbids deeds, or it is not known which one holds.
+bool only_watches(const std::optional<Hold>& hold) {
+    return hold && (hold->reason == reasons::kPaused || hold->reason == reasons::kObserve ||
+                    hold->reason == reasons::kUnknownValue || hold->reason == reasons::kNotSelected);
+}
+
 }  // namespace
 
 void watch_power(const Situation& s, Decision& decision) {
     const auto since = not_ready_since(*s.node);
     if (!since) api::remove_condition(decision.status.conditions, conditions::kPoweredOff);
-    const bool only_watches = s.launch_hold && (s.launch_hold->reason == reasons::kPaused ||
-                                                s.launch_hold->reason == reasons::kObserve);
     const bool has_other_work = decision.step != Step::nothing || disruption::under_way(s.claim) ||
                                 disruption::is_power_cycling(s.claim);
-    if (!since || only_watches || has_other_work) return;
+    if (!since || only_watches(s.launch_hold) || has_other_work) return;
     const auto due = later(*since, kLookAfter);
     if (due <= s.now)
         decision.step = Step::start_machine;

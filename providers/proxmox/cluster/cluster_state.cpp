@@ -28,6 +28,12 @@ std::string name_in(const json::object& entry, std::string_view key, Grammar is_
                            " whose " + std::string(key) + " is none that Proxmox allows");
 }
 
+// Whatever an endpoint says, it can be counted in the units of a Duration.
+base::Duration uptime_of(const json::object& entry) {
+    constexpr std::int64_t kCentury = std::int64_t{100} * 366 * 24 * 3600;  // s
+    return std::chrono::seconds{std::clamp<std::int64_t>(integer_of(entry, "uptime"), 0, kCentury)};
+}
+
 Guest parse_guest(const json::object& entry) {
     Guest guest;
     guest.vmid = integer_of(entry, "vmid");
@@ -35,7 +41,7 @@ Guest parse_guest(const json::object& entry) {
     guest.is_container = text_of(entry, "type") == "lxc";
     guest.is_template = flag_of(entry, "template");
     guest.is_running = text_of(entry, "status") == "running";
-    guest.uptime = std::chrono::seconds{integer_of(entry, "uptime")};
+    guest.uptime = uptime_of(entry);
     guest.tags = parse_tags(text_of(entry, "tags"));
     guest.lock = text_of(entry, "lock");
     guest.pool = text_of(entry, "pool");
@@ -65,6 +71,7 @@ HostState parse_host(const json::object& entry) {
     host.memory_mib = integer_of(entry, "maxmem") / kMiB;
     host.cpu_use = number_of(entry, "cpu");
     host.memory_used_mib = integer_of(entry, "mem") / kMiB;
+    host.uptime = uptime_of(entry);
     return host;
 }
 

@@ -37,6 +37,7 @@ struct HostState {
     std::int64_t memory_mib = 0;
     double cpu_use = 0;  // of 1
     std::int64_t memory_used_mib = 0;
+    base::Duration uptime{};  // 0: it is down, or the token lacks Sys.Audit on it
 };
 
 // A storage as one host sees it.

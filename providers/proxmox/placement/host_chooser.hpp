@@ -53,13 +53,13 @@ private:
     // Which guests that are off start with their host; learned a few per call, so that it costs little.
     asio::awaitable<StartsOnBoot> starts_on_boot(ClusterView::StatePointer state);
 
-    // `max_age`, here and below: of the lists of volumes.
     // A storage of one host that machines have disks on.
     struct DiskSite {
         StorageState storage;
         std::int64_t need = 0;  // MiB of each machine
         std::optional<StorageRoom> room;
     };
+    // Returns those of the host. The lists of volumes may be as old as `max_age`, here and below.
     asio::awaitable<std::vector<DiskSite>> disk_sites(std::string host, ClusterView::StatePointer state,
                                                       std::vector<Reservation> reservations,
                                                       base::Duration max_age);

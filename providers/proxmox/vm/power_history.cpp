@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 5> kSwitchOn = {"qmstart", "qmreboot", "q
                                                        "hastart"};
 // A host gives its guests this long before it goes down.
 constexpr std::int64_t kLongestHostShutdown = 1800;  // s
+// That clocks of hosts may be apart from ours.
+constexpr std::int64_t kClocksDiffer = 300;  // s
 
 struct PowerTask {
     Upid upid;
@@ -43,10 +45,16 @@ std::vector<PowerTask> power_tasks(const json::value& tasks) {
     return all;
 }
 
-bool is_of_host_shutdown(const Upid& task, const json::value& host_shutdowns) {
-    return std::ranges::any_of(objects_of(host_shutdowns), [&task](const json::object* entry) {
+bool was_started_since(const Upid& shutdown, const Boots& boots) {
+    const auto booted = boots.find(shutdown.node);
+    return booted != boots.end() && shutdown.start_time <= booted->second + kClocksDiffer;
+}
+
+bool is_of_host_shutdown(const Upid& task, const json::value& host_shutdowns, const Boots& boots) {
+    return std::ranges::any_of(objects_of(host_shutdowns), [&](const json::object* entry) {
         const auto shutdown = parse_upid(text_of(*entry, "upid"));
-        if (!shutdown || shutdown->type != "stopall") return false;
+        if (!shutdown || shutdown->type != "stopall" || shutdown->node != task.node) return false;
+        if (!was_started_since(*shutdown, boots)) return false;
         const auto end = integer_of(*entry, "endtime");
         const auto last = end > 0 ? end : shutdown->start_time + kLongestHostShutdown;
         return shutdown->start_time <= task.start_time && task.start_time <= last;
@@ -56,12 +64,12 @@ bool is_of_host_shutdown(const Upid& task, const json::value& host_shutdowns) {
 }  // namespace
 
 std::string switched_off_by(const json::value& tasks, const json::value& host_shutdowns,
-                            const std::string& own_user) {
+                            const std::string& own_user, const Boots& boots) {
     const auto all = power_tasks(tasks);
     if (all.empty()) return {};
     const auto& last = all.front();
     const bool is_somebody = last.switches_off && last.upid.user != own_user;
-    if (!is_somebody || is_of_host_shutdown(last.upid, host_shutdowns)) return {};
+    if (!is_somebody || is_of_host_shutdown(last.upid, host_shutdowns, boots)) return {};
     return foreign::shown(last.upid.user);
 }
 

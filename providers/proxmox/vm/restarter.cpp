@@ -22,6 +22,21 @@ constexpr base::Duration kLogSightAge = std::chrono::minutes{5};
 // A host that has just come back starts other guests, too.
 constexpr int kStartsAtOnce = 2;
 
+std::vector<HostState> only(const std::string& host, const ClusterState& state) {
+    const auto* found = state.find_host(host);
+    return found ? std::vector{*found} : std::vector<HostState>();
+}
+
+std::vector<HostState> others_online(const std::string& host, const ClusterState& state) {
+    auto hosts = state.hosts;
+    std::erase_if(hosts, [&](const HostState& other) { return other.name == host || !other.is_online; });
+    return hosts;
+}
+
+void append(json::array& all, const json::value& list) {
+    for (const auto* entry : objects_of(list)) all.emplace_back(*entry);
+}
+
 }  // namespace
 
 bool has_room_to_start(const Settings& settings, const ClusterState& state, const std::string& host,
@@ -42,7 +57,7 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     if (look.presence == Presence::absent) throw ProviderError(vm + ": there is no such VM");
     if (look.presence == Presence::hidden) throw ProviderError(vm + ": the token lacks VM.Audit on it");
     if (look.presence == Presence::host_down)
-        co_return WaitsForStart{vm + " is off, as its host is down", kLeftOffPoll};
+        co_return HostIsDown{vm + ": its host is down; the machine is started again when that is back"};
     if (look.ownership != Ownership::ours)
         throw ProviderError(vm + ": " + explain_ownership(look.config, identity, settings_.managed_tag()));
     std::erase_if(tried_,
@@ -61,11 +76,11 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     const auto being_started = vm + " was off though nobody switched it off, and is being started";
     auto followed = co_await follow(tried, being_started);
     if (followed) co_return *std::move(followed);
-    auto why = co_await why_left_off(look);
+    const auto state = co_await view_.state(kRoomAge);
+    auto why = co_await why_left_off(look, only(look.host, *state));
     if (!why.empty()) co_return LeftOff{vm + " is off: " + why};
     const bool is_too_early = tried->times > 0 && clock_.now() < tried->last + kTryPauses.after(tried->times);
     if (is_too_early) co_return waiting(*tried, vm + " is off, and is started again after a pause");
-    const auto state = co_await view_.state(kRoomAge);
     if (!has_room_to_start(settings_, *state, look.host, look.config.memory_mib()))
         co_return NoRoomToStart{vm +
                                 " is off, and its host has no memory left for it beside what runs there: "
@@ -73,6 +88,9 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     const bool has_to_queue = co_await are_others_starting(look.host);
     if (has_to_queue)
         co_return WaitsForStart{vm + " is off, and is started after others on its host", kTurnPoll};
+    // Whoever switched it off may have moved it since. So many are asked only when it would be started.
+    why = co_await why_left_off(look, others_online(look.host, *state));
+    if (!why.empty()) co_return LeftOff{vm + " is off: " + why};
     ++tried->times;
     tried->last = clock_.now();
     const auto upid = co_await client_.change(start_vm(look.host, look.vmid));
@@ -104,14 +122,28 @@ RestartResult Restarter::waiting(const Tried& tried, std::string message) const 
     return WaitsForStart{std::move(message), wait};
 }
 
-asio::awaitable<std::string> Restarter::why_left_off(const Look& look) {
+// A host that does not answer, or hides its log, hides at most who switched off a machine that was moved.
+asio::awaitable<std::string> Restarter::why_left_off(const Look& look, std::vector<HostState> hosts) {
     const auto permissions = co_await view_.permissions(kLogSightAge);
     if (!permissions.has("/nodes/" + look.host, "Sys.Audit"))
         co_return "who switched it off is not visible without Sys.Audit on /nodes/" + look.host +
             ", so it is left off; start it, or grant that right";
-    const auto tasks = co_await client_.read(get_last_tasks(look.host, look.vmid));
-    const auto shutdowns = co_await client_.read(get_host_shutdowns(look.host));
-    const auto who = switched_off_by(tasks, shutdowns, client_.user());
+    const auto now = std::chrono::floor<std::chrono::seconds>(clock_.wall_now()).time_since_epoch();
+    json::array tasks, shutdowns;
+    Boots boots;
+    for (const auto& host : hosts) {
+        try {
+            const auto of_vm = co_await client_.read(get_last_tasks(host.name, look.vmid));
+            const auto of_host = co_await client_.read(get_host_shutdowns(host.name));
+            append(tasks, of_vm);
+            append(shutdowns, of_host);
+        } catch (const ProxmoxError& error) {
+            if (host.name == look.host || !is_tried_later(error.kind)) throw;
+        }
+        const auto uptime = std::chrono::floor<std::chrono::seconds>(host.uptime);
+        if (uptime.count() > 0) boots[host.name] = (now - uptime).count();
+    }
+    const auto who = switched_off_by(tasks, shutdowns, client_.user(), boots);
     if (who.empty()) co_return std::string();
     co_return who + " switched it off, so it is left off; start it, or delete the claim";
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "providers/capabilities.hpp"
 #include "providers/proxmox/vm/vm_finder.hpp"
@@ -40,8 +41,8 @@ private:
         std::string failure;
     };
     asio::awaitable<std::optional<RestartResult>> follow(std::shared_ptr<Tried> tried, std::string message);
-    // Why it stays off; empty: nobody wants it so.
-    asio::awaitable<std::string> why_left_off(const Look& look);
+    // Says why it stays off, as the logs of these hosts tell; empty: nobody wants it so.
+    asio::awaitable<std::string> why_left_off(const Look& look, std::vector<HostState> hosts);
     asio::awaitable<bool> are_others_starting(std::string host);
     RestartResult waiting(const Tried& tried, std::string message) const;
 

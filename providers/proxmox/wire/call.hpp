@@ -46,13 +46,14 @@ Call get_vm_status(const std::string& host, std::int64_t vmid);
 Call get_active_tasks(const std::string& host, std::int64_t vmid);
 // The last ones, under way or ended, the newest first; without Sys.Audit on the host only our own.
 Call get_last_tasks(const std::string& host, std::int64_t vmid);
-// The last tasks that ended all guests of the host before it went down.
+// Reads the last tasks that ended all guests of the host: before it went down, or because a person asked for
+// it.
 Call get_host_shutdowns(const std::string& host);
 // The last successful and failed moves of the VM's disks to other storages.
 Call get_disk_moves(const std::string& host, std::int64_t vmid);
 // Reads the last destructions that ended with warnings: the VM is gone, and a disk of it may be left.
 Call get_warned_destructions(const std::string& host);
-// The last creations of VMs, the newest first; without Sys.Audit on the host only our own.
+// Reads the last creations of VMs, the newest first; without Sys.Audit on the host only our own.
 Call get_last_creations(const std::string& host);
 // The last creations of VMs that ended otherwise than well; without Sys.Audit on the host only our own.
 Call get_failed_creations(const std::string& host);

@@ -19,7 +19,8 @@ inline constexpr std::int64_t kMostCpus = 1'000'000;
 std::string text_of(const json::value& value);
 std::string text_of(const json::object& object, std::string_view key);
 std::int64_t integer_of(const json::object& object, std::string_view key);
-// Of a number of bytes, in whole MiB; at most what no storage has, so that sums of them do not overflow.
+// Returns a number of bytes in whole MiB, bounded to more than any storage has, so that sums of them do not
+// overflow.
 std::int64_t mib_of(const json::object& object, std::string_view key);
 double number_of(const json::object& object, std::string_view key);
 bool flag_of(const json::object& object, std::string_view key);

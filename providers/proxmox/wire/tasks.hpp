@@ -21,7 +21,7 @@ public:
     asio::awaitable<TaskStatus> status(std::string upid);
     // The same for a task in whose way something stands that cannot go on before its end: once it has been
     // followed for longer than a task of its kind may take, it is stopped. Throws FencedError as well.
-    // `patience`: after that at the latest; 0: it has no such bound.
+    // It is stopped after `patience` at the latest; 0 sets no such bound.
     asio::awaitable<TaskStatus> end_overdue(std::string upid, base::Duration patience = {});
     // The same for several: one that cannot be stopped must not keep the others.
     asio::awaitable<void> end_all_overdue(std::vector<std::string> upids);

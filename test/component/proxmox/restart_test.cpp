@@ -34,14 +34,34 @@ void cut_power(Lab& lab) {
     lab.wait(15s);
 }
 
-// A task that somebody had done, as the log of the machine's host shows it.
-void log_task(Lab& lab, const MachineSpec& spec, const char* type, const char* user) {
+// A task that somebody has done on that host, as its log shows it.
+void begin_task(Lab& lab, const std::string& host, const char* type, const std::string& id, const char* user,
+                base::Duration duration) {
     auto& cluster = lab.simulator.cluster();
-    auto& task = cluster.create_task(spec.record.host, type, spec.record.machine_id, user);
-    cluster.run_task(task, [](proxmox_simulator::Task& at_work) -> boost::asio::awaitable<void> {
-        co_await at_work.spend(1s);
-    }(task));
+    auto& task = cluster.create_task(host, type, id, user);
+    cluster.run_task(
+        task, [](proxmox_simulator::Task& at_work, base::Duration takes) -> boost::asio::awaitable<void> {
+            co_await at_work.spend(takes);
+        }(task, duration));
+}
+
+// The same on the machine's host, until it has ended.
+void log_task(Lab& lab, const MachineSpec& spec, const char* type, const char* user) {
+    begin_task(lab, spec.record.host, type, spec.record.machine_id, user, 1s);
     lab.wait(2s);
+}
+
+void end_all_guests(Lab& lab, const MachineSpec& spec) {
+    begin_task(lab, spec.record.host, "stopall", "", "root@pam", 10s);
+    lab.wait(1s);
+    lab.simulator.cluster().stop_machine(*lab.vm(spec));
+    log_task(lab, spec, "qmshutdown", "root@pam");
+    lab.wait(15s);
+}
+
+proxmox_simulator::Host& host_of(Lab& lab, const MachineSpec& spec) {
+    auto& hosts = lab.simulator.cluster().world.hosts;
+    return *std::ranges::find(hosts, spec.record.host, &proxmox_simulator::Host::name);
 }
 
 std::vector<MachineSpec> machines_on_all_hosts(Lab& lab, int count) {
@@ -81,6 +101,47 @@ TEST_CASE("A machine that a person switched off is left off, and he is named") {
     // He starts it again, and then its host loses its power.
     log_task(lab, spec, "qmstart", "root@pam");
     until_running(lab, spec);
+}
+
+TEST_CASE("A host that went down ended its guests itself, and a person who ended them all is named") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    end_all_guests(lab, spec);
+    // As long as it has not gone down it may be a person, and if it is going down it is too late.
+    const auto result = start_again(lab, spec);
+    const auto* left = std::get_if<LeftOff>(&result);
+    REQUIRE(left);
+    CHECK_THAT(left->message, Contains("root@pam switched it off"));
+    host_of(lab, spec).booted_at = lab.clock.now();
+    lab.wait(15s);
+    until_running(lab, spec);
+}
+
+TEST_CASE("A machine that a person switched off and moved to another host is left off, and he is named") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.simulator.cluster().stop_machine(*lab.vm(spec));
+    log_task(lab, spec, "qmshutdown", "eve@pve");
+    const auto old = spec.record.host;
+    spec.record.host = old == "porsche" ? "zagato" : "porsche";
+    lab.vm(spec)->node = spec.record.host;
+    lab.wait(15s);
+    SECTION("and the other host's log can be read") {
+        const auto result = start_again(lab, spec);
+        const auto* left = std::get_if<LeftOff>(&result);
+        REQUIRE(left);
+        CHECK_THAT(left->message, Contains("eve@pve switched it off"));
+        CHECK_FALSE(lab.vm(spec)->running.has_value());
+    }
+    SECTION("and the other host is down") {
+        auto& hosts = lab.simulator.cluster().world.hosts;
+        std::ranges::find(hosts, old, &proxmox_simulator::Host::name)->powered_on = false;
+        lab.wait(2min);
+        const auto result = start_again(lab, spec);
+        CHECK(std::holds_alternative<WaitsForStart>(result));
+    }
 }
 
 TEST_CASE("Without the right to read the task log of a host its machines are left off") {
@@ -131,6 +192,23 @@ TEST_CASE("A host that has no memory left for a machine keeps it waiting") {
     CHECK_THAT(none->message, Contains("no memory left"));
     lab.simulator.cluster().stop_machine(*lab.vm("500"));
     lab.wait(15s);
+    until_running(lab, spec);
+}
+
+TEST_CASE("A machine on a host that is down waits for that, and is started when it is back") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    auto& host = host_of(lab, spec);
+    lab.simulator.cluster().stop_machine(*lab.vm(spec));
+    host.powered_on = false;
+    host.powered_off_at = lab.clock.now();
+    lab.wait(2min);
+    const auto result = start_again(lab, spec);
+    CHECK(std::holds_alternative<HostIsDown>(result));
+    host.powered_on = true;
+    host.booted_at = lab.clock.now();
+    lab.wait(1min);
     until_running(lab, spec);
 }
 

@@ -65,6 +65,21 @@ TEST_CASE("a machine that somebody switched off stays off, and he is named") {
     CHECK(world.condition(conditions::kPoweredOff)->message == "root@pam switched it off");
 }
 
+TEST_CASE("a claim says why its provider cannot start its machine again") {
+    Outage world;
+    claims::Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.lose_power();
+    world.cloud.restart_error = "starting VM 105: permission denied";
+    world.run(3min);
+    const auto* off = world.condition(conditions::kPoweredOff);
+    REQUIRE(off);
+    CHECK(off->message.find("permission denied") != std::string::npos);
+    world.cloud.restart_error.clear();
+    CHECK(world.run_until([&] { return world.state() == providers::MachineState::running; }, 3min));
+}
+
 TEST_CASE("a provider that cannot say who switches machines off starts none") {
     Outage world;
     world.cloud.starts_again = false;
@@ -84,8 +99,14 @@ TEST_CASE("a node that is not Ready for a minute has its machine looked at, unle
     CHECK(scene.decide().look_again == at(160s));
     scene.now = at(160s);
     CHECK(scene.decide().step == Step::start_machine);
-    scene.hold = Hold{std::string(reasons::kObserve), "only observes"};
-    CHECK(scene.decide().step == Step::nothing);
+    // Where no mode can be told it may be one that forbids deeds.
+    for (const auto reason :
+         {reasons::kObserve, reasons::kPaused, reasons::kUnknownValue, reasons::kNotSelected}) {
+        scene.hold = Hold{std::string(reason), "nothing is done"};
+        CHECK(scene.decide().step == Step::nothing);
+    }
+    scene.hold = Hold{std::string(reasons::kLabelConflict), "nothing is launched"};
+    CHECK(scene.decide().step == Step::start_machine);
     scene.hold.reset();
     scene.set(conditions::kDisrupted, ConditionStatus::True, reasons::kUnhealthy);
     CHECK(scene.decide().step != Step::start_machine);
@@ -102,6 +123,11 @@ TEST_CASE("what the provider answers is said on the claim, and taken back when t
     CHECK(reason(providers::WaitsForStart{"is being started", 3s}) == reasons::kStarting);
     CHECK(is_being_started(scene.claim, at(700s)));
     CHECK_FALSE(is_being_started(scene.claim, at(801s)));
+    CHECK(reason(providers::HostIsDown{"its host is down"}) == reasons::kHostUnreachable);
+    CHECK_FALSE(is_being_started(scene.claim, at(201s)));
+    scene.now = at(900s);
+    CHECK(reason(providers::WaitsForStart{"is being started", 3s}) == reasons::kStarting);
+    CHECK(is_being_started(scene.claim, at(1400s)));
     CHECK(reason(providers::NoRoomToStart{"no memory"}) == reasons::kWaitingForRoom);
     CHECK_FALSE(is_being_started(scene.claim, at(201s)));
     CHECK_FALSE(does_not_start(scene.claim));

@@ -73,6 +73,48 @@ TEST_CASE(
     CHECK(world.ready());
 }
 
+TEST_CASE("a second machine with a claim's mark and UUID is left to people also when no Node runs on it") {
+    World world;
+    Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    set_grace(world, api::Duration(10min));
+    auto twin = world.cloud.machines.begin()->second;
+    twin.machine_id = "9999";
+    twin.state = providers::MachineState::stopped;
+    world.cloud.machines.emplace("9999", twin);
+    world.server.edit<api::Node>({"", "c"}, [&](api::Node& node) {
+        objects::set_condition(node.status.conditions, conditions::kReady, api::ConditionStatus::Unknown,
+                               api::Time(world.clock.wall_now()));
+    });
+    world.run(1h);
+    CHECK(world.cloud.machines.contains("9999"));
+    CHECK(world.cloud.machines.size() == 2);
+    CHECK_THAT(orphans_found(world)->message, Catch::Contains("9999 on "));
+}
+
+TEST_CASE("machines with the mark of a claim that lost its status are left to people") {
+    World world;
+    Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.run(2min);
+    set_grace(world, api::Duration(10min));
+    auto twin = world.cloud.machines.begin()->second;
+    twin.machine_id = "9999";
+    world.cloud.machines.emplace("9999", twin);
+    world.server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) { claim.status = {}; });
+    for (auto& [id, machine] : world.cloud.machines) machine.state = providers::MachineState::stopped;
+    world.server.edit<api::Node>({"", "c"}, [&](api::Node& node) {
+        objects::set_condition(node.status.conditions, conditions::kReady, api::ConditionStatus::Unknown,
+                               api::Time(world.clock.wall_now()));
+    });
+    world.run(1h);
+    CHECK(world.cloud.machines.size() == 2);
+    CHECK(world.reason(conditions::kLaunched) == "SeveralMachines");
+    CHECK_THAT(orphans_found(world)->message, Catch::Contains("lost its status"));
+}
+
 TEST_CASE("machines of providers that are gone are reported with the command, and never touched") {
     World world;
     Process process(world);

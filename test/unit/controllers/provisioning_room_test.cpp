@@ -179,6 +179,21 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("a claim that lost its status while its provider is away keeps its node") {
+    World world;
+    world.put_pending_pod("web");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    const auto claim = world.claims()[0];
+    world.join(claim);
+    world.bind("web", claim.metadata.name);
+    world.run_for(5s);
+    world.server.edit<NodeSmithClaim>(api::key_of(claim), [](NodeSmithClaim& edited) { edited.status = {}; });
+    world.hold_up(claim);
+    world.run_for(1min);
+    CHECK(world.living_claims() == 1);
+}
+
 TEST_CASE("a size that no host can take is asked for again with growing pauses, smaller ones at once") {
     World world;
     world.put_pending_pod("large", "8", "8Gi");

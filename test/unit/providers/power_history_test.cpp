@@ -12,6 +12,7 @@ using namespace providers::proxmox;
 namespace {
 
 constexpr const char* kOurs = "automation@pve!kubenodesmith";
+const Boots kBoots{{"pve1", 5000}};
 
 struct Entry {
     const char* type;
@@ -38,28 +39,44 @@ boost::json::value log(const std::vector<Entry>& entries) {
 }  // namespace
 
 TEST_CASE("Whoever switched a VM off last is found, unless it was switched on since") {
-    CHECK(switched_off_by(log({}), log({}), kOurs).empty());
-    CHECK(switched_off_by(log({{"qmstop", "root@pam", 200}, {"qmstart", kOurs, 100}}), log({}), kOurs) ==
-          "root@pam");
-    CHECK(switched_off_by(log({{"qmstart", kOurs, 100}, {"qmshutdown", "eve@pve", 200}}), log({}), kOurs) ==
-          "eve@pve");
-    CHECK(switched_off_by(log({{"qmstart", "root@pam", 300}, {"qmstop", "root@pam", 200}}), log({}), kOurs)
+    CHECK(switched_off_by(log({}), log({}), kOurs, kBoots).empty());
+    CHECK(switched_off_by(log({{"qmstop", "root@pam", 200}, {"qmstart", kOurs, 100}}), log({}), kOurs,
+                          kBoots) == "root@pam");
+    CHECK(switched_off_by(log({{"qmstart", kOurs, 100}, {"qmshutdown", "eve@pve", 200}}), log({}), kOurs,
+                          kBoots) == "eve@pve");
+    CHECK(switched_off_by(log({{"qmstart", "root@pam", 300}, {"qmstop", "root@pam", 200}}), log({}), kOurs,
+                          kBoots)
               .empty());
-    CHECK(switched_off_by(log({{"qmstop", kOurs, 200}}), log({}), kOurs).empty());
+    CHECK(switched_off_by(log({{"qmstop", kOurs, 200}}), log({}), kOurs, kBoots).empty());
     // What failed switched nothing, and what is no matter of power says nothing.
     CHECK(switched_off_by(log({{"qmshutdown", "root@pam", 200, "VM quit/powerdown failed - got timeout"}}),
-                          log({}), kOurs)
+                          log({}), kOurs, kBoots)
               .empty());
-    CHECK(switched_off_by(log({{"qmconfig", "root@pam", 300}, {"qmstart", kOurs, 100}}), log({}), kOurs)
-              .empty());
+    CHECK(
+        switched_off_by(log({{"qmconfig", "root@pam", 300}, {"qmstart", kOurs, 100}}), log({}), kOurs, kBoots)
+            .empty());
 }
 
 TEST_CASE("A host that ends its guests before it goes down is no person") {
     const auto tasks = log({{"qmshutdown", "root@pam", 210}, {"qmstart", kOurs, 100}});
-    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 200, "OK", 260}}), kOurs).empty());
-    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 200, "unexpected status"}}), kOurs).empty());
-    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 220, "OK", 260}}), kOurs) == "root@pam");
-    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 100, "OK", 150}}), kOurs) == "root@pam");
+    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 200, "OK", 260}}), kOurs, kBoots).empty());
+    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 200, "unexpected status"}}), kOurs, kBoots)
+              .empty());
+    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 220, "OK", 260}}), kOurs, kBoots) ==
+          "root@pam");
+    CHECK(switched_off_by(tasks, log({{"stopall", "root@pam", 100, "OK", 150}}), kOurs, kBoots) ==
+          "root@pam");
+}
+
+TEST_CASE("Whoever ends all guests of a host that does not go down is a person") {
+    const auto tasks = log({{"qmshutdown", "root@pam", 5410}, {"qmstart", kOurs, 100}});
+    const auto shutdowns = log({{"stopall", "root@pam", 5400, "OK", 5460}});
+    CHECK(switched_off_by(tasks, shutdowns, kOurs, kBoots) == "root@pam");
+    CHECK(switched_off_by(tasks, shutdowns, kOurs, {}) == "root@pam");
+    CHECK(switched_off_by(tasks, shutdowns, kOurs, {{"pve2", 6000}}) == "root@pam");
+    CHECK(switched_off_by(tasks, shutdowns, kOurs, {{"pve1", 5500}}).empty());
+    // Its clock is some minutes ahead of ours.
+    CHECK(switched_off_by(tasks, shutdowns, kOurs, {{"pve1", 5200}}).empty());
 }
 
 TEST_CASE("A VM is started where memory is left beside all that runs and what the host keeps") {

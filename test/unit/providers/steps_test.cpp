@@ -69,6 +69,17 @@ TEST_CASE("After a task: what follows its end") {
     }
 }
 
+TEST_CASE("After a task that found no room: whether the storage of the disks is the full one") {
+    const auto full = task(TaskOutcome::failed, "No space left on device");
+    for (const auto* type : {"qmcreate", "qmclone", "resize", "imgcopy"}) {
+        INFO(type);
+        const auto decision = after_task(type, full, {});
+        CHECK(decision.is_excused);
+        // Images are uploaded to a storage of their own.
+        CHECK(decision.lacks_disk_room == (type != std::string("imgcopy")));
+    }
+}
+
 TEST_CASE("After a look: what a machine lacks to run") {
     struct Row {
         const char* name;

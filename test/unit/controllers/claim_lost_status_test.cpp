@@ -1,0 +1,163 @@
+// Claims whose status somebody replaced, or that a tool restored without it: their machines are found again.
+#include "providers/errors.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/claim_world.hpp"
+
+using namespace claims;
+using namespace std::chrono_literals;
+namespace conditions = api::conditions;
+
+namespace {
+
+// As a backup that leaves the status out restores it.
+void lose_status(World& world) {
+    world.server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) { claim.status = {}; });
+}
+
+}  // namespace
+
+TEST_CASE("a claim that lost its status takes its machine up again, and makes no second one") {
+    World world;
+    world.launch();
+    auto process = std::make_unique<Process>(world);
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.run(2min);
+    const auto before = world.claim()->status;
+    SECTION("while it serves") {
+        lose_status(world);
+    }
+    SECTION("while the operator does not run") {
+        process.reset();
+        lose_status(world);
+        process = std::make_unique<Process>(world);
+    }
+    REQUIRE(world.run_until([&] { return world.ready(); }, 5min));
+    CHECK(world.cloud.created() == 1);
+    CHECK(world.claim()->status.machineID == before.machineID);
+    CHECK(world.claim()->status.systemUUID == before.systemUUID);
+    CHECK(world.claim()->status.nodeName == before.nodeName);
+    CHECK(world.claim()->status.templateHash == before.templateHash);
+    world.server.remove<NodeSmithClaim>(kClaim);
+    CHECK(world.run_until([&] { return world.gone(); }, 5min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("a claim that loses its status while it is drained ends only with its machine") {
+    World world;
+    Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.run(2min);
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.condition(conditions::kDrained) != nullptr; }, 1min));
+    lose_status(world);
+    CHECK(world.run_until([&] { return world.gone(); }, 5min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("a claim without a status makes no machine while it is not known which one is its own") {
+    World world;
+    Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.run(2min);
+    auto& machines = world.cloud.machines;
+    SECTION("as two bear its mark") {
+        auto twin = machines.begin()->second;
+        machines.emplace("9999", twin);
+        lose_status(world);
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "SeveralMachines"; }));
+    }
+    SECTION("as one cannot be read") {
+        machines.begin()->second.is_unread = true;
+        lose_status(world);
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotKnown"; }));
+        world.run(5min);
+        machines.begin()->second.is_unread = false;
+        CHECK(world.run_until([&] { return world.ready(); }, 5min));
+    }
+    SECTION("as its provider does not show it, though its Node is there") {
+        auto hidden = machines.extract(machines.begin());
+        lose_status(world);
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotShown"; }));
+        world.run(5min);
+        machines.insert(std::move(hidden));
+        CHECK(world.run_until([&] { return world.ready(); }, 5min));
+    }
+    SECTION("as its provider lacks rights") {
+        world.server.edit<objects::NodeSmithProvider>({"default", "proxmox"}, [](auto& provider) {
+            objects::set_condition(provider.status.conditions, conditions::kReady,
+                                   api::ConditionStatus::False, objects::kStart, "MissingPrivileges");
+        });
+        lose_status(world);
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotKnown"; }));
+    }
+    SECTION("as the one with its mark has another UUID") {
+        machines.begin()->second.identity.system_uuid = "4c4c4544-0042-3510-8054-b4c04f4d3131";
+        lose_status(world);
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MarkOfOtherMachine"; }));
+    }
+    CHECK(world.cloud.created() == 1);
+}
+
+namespace {
+
+// A provider that does not say which machines it has.
+struct NoList final : fake::ProviderCalls {
+    void before(const std::string& method) override {
+        if (on && method == "list") throw providers::ProviderError("list: 595 no route to host");
+    }
+    void after(const std::string&) override {}
+
+    bool on = false;
+};
+
+void set_mode(World& world, api::v1alpha1::Mode mode) {
+    world.server.edit<api::v1alpha1::NodeSmithControlPlane>(
+        {"default", "main"},
+        [mode](api::v1alpha1::NodeSmithControlPlane& manager) { manager.spec.mode = mode; });
+}
+
+}  // namespace
+
+TEST_CASE("a claim that had to wait is not held up by the machine of another one that cannot be read") {
+    World world;
+    Process process(world);
+    world.launch("other");
+    REQUIRE(world.run_until([&] { return world.ready("other"); }));
+    set_mode(world, api::v1alpha1::Mode::Paused);
+    world.launch();
+    world.run(2min);
+    world.cloud.machines.begin()->second.is_unread = true;
+    set_mode(world, api::v1alpha1::Mode::Active);
+    CHECK(world.run_until([&] { return world.ready(); }, 5min));
+}
+
+TEST_CASE("a claim that is deleted without its status ends only when its machine is known, and gone") {
+    World world;
+    world.machines_join = false;
+    NoList calls;
+    auto process = std::make_unique<Process>(world, nullptr, &calls);
+    world.launch();
+    REQUIRE(world.run_until([&] {
+        return world.claim() && api::is_true(world.claim()->status.conditions, conditions::kLaunched);
+    }));
+    process.reset();
+    lose_status(world);
+    world.server.remove<NodeSmithClaim>(kClaim);
+    auto& machine = world.cloud.machines.begin()->second;
+    SECTION("while the machine cannot be read") {
+        machine.is_unread = true;
+    }
+    SECTION("while the provider does not answer") {
+        calls.on = true;
+    }
+    process = std::make_unique<Process>(world, nullptr, &calls);
+    world.run(5min);
+    REQUIRE(world.claim());
+    CHECK(world.reason(conditions::kLaunched) == "MachineNotKnown");
+    machine.is_unread = false;
+    calls.on = false;
+    CHECK(world.run_until([&] { return world.gone(); }, 5min));
+    CHECK(world.clean());
+}
