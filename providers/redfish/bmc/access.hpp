@@ -35,7 +35,8 @@ struct Account {
     base::Gate turns;
     bool is_proven = false;
     int refusals = 0;
-    std::size_t bmcs = 1;  // that ask for it
+    std::optional<base::TimePoint> refused_until;  // when all these refusals are a day old
+    std::size_t bmcs = 1;                          // that ask for it
 };
 
 struct Access {

@@ -95,6 +95,7 @@ asio::awaitable<void> Bmc::note_refusal(std::string tried) {
     }
     ++account_->refusals;
     access_->suspended_until = wire_.now() + kSuspension;
+    account_->refused_until = access_->suspended_until;
     suspend(tried);
 }
 
@@ -145,6 +146,7 @@ asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, ba
     if (account_->is_proven) co_return co_await authorized_in_turn(tried, std::move(request), effect);
     co_await root();  // one that does not answer keeps no others waiting
     const auto turn = co_await account_->turns.enter("");
+    if (account_->refused_until && wire_.now() >= *account_->refused_until) account_->refusals = 0;
     if (!account_->is_proven && account_->refusals >= kMostRefusals) {
         Complaint complaint;
         complaint.kind = ErrorKind::unauthorized;
@@ -152,7 +154,7 @@ asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, ba
             "user " + login_.username +
             " is not tried here, so that the account is not locked: " + std::to_string(account_->refusals) +
             " BMCs refused it and none accepted it; correct username or password in its "
-            "credentials Secret";
+            "credentials Secret, or it is tried again after a day";
         throw RedfishError(tried, std::move(complaint));
     }
     co_return co_await authorized_in_turn(tried, std::move(request), effect);
@@ -267,7 +269,13 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
             co_return;
         }
         const auto complaint = complain(response);
-        if (response.status < 300 || has_no_sessions(complaint.kind)) {
+        const bool has_none = response.status < 300 || has_no_sessions(complaint.kind);
+        // One that gave sessions before has them again when it has started.
+        if (has_none && access_->way == Way::session) {
+            go_without_session();
+            co_return;
+        }
+        if (has_none) {
             access_->way = Way::basic;
             co_return;
         }
