@@ -137,14 +137,19 @@ asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station>
                                              HostReport& report) {
     report.boot_obstacle = station->boot_obstacle;
     const bool is_due = station->is_undo_due || station->details_at != station->boot_looked_at;
-    const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);
     const bool is_theirs = report.lock && !report.lock->is_usable;
-    if (!is_due || is_theirs || !fresh || fresh->use.owner) co_return;
+    if (!is_due || is_theirs || host.use.owner) co_return;
     try {
         station->boot_obstacle = co_await preparation_.obstacle(station, system);
-        if (base::same_uuid(system.uuid, host.system_uuid))
-            co_await preparation_.undo(std::move(host), station, std::move(system));
-        station->is_undo_due = false;
+        report.boot_obstacle = station->boot_obstacle;
+        // A claim that has taken it meanwhile prepares it for itself.
+        const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);
+        if (!fresh || fresh->use.owner) co_return;
+        // Where others may be at work, only what is known to be left by us is undone.
+        const bool is_quiet = system.power == PowerState::off && !host.is_in_maintenance;
+        const bool may_undo = station->is_undo_due || is_quiet;
+        if (may_undo && base::same_uuid(system.uuid, host.system_uuid))
+            co_await preparation_.undo(host, station, std::move(system));
         station->boot_looked_at = station->details_at;
     } catch (const RedfishError& error) {
         if (station->is_undo_due)
