@@ -34,9 +34,10 @@ bool may_have_no_sessions(ErrorKind kind) {
     return kind == ErrorKind::session_limit || kind == ErrorKind::other || kind == ErrorKind::invalid_request;
 }
 
+// The BMC did not hear of what was wanted, so that is no answer to it.
 RedfishError not_now(const std::string& tried, std::string message, base::Duration retry_after) {
     Complaint complaint;
-    complaint.kind = ErrorKind::busy;
+    complaint.kind = ErrorKind::session_limit;
     complaint.message = std::move(message);
     complaint.retry_after = retry_after;
     return RedfishError(tried, std::move(complaint));

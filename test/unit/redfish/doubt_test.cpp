@@ -286,3 +286,17 @@ TEST_CASE("a Secret that got another version, and the same login, is not tried o
     CHECK(look(world, "a").reason == "Unauthorized");
     CHECK(*logins == 1);
 }
+
+TEST_CASE("a shutdown that could not be asked for, as there was no session, uses up no time for it") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    world.odd("a").add({.is_for = requests("POST", "ComputerSystem.Reset"), .instead = refusal(401)});
+    world.odd("a").add({.is_for = kLogin, .instead = refusal(503, "SessionLimitExceeded")});
+    world.odd("a").add({.is_for = uses_basic, .instead = refusal(401)});
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{5}));
+    world.odd("a").clear();
+    CHECK(world.put_to_sleep(claim));
+    CHECK(bmc.power() == Power::off);
+    for (const auto& exchange : bmc.exchanges()) CHECK(exchange.body.find("ForceOff") == std::string::npos);
+}
