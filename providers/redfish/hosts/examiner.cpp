@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "api/names.hpp"
+#include "base/backoff.hpp"
 #include "base/log.hpp"
+#include "base/saturating.hpp"
 #include "base/uuid.hpp"
 
 namespace providers::redfish {
@@ -12,6 +14,9 @@ namespace {
 
 // Addresses and processors change with a screwdriver.
 constexpr base::Duration kDetailsAge = std::chrono::hours{24};
+// Parts that could not be read are asked for again with all others: what is refused for good must not cost
+// a hundred requests at each look.
+constexpr base::Backoff kUnreadPause{std::chrono::minutes{5}, kDetailsAge};
 constexpr base::Duration kWattsAge = std::chrono::minutes{10};
 
 void explain(HostReport& report, std::string reason, std::string message) {
@@ -71,9 +76,14 @@ asio::awaitable<void> Examiner::measure(std::shared_ptr<Station> station, System
 
 // What could not be read is as it was when it last could.
 asio::awaitable<void> Examiner::read_details(std::shared_ptr<Station> station, System system) {
-    const bool is_fresh = station->details && clock_.now() - station->details_at < kDetailsAge;
-    if (is_fresh && station->details->unread.empty()) co_return;
+    const int incomplete = station->incomplete_details;
+    const auto age = incomplete > 0 ? kUnreadPause.after(incomplete) : kDetailsAge;
+    if (station->details && clock_.now() - station->details_at < age) co_return;
     auto details = co_await station->hardware.details(std::move(system));
+    if (details.unread.empty())
+        station->incomplete_details = 0;
+    else
+        base::count_up(station->incomplete_details);
     if (!details.unread.contains(Part::chassis)) station->power_meter = details.power_meter;
     station->details = std::move(details);
     station->details_at = clock_.now();
