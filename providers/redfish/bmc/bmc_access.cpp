@@ -20,6 +20,8 @@ constexpr base::Duration kWithoutSession = std::chrono::minutes{10};
 // For a session, where the BMC has none left and takes nothing else.
 constexpr base::Duration kSessionRetry = std::chrono::seconds{15};
 constexpr int kMostRefusals = 2;
+// Between tries of an account that several BMCs refuse. Directories count failures over such a time.
+constexpr base::Duration kAccountRest = std::chrono::minutes{15};
 // Sessions that are opened for one request; others of ours may end them where there is room for one only.
 constexpr int kMostSessionTries = 3;
 
@@ -56,6 +58,7 @@ void Bmc::remember(bool is_proven, int refusals, std::optional<base::Duration> s
 }
 
 void Bmc::try_again() {
+    account_->refusing.clear();
     access_->suspended_until.reset();
     access_->doubted_until.reset();
     account_->refusals = 0;
@@ -87,6 +90,7 @@ void Bmc::doubt(const std::string& tried) {
 asio::awaitable<void> Bmc::note_refusal(std::string tried) {
     access_->token.clear();
     ++access_->refusals;
+    account_->refusing.insert(host());
     if (access_->is_proven && access_->refusals < kMostDoubts) {
         note_quirk("Unauthorized");
         access_->doubted_until = wire_.now() + (access_->refusals == 1 ? kSecondThought : kThirdThought);
@@ -108,6 +112,26 @@ void Bmc::prove() {
     account_->is_proven = true;
 }
 
+void Bmc::note_login() {
+    prove();
+    account_->refusing.clear();
+    account_->rests_until.reset();
+}
+
+// One try passes at once: these BMCs may have passwords of their own.
+void Bmc::spare_account(const std::string& tried) {
+    if (account_->refusing.size() < kMostRefusing) return;
+    const auto now = wire_.now();
+    const auto until = account_->rests_until.value_or(now);
+    if (now < until)
+        throw not_now(tried,
+                      "user " + login_.username + " is not tried now, so that the account is not locked: " +
+                          std::to_string(account_->refusing.size()) +
+                          " BMCs refused it one after the other; it is tried at one BMC every 15 minutes",
+                      until - now);
+    account_->rests_until = now + kAccountRest;
+}
+
 void Bmc::authorize(base::HttpRequest& request) const {
     request.headers.set("X-Auth-Token", access_->token);
 }
@@ -126,8 +150,9 @@ bool Bmc::is_basic_a_guess() const {
 asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::HttpRequest request,
                                                     Effect effect) {
     while (true) {
+        spare_account(tried);
         auto response = co_await wire_.send(tried, with_password(request), effect);
-        if (response.status < 400) prove();
+        if (response.status < 400) note_login();
         if (response.status != 401) co_return response;
         if (is_basic_a_guess()) {
             access_->is_basic_refused = true;
@@ -256,6 +281,7 @@ void Bmc::go_without_session() {
 asio::awaitable<void> Bmc::open_session(std::string target) {
     const std::string tried = "logging in to " + host();
     for (bool may_clean = true;;) {
+        spare_account(tried);
         const auto response = co_await post_session(target, access_->sends_context);
         const auto token = response.headers.find("X-Auth-Token");
         if (response.status < 300 && token) {
@@ -266,7 +292,7 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
                          : link_at(parse_object("{\"s\":" + response.body + "}"), "s");
             access_->way = Way::session;
             access_->basic_until.reset();
-            prove();
+            note_login();
             co_return;
         }
         const auto complaint = complain(response);

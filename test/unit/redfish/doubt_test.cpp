@@ -300,3 +300,34 @@ TEST_CASE("a shutdown that could not be asked for, as there was no session, uses
     CHECK(bmc.power() == Power::off);
     for (const auto& exchange : bmc.exchanges()) CHECK(exchange.body.find("ForceOff") == std::string::npos);
 }
+
+TEST_CASE("an account of many BMCs that was accepted and is refused is not tried at all of them") {
+    World world;
+    std::vector<std::string> names;
+    for (char name = 'a'; name <= 'p'; ++name) names.emplace_back(1, name);
+    int logins = 0;
+    for (const auto& name : names) world.add(name);
+    for (const auto& name : names) REQUIRE(look(world, name).reason.empty());
+    for (const auto& name : names) {
+        world.bmc(name).expire_sessions();
+        world.odd(name).add({.is_for =
+                                 [&logins](const base::HttpRequest& request) {
+                                     const bool is_login = kLogin(request) || uses_basic(request);
+                                     logins += is_login ? 1 : 0;
+                                     return is_login;
+                                 },
+                             .instead = refusal(401)});
+    }
+    for (int i = 0; i < 60; ++i) {
+        for (const auto& name : names) look(world, name);
+        world.pass(minutes{1});
+    }
+    // Six while three of them refuse it twice, and one each quarter of an hour.
+    CHECK(logins <= 12);
+    CHECK(look(world, "p").message.find("every 15 minutes") != std::string::npos);
+    for (const auto& name : names) world.odd(name).clear();
+    world.pass(minutes{15});
+    std::size_t well = 0;
+    for (const auto& name : names) well += look(world, name).reason.empty() ? 1 : 0;
+    CHECK(well >= names.size() - 6);
+}
