@@ -158,7 +158,8 @@ asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station>
         // Where others may be at work, only what is known to be left by us is undone.
         const bool is_quiet = system.power == PowerState::off && !host.is_in_maintenance;
         const bool may_undo = station->is_undo_due || is_quiet;
-        if (may_undo && base::same_uuid(system.uuid, host.system_uuid))
+        if (!may_undo) co_return;
+        if (base::same_uuid(system.uuid, host.system_uuid))
             co_await preparation_.undo(host, station, std::move(system));
         station->boot_looked_at = station->details_at;
     } catch (const RedfishError& error) {

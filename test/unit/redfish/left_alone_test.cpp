@@ -60,6 +60,12 @@ TEST_CASE("a look undoes nothing on a host that others use or that is in mainten
         CHECK(world.examine("a").reason.empty());
         CHECK(bmc.media("Cd").inserted);
         CHECK(bmc.boot_enabled() == "Once");
+        // When they have gone it is ours to leave in order.
+        bmc.set_power(Power::off);
+        bmc.set_override("Cd", "Once");
+        world.host("a").is_in_maintenance = false;
+        CHECK(world.examine("a").reason.empty());
+        CHECK(bmc.boot_enabled() == "Disabled");
     }
 }
 
