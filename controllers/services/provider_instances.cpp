@@ -1,5 +1,8 @@
 #include "controllers/services/provider_instances.hpp"
 
+#include "base/backoff.hpp"
+#include "base/saturating.hpp"
+#include "base/task_group.hpp"
 #include "controllers/services/secret_data.hpp"
 #include "controllers/state/acceptance.hpp"
 #include "providers/errors.hpp"
@@ -8,8 +11,12 @@ namespace controllers {
 
 namespace {
 
-// All hosts of a rack refuse the same Secret.
-constexpr base::Duration kBetweenRefusals = std::chrono::seconds{5};
+// All hosts of a rack refuse the same Secret, each of them time and again.
+constexpr base::Backoff kBetweenRefusals{std::chrono::seconds{5}, std::chrono::seconds{30}};
+// After so long without one, a refusal is news.
+constexpr base::Duration kQuiet = std::chrono::minutes{5};
+// So long the sessions of a backend may take to end.
+constexpr base::Duration kFarewell = std::chrono::seconds{10};
 
 ProviderUnavailable unavailable(std::string_view reason, std::string message) {
     return {std::string(reason), std::move(message)};
@@ -71,15 +78,17 @@ void ProviderInstances::on_refusal(std::function<void(const kube::ObjectKey&)> h
 
 void ProviderInstances::note_refusal(const kube::ObjectKey& key) {
     const auto now = environment_.clock.now();
-    const auto [last, is_first] = refused_at_.try_emplace(key, now);
-    if (!is_first && now < last->second + kBetweenRefusals) return;
-    last->second = now;
+    auto& [last, count] = refusals_[key];
+    if (now >= last + kQuiet) count = 0;
+    if (now < last + kBetweenRefusals.after(count)) return;
+    last = now;
+    base::count_up(count);
     if (environment_.on_credentials_refused) environment_.on_credentials_refused(key.str());
 }
 
 void ProviderInstances::forget(const kube::ObjectKey& key) {
     entries_.erase(key);
-    refused_at_.erase(key);
+    refusals_.erase(key);
 }
 
 std::string ProviderInstances::cluster_id() const {
@@ -142,6 +151,7 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         config.spec = object->spec;
         config.credentials = credentials.data;
         config.credentials_version = credentials.version;
+        const auto before = entry.provider;
         try {
             entry.provider = factory_(std::move(config), environment_);
         } catch (const providers::CredentialsError& error) {
@@ -155,8 +165,19 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         entry.uid = object->metadata.uid;
         entry.spec = object->spec;
         entry.credentials = std::move(credentials.data);
+        const auto made = entry.provider;
+        if (before) co_await say_farewell(before);
+        co_return made;
     }
     co_return entry.provider;
+}
+
+// BMCs have few sessions, and those of a backend that is replaced would stay open.
+asio::awaitable<void> ProviderInstances::say_farewell(std::shared_ptr<providers::Provider> backend) {
+    auto* holder = backend->capabilities().session_holder;
+    if (!holder) co_return;
+    auto& clock = environment_.clock;
+    co_await base::run_before(clock, clock.now() + kFarewell, holder->end_sessions());
 }
 
 }  // namespace controllers

@@ -45,8 +45,8 @@ public:
     void forget(const kube::ObjectKey& provider);
     // Called each time that the backend of a provider refuses what its Secret held.
     void on_refusal(std::function<void(const kube::ObjectKey& provider)> handler);
-    // A host of the provider refused what the provider's Secret held; the handler is called at most every
-    // five seconds for that.
+    // A host of the provider refused what the provider's Secret held; the handler is called for that with
+    // pauses of five to thirty seconds.
     void note_refusal(const kube::ObjectKey& provider);
     // UID of the kube-system namespace: what marks our machines. Read once, from the namespaces' store.
     std::string cluster_id() const;
@@ -67,6 +67,7 @@ private:
     void drop(const NodeSmithProvider& object);
     asio::awaitable<CredentialsLookup> credentials_of(std::shared_ptr<const NodeSmithProvider> object);
     asio::awaitable<ProviderLookup> build(kube::ObjectKey key);
+    asio::awaitable<void> say_farewell(std::shared_ptr<providers::Provider> backend);
 
     Informers& informers_;
     kube::Client& client_;
@@ -74,7 +75,11 @@ private:
     ProviderFactory factory_;
     CredentialsKeeper credentials_;
     std::map<kube::ObjectKey, Entry> entries_;
-    std::map<kube::ObjectKey, base::TimePoint> refused_at_;
+    struct Refusals {
+        base::TimePoint last{};
+        int count = 0;  // in a row
+    };
+    std::map<kube::ObjectKey, Refusals> refusals_;
 };
 
 }  // namespace controllers

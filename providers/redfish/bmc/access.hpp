@@ -27,15 +27,23 @@ inline constexpr base::Duration kSuspension = std::chrono::hours{24};
 // Credentials that were accepted before are refused so often until they count as wrong.
 inline constexpr int kMostDoubts = 3;
 
+// So many BMCs in a row may refuse an account that was accepted before, until all of them wait.
+inline constexpr std::size_t kMostRefusing = 3;
+
 // What many BMCs have in common: directory accounts are locked by the failures at all of them together. So
-// until one of them has accepted the credentials they are tried at one after the other, and at few.
+// until one of them has accepted the credentials they are tried at one after the other, and at few. When
+// several refuse what was accepted before, the directory may be away or the password another one: then they
+// are tried at one BMC now and then.
 struct Account {
     explicit Account(asio::any_io_executor executor) : turns(std::move(executor), 1) {}
 
     base::Gate turns;
     bool is_proven = false;
     int refusals = 0;
-    std::size_t bmcs = 1;  // that ask for it
+    std::optional<base::TimePoint> refused_until;  // when all these refusals are a day old
+    std::set<std::string> refusing;                // BMCs, since one has accepted a login
+    std::optional<base::TimePoint> rests_until;    // while so many do
+    std::size_t bmcs = 1;                          // that ask for it
 };
 
 struct Access {

@@ -119,6 +119,9 @@ private:
     asio::awaitable<base::HttpResponse> authorized_in_turn(const std::string& tried,
                                                            base::HttpRequest request, Effect effect);
     void prove();
+    void note_login();
+    // Before user and password are sent. Throws while the account rests.
+    void spare_account(const std::string& tried);
     asio::awaitable<void> note_refusal(std::string tried);
     [[noreturn]] void suspend(const std::string& tried);
     [[noreturn]] void doubt(const std::string& tried);

@@ -20,6 +20,8 @@ constexpr base::Duration kWithoutSession = std::chrono::minutes{10};
 // For a session, where the BMC has none left and takes nothing else.
 constexpr base::Duration kSessionRetry = std::chrono::seconds{15};
 constexpr int kMostRefusals = 2;
+// Between tries of an account that several BMCs refuse. Directories count failures over such a time.
+constexpr base::Duration kAccountRest = std::chrono::minutes{15};
 // Sessions that are opened for one request; others of ours may end them where there is room for one only.
 constexpr int kMostSessionTries = 3;
 
@@ -34,9 +36,10 @@ bool may_have_no_sessions(ErrorKind kind) {
     return kind == ErrorKind::session_limit || kind == ErrorKind::other || kind == ErrorKind::invalid_request;
 }
 
+// The BMC did not hear of what was wanted, so that is no answer to it.
 RedfishError not_now(const std::string& tried, std::string message, base::Duration retry_after) {
     Complaint complaint;
-    complaint.kind = ErrorKind::busy;
+    complaint.kind = ErrorKind::session_limit;
     complaint.message = std::move(message);
     complaint.retry_after = retry_after;
     return RedfishError(tried, std::move(complaint));
@@ -55,6 +58,7 @@ void Bmc::remember(bool is_proven, int refusals, std::optional<base::Duration> s
 }
 
 void Bmc::try_again() {
+    account_->refusing.clear();
     access_->suspended_until.reset();
     access_->doubted_until.reset();
     account_->refusals = 0;
@@ -86,6 +90,7 @@ void Bmc::doubt(const std::string& tried) {
 asio::awaitable<void> Bmc::note_refusal(std::string tried) {
     access_->token.clear();
     ++access_->refusals;
+    account_->refusing.insert(host());
     if (access_->is_proven && access_->refusals < kMostDoubts) {
         note_quirk("Unauthorized");
         access_->doubted_until = wire_.now() + (access_->refusals == 1 ? kSecondThought : kThirdThought);
@@ -95,6 +100,7 @@ asio::awaitable<void> Bmc::note_refusal(std::string tried) {
     }
     ++account_->refusals;
     access_->suspended_until = wire_.now() + kSuspension;
+    account_->refused_until = access_->suspended_until;
     suspend(tried);
 }
 
@@ -104,6 +110,26 @@ void Bmc::prove() {
     access_->doubted_until.reset();
     access_->suspended_until.reset();
     account_->is_proven = true;
+}
+
+void Bmc::note_login() {
+    prove();
+    account_->refusing.clear();
+    account_->rests_until.reset();
+}
+
+// One try passes at once: these BMCs may have passwords of their own.
+void Bmc::spare_account(const std::string& tried) {
+    if (account_->refusing.size() < kMostRefusing) return;
+    const auto now = wire_.now();
+    const auto until = account_->rests_until.value_or(now);
+    if (now < until)
+        throw not_now(tried,
+                      "user " + login_.username + " is not tried now, so that the account is not locked: " +
+                          std::to_string(account_->refusing.size()) +
+                          " BMCs refused it one after the other; it is tried at one BMC every 15 minutes",
+                      until - now);
+    account_->rests_until = now + kAccountRest;
 }
 
 void Bmc::authorize(base::HttpRequest& request) const {
@@ -124,8 +150,9 @@ bool Bmc::is_basic_a_guess() const {
 asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::HttpRequest request,
                                                     Effect effect) {
     while (true) {
+        spare_account(tried);
         auto response = co_await wire_.send(tried, with_password(request), effect);
-        if (response.status < 400) prove();
+        if (response.status < 400) note_login();
         if (response.status != 401) co_return response;
         if (is_basic_a_guess()) {
             access_->is_basic_refused = true;
@@ -145,6 +172,7 @@ asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, ba
     if (account_->is_proven) co_return co_await authorized_in_turn(tried, std::move(request), effect);
     co_await root();  // one that does not answer keeps no others waiting
     const auto turn = co_await account_->turns.enter("");
+    if (account_->refused_until && wire_.now() >= *account_->refused_until) account_->refusals = 0;
     if (!account_->is_proven && account_->refusals >= kMostRefusals) {
         Complaint complaint;
         complaint.kind = ErrorKind::unauthorized;
@@ -152,7 +180,7 @@ asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, ba
             "user " + login_.username +
             " is not tried here, so that the account is not locked: " + std::to_string(account_->refusals) +
             " BMCs refused it and none accepted it; correct username or password in its "
-            "credentials Secret";
+            "credentials Secret, or it is tried again after a day";
         throw RedfishError(tried, std::move(complaint));
     }
     co_return co_await authorized_in_turn(tried, std::move(request), effect);
@@ -253,6 +281,7 @@ void Bmc::go_without_session() {
 asio::awaitable<void> Bmc::open_session(std::string target) {
     const std::string tried = "logging in to " + host();
     for (bool may_clean = true;;) {
+        spare_account(tried);
         const auto response = co_await post_session(target, access_->sends_context);
         const auto token = response.headers.find("X-Auth-Token");
         if (response.status < 300 && token) {
@@ -263,11 +292,17 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
                          : link_at(parse_object("{\"s\":" + response.body + "}"), "s");
             access_->way = Way::session;
             access_->basic_until.reset();
-            prove();
+            note_login();
             co_return;
         }
         const auto complaint = complain(response);
-        if (response.status < 300 || has_no_sessions(complaint.kind)) {
+        const bool has_none = response.status < 300 || has_no_sessions(complaint.kind);
+        // One that gave sessions before has them again when it has started.
+        if (has_none && access_->way == Way::session) {
+            go_without_session();
+            co_return;
+        }
+        if (has_none) {
             access_->way = Way::basic;
             co_return;
         }

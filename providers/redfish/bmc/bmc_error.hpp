@@ -21,7 +21,7 @@ enum class ErrorKind {
     busy,                 // not now: starting up, in POST, too many requests; retry_after may say when
     state_conflict,       // refused because of the host's state; often it is already as wanted
     unauthorized,         // 401
-    session_limit,        // no more sessions
+    session_limit,        // there is no session to be had now, or no login to be tried: nothing was asked for
     license,              // a licence is missing; nothing helps but a person
     password_change,      // the account must change its password first
     forbidden,            // the account lacks a privilege

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/task_group.hpp"
@@ -99,17 +100,19 @@ asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
     if (same) {
         if (known->retry_mark != host.retry_mark) known->bmc.try_again();
         known->retry_mark = host.retry_mark;
+        // A Secret whose metadata alone changed, as with our finalizer, is another version of the same login.
+        known->credentials = credentials.version;
         co_return known;
     }
-    const auto before = std::move(known);
     auto account = account_of(credentials, host.bmc.credentials);
     auto access = access_of(host, credentials.login);
-    known = std::make_shared<Station>(wire_options(host, settings_), std::move(credentials.login),
-                                      std::move(account), std::move(access), host, traffic_);
-    known->credentials = credentials.version;
-    remember(*known, host);
-    if (has_quirk(host.quirks, quirks::kBasicAuth)) known->bmc.forgo_sessions();
-    const auto made = known;
+    // Throws where the address cannot be used: then the one before is kept, with its session.
+    const auto made = std::make_shared<Station>(wire_options(host, settings_), std::move(credentials.login),
+                                                std::move(account), std::move(access), host, traffic_);
+    made->credentials = credentials.version;
+    remember(*made, host);
+    if (has_quirk(host.quirks, quirks::kBasicAuth)) made->bmc.forgo_sessions();
+    const auto before = std::exchange(known, made);
     if (before) co_await end(before);
     co_return made;
 }
@@ -125,7 +128,11 @@ std::shared_ptr<Account> BmcConnections::account_of(const Credentials& credentia
     std::set<std::string> urls;
     for (const auto& host : inventory_.hosts(settings_.namespace_, settings_.name)) {
         if (host->bmc.credentials == reference) urls.insert(host->bmc.url);
-        if (host->refused_credentials == credentials.version && !wants_retry(*host)) ++account->refusals;
+        if (host->refused_credentials == credentials.version && !wants_retry(*host)) {
+            ++account->refusals;
+            const auto until = traffic_.environment.clock.now() + rest_of_suspension(*host);
+            account->refused_until = std::max(account->refused_until.value_or(until), until);
+        }
         if (host->accepted_credentials == credentials.version) account->is_proven = true;
     }
     account->bmcs = urls.size();

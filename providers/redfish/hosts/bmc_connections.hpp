@@ -37,7 +37,8 @@ struct Station {
     Hardware hardware;
     std::optional<Details> details;
     base::TimePoint details_at{};
-    std::string power_meter;  // its link; empty: there is none, or it tells nothing
+    int incomplete_details = 0;  // read in a row with parts that could not be
+    std::string power_meter;     // its link; empty: there is none, or it tells nothing
     std::optional<std::int64_t> watts;
     base::TimePoint watts_at{};
     std::string boot_obstacle;  // why it cannot be booted as its provider wants; empty: nothing is known

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "api/names.hpp"
+#include "base/backoff.hpp"
 #include "base/log.hpp"
+#include "base/saturating.hpp"
 #include "base/uuid.hpp"
 
 namespace providers::redfish {
@@ -12,6 +14,9 @@ namespace {
 
 // Addresses and processors change with a screwdriver.
 constexpr base::Duration kDetailsAge = std::chrono::hours{24};
+// Parts that could not be read are asked for again with all others: what is refused for good must not cost
+// a hundred requests at each look.
+constexpr base::Backoff kUnreadPause{std::chrono::minutes{5}, kDetailsAge};
 constexpr base::Duration kWattsAge = std::chrono::minutes{10};
 
 void explain(HostReport& report, std::string reason, std::string message) {
@@ -71,9 +76,14 @@ asio::awaitable<void> Examiner::measure(std::shared_ptr<Station> station, System
 
 // What could not be read is as it was when it last could.
 asio::awaitable<void> Examiner::read_details(std::shared_ptr<Station> station, System system) {
-    const bool is_fresh = station->details && clock_.now() - station->details_at < kDetailsAge;
-    if (is_fresh && station->details->unread.empty()) co_return;
+    const int incomplete = station->incomplete_details;
+    const auto age = incomplete > 0 ? kUnreadPause.after(incomplete) : kDetailsAge;
+    if (station->details && clock_.now() - station->details_at < age) co_return;
     auto details = co_await station->hardware.details(std::move(system));
+    if (details.unread.empty())
+        station->incomplete_details = 0;
+    else
+        base::count_up(station->incomplete_details);
     if (!details.unread.contains(Part::chassis)) station->power_meter = details.power_meter;
     station->details = std::move(details);
     station->details_at = clock_.now();
@@ -137,14 +147,20 @@ asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station>
                                              HostReport& report) {
     report.boot_obstacle = station->boot_obstacle;
     const bool is_due = station->is_undo_due || station->details_at != station->boot_looked_at;
-    const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);
     const bool is_theirs = report.lock && !report.lock->is_usable;
-    if (!is_due || is_theirs || !fresh || fresh->use.owner) co_return;
+    if (!is_due || is_theirs || host.use.owner) co_return;
     try {
         station->boot_obstacle = co_await preparation_.obstacle(station, system);
+        report.boot_obstacle = station->boot_obstacle;
+        // A claim that has taken it meanwhile prepares it for itself.
+        const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);
+        if (!fresh || fresh->use.owner) co_return;
+        // Where others may be at work, only what is known to be left by us is undone.
+        const bool is_quiet = system.power == PowerState::off && !host.is_in_maintenance;
+        const bool may_undo = station->is_undo_due || is_quiet;
+        if (!may_undo) co_return;
         if (base::same_uuid(system.uuid, host.system_uuid))
-            co_await preparation_.undo(std::move(host), station, std::move(system));
-        station->is_undo_due = false;
+            co_await preparation_.undo(host, station, std::move(system));
         station->boot_looked_at = station->details_at;
     } catch (const RedfishError& error) {
         if (station->is_undo_due)

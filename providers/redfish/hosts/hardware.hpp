@@ -34,7 +34,7 @@ struct TaskOutcome {
     std::string words;  // of the BMC, for a failure
 };
 
-// What changes seldom and is read once a day; what could not be read is asked for again at the next look.
+// What changes seldom and is read once a day; where parts could not be read, sooner, with growing pauses.
 struct Details {
     std::set<Part> unread;
     std::vector<std::string> macs;

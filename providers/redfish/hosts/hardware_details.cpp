@@ -140,11 +140,13 @@ asio::awaitable<void> Hardware::read_disks(System system, Details& details) {
         }
     }
     if (!details.disks.empty() || system.simple_storage.empty()) co_return;
+    read = 0;
     const auto simple = co_await members_of("SimpleStorage", system.simple_storage, details.flaws);
     for (const auto& link : simple) {
         const auto resource = co_await find_once(link);
         if (!resource) continue;
         for (const auto& device : array_at(resource->body, "Devices")) {
+            if (++read > kMostDisks) co_return;
             const auto disk = device.is_object() ? disk_of(device.get_object()) : std::nullopt;
             if (disk && disk->size_gb > 0) add(details.disks, *disk);
         }

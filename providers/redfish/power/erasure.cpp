@@ -8,8 +8,14 @@ namespace {
 constexpr base::Duration kWipePoll = std::chrono::seconds{15};
 // A person has to do something first.
 constexpr base::Duration kNextErasure = std::chrono::minutes{5};
-// So often an erasure whose task vanished or failed is begun again.
+// So often an erasure that was refused, or whose task vanished or failed, is begun again.
 constexpr int kWipeAttempts = 3;
+
+// The BMC heard the request and does not say that it may take it later.
+bool is_refusal(ErrorKind kind) {
+    return kind == ErrorKind::invalid_request || kind == ErrorKind::parameter_missing ||
+           kind == ErrorKind::state_conflict || kind == ErrorKind::other;
+}
 
 }  // namespace
 
@@ -61,7 +67,8 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(std::string name, st
     try {
         task = co_await station->hardware.erase_drive(drive);
     } catch (const RedfishError& error) {
-        is_impossible = error.kind() == ErrorKind::unsupported;
+        is_impossible = is_impossibility(error.complaint);
+        if (is_refusal(error.kind())) ++wipe.attempts;
         if (!is_impossible) throw;
     }
     if (is_impossible)

@@ -116,6 +116,9 @@ asio::awaitable<void> Sleeper::undo_preparation(MachineIdentity identity, Host h
         station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
         const auto system = co_await station->hardware.system();
+        // What another cluster prepared for its claim may look like ours.
+        const bool is_theirs = co_await lock_.is_of_others(identity, station, system);
+        if (is_theirs) co_return;
         if (base::same_uuid(system.uuid, host.system_uuid))
             co_await preparation_.undo(std::move(host), station, system);
         else
@@ -202,8 +205,10 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     const bool is_on = system.power == PowerState::on || system.power == PowerState::powering_on;
     // What the BMC took may not stand on the host yet. Later it does, until the host was off again.
     const bool is_woken = host.use.stage == HostStage::powering_on && progress.on_taken.has_value();
-    if (is_on && !is_woken && !is_ours(host))
+    if (is_on && !is_woken && !is_ours(host)) {
+        station->is_undo_due = true;
         co_return co_await leave_on(std::move(command), std::move(host));
+    }
     const bool is_doubtful = progress.may_be_on || !progress.has_system;
     progress.has_ready_node = is_doubtful && co_await fleet_.inventory().has_ready_node(host);
     if (progress.has_ready_node && !progress.has_system) {

@@ -159,8 +159,10 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
         co_return not_ready("the BMC of host " + name + " says that its system is " + system.state,
                             kBusyRetry);
     const auto cause = cause_of(host, progress, clock_.now());
-    if (is_coming(system) && cause == Cause::others)
+    if (is_coming(system) && cause == Cause::others) {
+        note_left(spec, *station, name);
         co_return co_await leave_to_others(std::move(spec), std::move(host), kFoundOn);
+    }
     if (progress.on_asked && is_coming(system)) progress.has_been_on = true;
     if (is_coming(system)) progress.task.clear();
     const bool works = co_await is_task_under_way(station, progress);
@@ -223,6 +225,11 @@ asio::awaitable<EnsureResult> Waker::give_up(MachineSpec spec, Host host, std::s
                               what + ", but its Node is Ready: its BMC is asked again");
     machine.retry_after = kNamelessRetry;
     co_return machine;
+}
+
+// Its next look undoes what was prepared for its boot.
+void Waker::note_left(const MachineSpec& spec, Station& station, const std::string& host) {
+    station.is_undo_due = station.is_undo_due || progress_.of(host, spec.identity.claim_uid).is_prepared;
 }
 
 asio::awaitable<EnsureResult> Waker::leave_to_others(MachineSpec spec, Host host, std::string why) {
@@ -321,11 +328,12 @@ asio::awaitable<std::optional<EnsureResult>> Waker::lock(MachineSpec spec, Host 
                                                          std::shared_ptr<Station> station, System system) {
     if (!lock_.is_wanted()) co_return std::nullopt;
     const auto name = host.name;
-    const auto attempt = co_await lock_.take(spec.identity, host, std::move(station), std::move(system));
+    const auto attempt = co_await lock_.take(spec.identity, host, station, std::move(system));
     switch (attempt.outcome) {
         case LockOutcome::held:
             break;
         case LockOutcome::others:
+            note_left(spec, *station, name);
             co_return co_await leave_to_others(std::move(spec), std::move(host), attempt.message);
         case LockOutcome::unusable:
             co_return failed(attempt.reason, "host " + name + ": " + attempt.message);

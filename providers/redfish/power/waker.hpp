@@ -61,6 +61,7 @@ private:
     asio::awaitable<bool> is_task_under_way(std::shared_ptr<Station> station, Progress& progress);
     asio::awaitable<EnsureResult> await_identity(MachineSpec spec, Host host);
     asio::awaitable<EnsureResult> give_up(MachineSpec spec, Host host, std::string why);
+    void note_left(const MachineSpec& spec, Station& station, const std::string& host);
     // Another cluster has it, or somebody turned it on, as `why` says: it is given back as it is, and the
     // claim gets another one.
     asio::awaitable<EnsureResult> leave_to_others(MachineSpec spec, Host host, std::string why);

@@ -356,6 +356,11 @@ TEST_CASE("a provider's Secret is read again when its hosts refuse it") {
     rack.run_for(seconds{4});
     const kube::ObjectKey provider{"default", test::rack_provider().metadata.name};
     CHECK(told == std::vector{provider});
+    for (int host = 0; host < 20; ++host) {
+        rack.put("host-" + std::to_string(host));
+        rack.run_for(seconds{3});
+    }
+    told.clear();
     rack.run_for(minutes{10});
     CHECK(told.size() >= 10);
     CHECK(told.size() <= 30);
@@ -444,4 +449,20 @@ TEST_CASE("whether the Node of a host's claim is Ready is what the API server sa
         objects::set_condition(own.status.conditions, "Ready", api::ConditionStatus::True);
     });
     CHECK(is_ready());
+}
+
+TEST_CASE("a backend that is made anew leaves no session of the one before on a BMC") {
+    Rack rack;
+    auto& bmc = rack.put("a");
+    rack.start();
+    rack.run_for(seconds{20});
+    REQUIRE(bmc.sessions() == 1);
+    const api::ObjectKey provider{"default", test::rack_provider().metadata.name};
+    for (int request = 31; request < 34; ++request) {
+        rack.server.edit<NodeSmithProvider>(provider, [&](NodeSmithProvider& edited) {
+            edited.spec.redfish->timeouts.request.value = seconds{request};
+        });
+        rack.run_for(minutes{1});
+        CHECK(bmc.sessions() == 1);
+    }
 }

@@ -222,3 +222,112 @@ TEST_CASE("a resource that was refused once is asked for again when the session 
     bmc.expire_sessions();
     CHECK(look(world, "a").reason.empty());
 }
+
+TEST_CASE("a Secret that several BMCs refused is tried again once a day as well") {
+    for (const bool restarts : {true, false}) {
+        World world;
+        const std::vector<std::string> names{"a", "b", "c"};
+        for (const auto& name : names) {
+            world.add(name);
+            world.odd(name).add({.is_for = kLogin, .instead = refusal(401)});
+        }
+        for (const auto& name : names) CHECK(look(world, name).reason == "Unauthorized");
+        for (const auto& name : names) world.odd(name).clear();
+        world.pass(hours{2});
+        for (const auto& name : names) CHECK(look(world, name).reason == "Unauthorized");
+        if (restarts) world.restart();
+        for (const auto& name : names) look(world, name);
+        world.pass(hours{23});
+        for (const auto& name : names) CHECK(look(world, name).reason.empty());
+    }
+}
+
+TEST_CASE("a BMC that gave sessions has them also when it says for a while that there are none") {
+    World world;
+    auto& bmc = world.add("a");
+    CHECK(look(world, "a").reason.empty());
+    bmc.expire_sessions();
+    world.odd("a").add({.is_for = uses_basic, .instead = refusal(401)});
+    auto& starting = world.odd("a").add({.is_for = kLogin, .instead = refusal(404)});
+    for (int i = 0; i < 5; ++i) {
+        const auto report = look(world, "a");
+        CHECK(report.reason == "Busy");
+        CHECK(report.refused_credentials.empty());
+        world.pass(minutes{1});
+    }
+    starting.times = 0;
+    CHECK(look(world, "a").reason.empty());
+    CHECK(bmc.sessions() == 1);
+}
+
+TEST_CASE("an address that cannot be used leaves no session open") {
+    World world;
+    auto& bmc = world.add("a");
+    CHECK(look(world, "a").reason.empty());
+    world.host("a").bmc.url = "no address";
+    CHECK(look(world, "a").reason == "InvalidHost");
+    world.host("a").bmc.url = "https://a";
+    CHECK(look(world, "a").reason.empty());
+    CHECK(bmc.sessions() == 1);
+}
+
+TEST_CASE("a Secret that got another version, and the same login, is not tried once more") {
+    World world;
+    world.add("a");
+    world.host("a").bmc.credentials = providers::SecretName{"own", ""};
+    world.inventory.secrets["own"] = world.config.credentials;
+    const auto logins = count(world, "a", kLogin);
+    world.odd("a").add({.is_for = kLogin, .instead = refusal(401)});
+    CHECK(look(world, "a").reason == "Unauthorized");
+    // As our finalizer changes it.
+    world.inventory.secret_version = "2";
+    CHECK(look(world, "a").reason == "Unauthorized");
+    world.restart();
+    CHECK(look(world, "a").reason == "Unauthorized");
+    CHECK(*logins == 1);
+}
+
+TEST_CASE("a shutdown that could not be asked for, as there was no session, uses up no time for it") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    world.odd("a").add({.is_for = requests("POST", "ComputerSystem.Reset"), .instead = refusal(401)});
+    world.odd("a").add({.is_for = kLogin, .instead = refusal(503, "SessionLimitExceeded")});
+    world.odd("a").add({.is_for = uses_basic, .instead = refusal(401)});
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{5}));
+    world.odd("a").clear();
+    CHECK(world.put_to_sleep(claim));
+    CHECK(bmc.power() == Power::off);
+    for (const auto& exchange : bmc.exchanges()) CHECK(exchange.body.find("ForceOff") == std::string::npos);
+}
+
+TEST_CASE("an account of many BMCs that was accepted and is refused is not tried at all of them") {
+    World world;
+    std::vector<std::string> names;
+    for (char name = 'a'; name <= 'p'; ++name) names.emplace_back(1, name);
+    int logins = 0;
+    for (const auto& name : names) world.add(name);
+    for (const auto& name : names) REQUIRE(look(world, name).reason.empty());
+    for (const auto& name : names) {
+        world.bmc(name).expire_sessions();
+        world.odd(name).add({.is_for =
+                                 [&logins](const base::HttpRequest& request) {
+                                     const bool is_login = kLogin(request) || uses_basic(request);
+                                     logins += is_login ? 1 : 0;
+                                     return is_login;
+                                 },
+                             .instead = refusal(401)});
+    }
+    for (int i = 0; i < 60; ++i) {
+        for (const auto& name : names) look(world, name);
+        world.pass(minutes{1});
+    }
+    // Six while three of them refuse it twice, and one each quarter of an hour.
+    CHECK(logins <= 12);
+    CHECK(look(world, "p").message.find("every 15 minutes") != std::string::npos);
+    for (const auto& name : names) world.odd(name).clear();
+    world.pass(minutes{15});
+    std::size_t well = 0;
+    for (const auto& name : names) well += look(world, name).reason.empty() ? 1 : 0;
+    CHECK(well >= names.size() - 6);
+}

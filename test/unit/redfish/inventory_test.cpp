@@ -248,3 +248,25 @@ TEST_CASE("a serial number of blanks is none, and a product's number is no seria
     CHECK(report.serial_number.empty());
     CHECK(report.flaws.empty());
 }
+
+TEST_CASE("a controller that tells of hundreds of disks costs no more than the status of a host holds") {
+    World world;
+    world.add("a");
+    const std::string simple = "/redfish/v1/Systems/Blade1/SimpleStorage";
+    const std::string linked = R"({"Storage":null,"SimpleStorage":{"@odata.id":")" + simple + R"("}})";
+    world.odd("a").add({.is_for = redfish_simulator::requests("GET", "/Systems/Blade1"),
+                        .alter = redfish_simulator::merging(linked)});
+    base::HttpResponse storage;
+    storage.status = 200;
+    storage.body = R"({"Members":[{"@odata.id":")" + simple + R"(/1"}],"Devices":[)";
+    for (int gigabytes = 1; gigabytes <= 300; ++gigabytes)
+        storage.body += (gigabytes > 1 ? "," : "") + std::string(R"({"CapacityBytes":)") +
+                        std::to_string(gigabytes) + "000000000}";
+    storage.body += "]}";
+    world.odd("a").add({.is_for =
+                            [](const base::HttpRequest& request) {
+                                return request.target.find("SimpleStorage") != std::string::npos;
+                            },
+                        .instead = storage});
+    CHECK(world.examine("a").disks.size() == 48);
+}

@@ -347,6 +347,20 @@ TEST_CASE("a host's drives are erased before it is anybody's again") {
         CHECK(world.host("a").use.owner);
         CHECK(world.host("a").use.stage == HostStage::wiping);
     }
+    SECTION("an erasure that the BMC refuses is not asked for all the time") {
+        int asked = 0;
+        world.odd("a").add({.is_for =
+                                [&asked](const base::HttpRequest& request) {
+                                    const bool erases = request.target.ends_with("Drive.SecureErase");
+                                    asked += erases ? 1 : 0;
+                                    return erases;
+                                },
+                            .instead = redfish_simulator::refusal(400)});
+        CHECK_FALSE(world.put_to_sleep(claim, minutes{30}));
+        CHECK(asked >= 3);
+        CHECK(asked <= 30);
+        CHECK(claim.outcome.find("WipeFailed") == 0);
+    }
     SECTION("a drive that cannot be erased is said, not passed over") {
         bmc.profile().can_erase = false;
         CHECK_FALSE(world.put_to_sleep(claim));

@@ -144,6 +144,17 @@ TEST_CASE("a part that cannot be read costs that part, and is asked for again at
     }
 }
 
+TEST_CASE("a part that can never be read has the others read less and less often") {
+    World world;
+    auto& bmc = world.add("a", {.tells_processors = true});
+    world.odd("a").add({.is_for = requests("GET", "Storage"), .instead = refusal(403)});
+    for (int look = 0; look < 144; ++look) {
+        CHECK(world.examine("a").reason.empty());
+        world.pass(minutes{10});
+    }
+    CHECK(bmc.count("GET", "/Processors") < 40);
+}
+
 TEST_CASE("a part that does not answer keeps a look waiting once an hour") {
     World world;
     auto& bmc = world.add("a", {.port_gbps = {25}});

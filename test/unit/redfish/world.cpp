@@ -55,7 +55,7 @@ void Inventory::announce(const Host& host, std::string reason, std::string messa
 asio::awaitable<providers::SecretData> Inventory::secret(std::string, std::string name) {
     const auto found = secrets.find(name);
     if (found == secrets.end()) throw providers::CredentialsError("there is no Secret " + name);
-    co_return providers::SecretData{found->second, name + "@1"};
+    co_return providers::SecretData{found->second, name + "@" + secret_version};
 }
 
 World::World(api::v1alpha1::RedfishSpec spec)

@@ -51,6 +51,7 @@ public:
     std::vector<std::string> announced;  // "REASON HOST MESSAGE"
     std::function<void()> on_announcement;
     std::map<std::string, std::map<std::string, std::string>> secrets;
+    std::string secret_version = "1";  // of all of them
 };
 
 struct World {
