@@ -303,7 +303,7 @@ MUTATIONS = [
     Mutation("count only failures after a host was turned on", "hosts that fail hide one that works", "providers/redfish",
              Edit("note_failure", r"if \((use\.stage == HostStage::reserved)\)", "false")),
     Mutation("give a host back as it was prepared", "whoever turns it on boots our image", "providers/redfish",
-             Edit("undo_preparation", r"if \((settings_\.spec\.boot\.method == BootMethod::Disk)\)", "true")),
+             Edit("undo_preparation", r"has_preparation = (settings_\.spec\.boot\.method != BootMethod::Disk);", "false")),
     Mutation("eject what others inserted", "somebody's installation breaks off", "providers/redfish",
              Edit("eject_media", r"slot\.is_inserted && (test\(slot\))", "true")),
     Mutation("try a changed password at every BMC", "a directory locks the account", "providers/redfish",

@@ -110,7 +110,8 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
 // Nothing runs there that we turned on, but its boot may have been prepared. Whoever turns it on next must
 // not boot our image. What cannot be undone now is undone when its BMC answers.
 asio::awaitable<void> Sleeper::undo_preparation(MachineIdentity identity, Host host) {
-    if (settings_.spec.boot.method == BootMethod::Disk) co_return;
+    const bool has_preparation = settings_.spec.boot.method != BootMethod::Disk;
+    if (!has_preparation && !lock_.is_wanted()) co_return;
     std::shared_ptr<Station> station;
     try {
         station = co_await fleet_.station(host);
@@ -119,10 +120,12 @@ asio::awaitable<void> Sleeper::undo_preparation(MachineIdentity identity, Host h
         // What another cluster prepared for its claim may look like ours.
         const bool is_theirs = co_await lock_.is_of_others(identity, station, system);
         if (is_theirs) co_return;
-        if (base::same_uuid(system.uuid, host.system_uuid))
-            co_await preparation_.undo(std::move(host), station, system);
-        else
-            station->is_undo_due = true;
+        const bool is_it = base::same_uuid(system.uuid, host.system_uuid);
+        if (is_it && has_preparation) co_await preparation_.undo(std::move(host), station, system);
+        // A process may have died between the lock and what would have followed.
+        if (is_it && system.power == PowerState::off)
+            co_await lock_.release(std::move(identity), station, system);
+        if (!is_it) station->is_undo_due = true;
     } catch (const RedfishError&) {
         if (station) station->is_undo_due = true;
     } catch (const std::invalid_argument&) {

@@ -89,6 +89,7 @@ TEST_CASE("a claim without a status makes no machine while it is not known which
             objects::set_condition(provider.status.conditions, conditions::kReady,
                                    api::ConditionStatus::False, objects::kStart, "MissingPrivileges");
         });
+        machines.clear();
         lose_status(world);
         REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotKnown"; }));
     }
