@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/log.hpp"
@@ -25,10 +26,10 @@ std::vector<std::string> names_of(const std::vector<ClaimPointer>& claims) {
     return names;
 }
 
-}  // namespace
-
-asio::awaitable<bool> verified_gone(std::shared_ptr<providers::Provider> backend,
-                                    providers::MachineIdentity identity, providers::MachineRecord record) {
+// nullopt: the provider cannot tell now.
+asio::awaitable<std::optional<bool>> is_gone(std::shared_ptr<providers::Provider> backend,
+                                             providers::MachineIdentity identity,
+                                             providers::MachineRecord record) {
     try {
         const auto machine = co_await backend->get(identity, record);
         co_return !machine;
@@ -38,8 +39,16 @@ asio::awaitable<bool> verified_gone(std::shared_ptr<providers::Provider> backend
         base::log::debug(
             "Cannot tell whether a machine exists",
             {{"claim", identity.claim_name}, {"machine", record.machine_id}, {"error", error.what()}});
-        co_return false;
+        co_return std::nullopt;
     }
+}
+
+}  // namespace
+
+asio::awaitable<bool> verified_gone(std::shared_ptr<providers::Provider> backend,
+                                    providers::MachineIdentity identity, providers::MachineRecord record) {
+    const auto gone = co_await is_gone(std::move(backend), std::move(identity), std::move(record));
+    co_return gone.value_or(false);
 }
 
 // A machine that is there again takes back what was reported of it.
@@ -66,16 +75,19 @@ asio::awaitable<void> MachineCensus::report_vanished(ProviderPointer object, Bac
     std::ranges::copy(keepers_of_nothing(machines, api::key_of(*object), informers_),
                       std::back_inserter(claims));
     std::vector<ClaimPointer> vanished;
+    std::size_t untold = 0;  // not listed either: they may be gone as well
     for (const auto& claim : claims) {
         const auto identity = claim::identity_of(*claim, instances_.cluster_id(), object->metadata.uid);
-        const bool is_gone = co_await verified_gone(backend, identity, claim::record_of(claim->status));
-        if (is_gone) vanished.push_back(claim);
+        const auto gone = co_await is_gone(backend, identity, claim::record_of(claim->status));
+        if (!gone) ++untold;
+        if (gone.value_or(false)) vanished.push_back(claim);
     }
     const auto all = in_service(api::key_of(*object), informers_);
     std::string how_many;
-    if (are_many(vanished.size(), all.size()))
+    if (!vanished.empty() && are_many(vanished.size() + untold, all.size()))
         how_many = std::to_string(vanished.size()) + " of " + base::counted(std::ssize(all), "machine") +
-                   " of the provider are gone at once";
+                   " of the provider are gone at once" +
+                   (untold > 0 ? ", and " + std::to_string(untold) + " more may be" : "");
     co_await report_many(object, vanished, how_many);
     const auto doubt =
         how_many.empty() ? "" : "and " + how_many + ", which is not believed before a person has looked";

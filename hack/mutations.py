@@ -356,6 +356,8 @@ MUTATIONS = [
              Edit("start_again", r"(why = co_await why_left_off\(look, others_online\(look\.host, \*state\)\);)", "")),
     Mutation("take a full storage of images for one of disks", "no machine is made though there is room", "providers/proxmox",
              Edit("after_failure", r"(failed\.lacks_disk_room = false;)", "")),
+    Mutation("count only machines that are told to be gone", "all claims of a provider are given up one by one", "controllers",
+             Edit("report_vanished", r"vanished\.size\(\)( \+ untold), all", "")),
     Mutation("keep a book of addresses for each provider", "two machines have one address", "controllers",
              Edit("takes", r"return (std::ranges::any_of\([^;]+\));", "false")),
     Mutation("let equal ranges of different networks share a book", "a second site's addresses are exhausted", "controllers",

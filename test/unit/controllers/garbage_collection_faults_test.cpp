@@ -2,6 +2,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/orphan_world.hpp"
 
@@ -44,6 +45,31 @@ TEST_CASE("an orphan whose removal is refused for good keeps no other from being
     // The rest of the round is done as well: a machine that somebody destroyed is missed.
     world.cloud.destroy(world.claim("c")->status.machineID);
     CHECK(world.run_until([&] { return world.gone("c"); }, 10min));
+}
+
+namespace {
+
+// Of the machines that are not listed any more the provider can tell of the first alone.
+class TellsOnce final : public fake::ProviderCalls {
+    void before(const std::string& method) override {
+        if (method == "list") told_ = false;
+        if (method == "get" && std::exchange(told_, true)) throw providers::ProviderError("595 no route");
+    }
+    bool told_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("a machine that the provider cannot tell of counts among those that vanished at once") {
+    World world;
+    TellsOnce calls;
+    for (const auto* name : {"c", "d"}) world.launch(name);
+    Process process(world, nullptr, &calls);
+    REQUIRE(world.run_until([&] { return world.ready("c") && world.ready("d"); }));
+    for (const auto* name : {"c", "d"}) world.cloud.destroy(world.claim(name)->status.machineID);
+    world.run(20min);
+    CHECK_FALSE(world.gone("c"));
+    CHECK_FALSE(world.gone("d"));
 }
 
 TEST_CASE("a host that could not be looked at for half-made machines is said") {
