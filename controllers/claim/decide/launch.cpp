@@ -125,9 +125,9 @@ std::optional<std::string> why_withdrawn(const Situation& s) {
     return "pool " + s.pool->metadata.name + " offers no machines of " + size_text(size) + " any more";
 }
 
-// Returns whether a name that somebody has stands in the way. A machine that got its certificate has that name
-// itself, whatever UUID its Node shows. Where a person's claim has a machine already, it goes the way of any
-// machine whose Node does not appear, which has an end.
+// Returns whether a name that somebody has stands in the way. A machine that got its certificate has that
+// name itself, whatever UUID its Node shows. Where a person's claim has a machine already, it goes the way of
+// any machine whose Node does not appear, which has an end.
 bool must_heed_name(const Situation& s) {
     const auto& status = s.claim.status;
     const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);

@@ -76,7 +76,8 @@ TEST_CASE("a file is read whole, and a missing one is named") {
     std::ofstream(path) << content;
     CHECK(base::read_file(path) == content);
     CHECK(base::read_file(path, content.size()) == content);
-    CHECK_THROWS_WITH(base::read_file(path, content.size() - 1), "reading " + path + ": more than 99999 bytes");
+    CHECK_THROWS_WITH(base::read_file(path, content.size() - 1),
+                      "reading " + path + ": more than 99999 bytes");
     std::remove(path.c_str());
     CHECK_THROWS_WITH(base::read_file(path), "reading " + path + ": No such file or directory");
     CHECK_THROWS_WITH(base::read_file("/tmp"), "reading /tmp: Is a directory");
