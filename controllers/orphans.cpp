@@ -1,7 +1,6 @@
 #include "controllers/orphans.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/state/identity.hpp"
@@ -9,6 +8,7 @@
 
 namespace controllers {
 
+using claim::is_proven;
 using providers::Machine;
 
 bool runs_on(const api::Node& node, const Machine& machine) {
@@ -17,19 +17,6 @@ bool runs_on(const api::Node& node, const Machine& machine) {
 }
 
 namespace {
-
-// What follows from its mark and its own UUID agree. A clone of one of our machines carries the mark and the
-// tags, but a UUID of its own: somebody else made it.
-bool is_proven(const Machine& machine) {
-    if (machine.is_bare_metal) return true;  // the lock on its host is ours alone to write
-    const auto& identity = machine.identity;
-    try {
-        return claim::same_uuid(identity.system_uuid,
-                                claim::system_uuid(identity.claim_uid, identity.attempt));
-    } catch (const std::invalid_argument&) {
-        return false;  // a mark that somebody wrote by hand
-    }
-}
 
 bool has_machine(const api::Node& node, const std::vector<Machine>& machines) {
     return std::ranges::any_of(machines, [&node](const Machine& m) { return runs_on(node, m); });

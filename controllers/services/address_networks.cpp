@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::size_t kMostConflicts = 16;
 
-const NodeSmithProvider* provider_in(const Informers& informers, const NodeSmithPool& pool) {
-    return informers.providers.store().get({pool.metadata.namespace_, pool.spec.providerRef}).get();
-}
-
 }  // namespace
+
+ProviderPointer provider_of_pool(const Informers& informers, const NodeSmithPool& pool) {
+    return informers.providers.store().get({pool.metadata.namespace_, pool.spec.providerRef});
+}
 
 const MachineNetwork& machine_network(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     static const MachineNetwork kDefaults;
@@ -54,7 +54,7 @@ bool may_be_one(const AddressNetwork& a, const AddressNetwork& b) {
 std::vector<AddressConflict> address_conflicts(const Informers& informers, const NodeSmithPool& pool) {
     std::vector<AddressConflict> conflicts;
     if (pool.status.addresses.empty()) return conflicts;
-    const auto* provider = provider_in(informers, pool);
+    const auto provider = provider_of_pool(informers, pool);
     for (const auto& [key, other] : informers.pools.store().all()) {
         std::map<std::string, const api::v1alpha1::AddressReservation*> held;
         for (const auto& reservation : other->status.addresses) held[reservation.address] = &reservation;
@@ -62,9 +62,9 @@ std::vector<AddressConflict> address_conflicts(const Informers& informers, const
             const auto found = held.find(own.address);
             const bool is_own = key == api::key_of(pool) && found != held.end() && *found->second == own;
             if (found == held.end() || is_own || conflicts.size() == kMostConflicts) continue;
-            const auto here = address_network(pool, provider, interface_of(own));
-            const auto there =
-                address_network(*other, provider_in(informers, *other), interface_of(*found->second));
+            const auto here = address_network(pool, provider.get(), interface_of(own));
+            const auto there = address_network(*other, provider_of_pool(informers, *other).get(),
+                                               interface_of(*found->second));
             if (may_be_one(here, there))
                 conflicts.push_back({own.address, own.claim, key, found->second->claim});
         }

@@ -20,6 +20,9 @@ struct AddressNetwork {
     std::optional<std::int32_t> vlan;
 };
 
+// Null: it is not there.
+ProviderPointer provider_of_pool(const Informers& informers, const NodeSmithPool& pool);
+
 // What a pool asks for of the network of its machines: its own template's, else its provider's.
 const api::v1alpha1::MachineNetwork& machine_network(const NodeSmithPool& pool,
                                                      const NodeSmithProvider* provider);

@@ -171,14 +171,14 @@ asio::awaitable<std::variant<Addresses::Reserved, Addresses::Refusal>> Addresses
 
 std::set<std::string> Addresses::taken(const NodeSmithPool& pool, const MachineNetwork& network) const {
     std::set<std::string> result;
-    const Book book(pool, provider_of_pool(pool), network);
+    const Book book(pool, provider_of_pool(informers_, pool), network);
     for (const auto& one : bootstrap::by_interface(network)) {
         if (!one.gateway.empty()) result.insert(canonical_address(one.gateway));
         if (one.ipv6 && !one.ipv6->gateway.empty()) result.insert(canonical_address(one.ipv6->gateway));
         for (const auto& route : one.routes) result.insert(canonical_address(route.via));
     }
     for (const auto& [key, other] : informers_.pools.store().all()) {
-        const auto provider = provider_of_pool(*other);
+        const auto provider = provider_of_pool(informers_, *other);
         for (const auto& reservation : other->status.addresses)
             if (book.takes(*other, provider.get(), reservation)) result.insert(reservation.address);
     }
@@ -186,10 +186,6 @@ std::set<std::string> Addresses::taken(const NodeSmithPool& pool, const MachineN
     for (const auto& [key, node] : informers_.nodes.store().all())
         result.merge(addresses_of_foreign(informers_, *node));
     return result;
-}
-
-ProviderPointer Addresses::provider_of_pool(const NodeSmithPool& pool) const {
-    return informers_.providers.store().get({pool.metadata.namespace_, pool.spec.providerRef});
 }
 
 asio::awaitable<std::string> Addresses::shared(kube::ObjectKey key, std::string claim, MachineNetwork network,
@@ -200,7 +196,7 @@ asio::awaitable<std::string> Addresses::shared(kube::ObjectKey key, std::string 
         std::ranges::find(pools.objects, key, [](const auto& pool) { return api::key_of(pool); });
     if (own == pools.objects.end())
         co_return std::string("of pool " + key.name + ", which is gone or cannot be decoded,");
-    const Book book(*own, provider_of_pool(*own), network);
+    const Book book(*own, provider_of_pool(informers_, *own), network);
     std::set<std::string> others;
     // Whether a pool that cannot be decoded shares addresses with this one is not known.
     for (const auto& pool : pools.undecodable)
@@ -209,7 +205,7 @@ asio::awaitable<std::string> Addresses::shared(kube::ObjectKey key, std::string 
     for (const auto& pool : pools.objects) {
         // Of a namespace that is not managed, another operator keeps the book.
         if (!informers_.managed.contains(pool.metadata.namespace_)) continue;
-        const auto provider = provider_of_pool(pool);
+        const auto provider = provider_of_pool(informers_, pool);
         for (const auto& reservation : pool.status.addresses) {
             const bool is_own = api::key_of(pool) == key && reservation.claim == claim;
             if (!is_own && book.takes(pool, provider.get(), reservation)) others.insert(reservation.address);

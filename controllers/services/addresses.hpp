@@ -55,7 +55,6 @@ private:
     // all alone.
     asio::awaitable<std::string> shared(kube::ObjectKey pool, std::string claim,
                                         api::v1alpha1::MachineNetwork network, Reserved reserved);
-    ProviderPointer provider_of_pool(const NodeSmithPool& pool) const;
     asio::awaitable<void> give_back(kube::ObjectKey pool, std::string claim);
     std::set<std::string> taken(const NodeSmithPool& pool,
                                 const api::v1alpha1::MachineNetwork& network) const;

@@ -41,6 +41,16 @@ providers::MachineRecord record_of(const ClaimStatus& status) {
     return {status.host, status.machineID, status.taskRef};
 }
 
+bool is_proven(const providers::Machine& machine) {
+    if (machine.is_bare_metal) return true;  // the lock on its host is ours alone to write
+    const auto& identity = machine.identity;
+    try {
+        return same_uuid(identity.system_uuid, system_uuid(identity.claim_uid, identity.attempt));
+    } catch (const std::invalid_argument&) {
+        return false;  // a mark that somebody wrote by hand
+    }
+}
+
 bool is_node_of(const api::Node& node, const ClaimStatus& status) {
     const auto& uuid = node.status.nodeInfo.systemUUID;
     if (!uuid.empty() && !status.systemUUID.empty()) return same_uuid(uuid, status.systemUUID);

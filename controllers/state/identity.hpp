@@ -26,6 +26,10 @@ providers::MachineIdentity identity_of(const NodeSmithClaim& claim, const std::s
 // What the claim's status holds of its machine; a claim without a machineID has an empty record.
 providers::MachineRecord record_of(const ClaimStatus& status);
 
+// The machine's UUID follows from its mark. A clone carries the mark, but a UUID of its own: somebody else
+// made it. An adopted machine has another UUID, too.
+bool is_proven(const providers::Machine& machine);
+
 // The Node runs on the claim's machine: equal system UUIDs, or, where one of them is not known, equal
 // providerIDs.
 bool is_node_of(const api::Node& node, const ClaimStatus& status);

@@ -1,7 +1,6 @@
 #include "controllers/claim/act/recovery.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "controllers/state/identity.hpp"
 #include "controllers/state/limits.hpp"
@@ -13,17 +12,6 @@ namespace controllers::claim {
 namespace {
 
 constexpr base::Duration kUnreadRetry = std::chrono::seconds{30};
-
-// Its UUID follows from its mark: a clone has another one, and so has a machine that was adopted.
-bool is_proven(const providers::Machine& machine) {
-    const auto& identity = machine.identity;
-    if (machine.is_bare_metal) return true;
-    try {
-        return same_uuid(identity.system_uuid, system_uuid(identity.claim_uid, identity.attempt));
-    } catch (const std::invalid_argument&) {
-        return false;
-    }
-}
 
 // A Node that is Ready and shows the UUID of an attempt of the claim: its machine exists, though a provider
 // whose account lost rights does not show it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/mac_address.hpp"
+#include "controllers/services/address_networks.hpp"
 #include "controllers/services/addresses.hpp"
 
 namespace controllers::claim {
@@ -15,9 +16,7 @@ const api::v1alpha1::CloudInit& cloud_init_of(const Observation& observation) {
 }
 
 api::v1alpha1::MachineNetwork network_of(const Observation& observation) {
-    if (observation.pool && observation.pool->spec.machineTemplate.network) {
-        return *observation.pool->spec.machineTemplate.network;
-    }
+    if (observation.pool) return machine_network(*observation.pool, observation.provider.get());
     return cloud_init_of(observation).network;
 }
 
