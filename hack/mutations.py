@@ -376,4 +376,6 @@ MUTATIONS = [
              Edit("is_recorded", r"kRegistered\)( \|\| is_of_past)", "")),
     Mutation("believe a claim's record of its Node against its host's", "a stranger's Node is taken", "controllers",
              Edit("is_recorded", r"is_of_others = (is_given_to[^;]+);", "false")),
+    Mutation("believe the list of machines about one that is taken up again", "a claim says that a machine on a dead host runs", "controllers",
+             Edit("take_up", r"auto machine = (co_await as_it_stands\(observation\.provider, std::move\(own\.front\(\)\.first\)\));", "own.front().first")),
 ]

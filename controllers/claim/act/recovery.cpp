@@ -117,7 +117,8 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
                                     "is its own: destroy the other one");
     if (own.size() == 1) {
         observation.provider = own.front().second;
-        co_return co_await record(std::move(observation), std::move(own.front().first));
+        auto machine = co_await as_it_stands(observation.provider, std::move(own.front().first));
+        co_return co_await record(std::move(observation), std::move(machine));
     }
     if (!obstacle.empty())
         co_return co_await wait(
@@ -131,6 +132,27 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
                                     "machine. No second one is made: give the provider's account its rights "
                                     "back, or delete the Node if its machine is gone");
     co_return std::nullopt;
+}
+
+// Lists of machines tell how one was when its host was last heard.
+asio::awaitable<providers::Machine> Recovery::as_it_stands(ProviderPointer provider,
+                                                           providers::Machine machine) {
+    auto now = machine;
+    now.state = providers::MachineState::starting;
+    now.message = "machine " + described(machine) + " was found, but not whether it runs";
+    const auto lookup = co_await instances_.get(api::key_of(*provider));
+    const auto* instance = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    if (!instance) co_return now;
+    try {
+        const auto found = co_await (*instance)->get(machine.identity, machine.record);
+        if (found) now.state = found->state;
+        if (found) now.message = found->message;
+    } catch (const providers::FencedError&) {
+        throw;  // this process leads no more
+    } catch (const providers::ProviderError& error) {
+        now.message += std::string(": ") + error.what();
+    }
+    co_return now;
 }
 
 asio::awaitable<kube::Result> Recovery::record(Observation observation, providers::Machine machine) {

@@ -32,6 +32,7 @@ private:
     };
     asio::awaitable<Found> look(ProviderPointer provider, const NodeSmithClaim& claim);
     asio::awaitable<kube::Result> wait(Observation observation, std::string_view reason, std::string message);
+    asio::awaitable<providers::Machine> as_it_stands(ProviderPointer provider, providers::Machine machine);
     asio::awaitable<kube::Result> record(Observation observation, providers::Machine machine);
 };
 

@@ -1,4 +1,6 @@
 // Claims whose status somebody replaced, or that a tool restored without it: their machines are found again.
+#include <set>
+
 #include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
@@ -103,14 +105,20 @@ TEST_CASE("a claim without a status makes no machine while it is not known which
 
 namespace {
 
-// A provider that does not say which machines it has.
-struct NoList final : fake::ProviderCalls {
+// A provider that does not answer to some methods.
+struct Silent final : fake::ProviderCalls {
+    explicit Silent(std::set<std::string> methods) : methods_(std::move(methods)) {}
+
     void before(const std::string& method) override {
-        if (on && method == "list") throw providers::ProviderError("list: 595 no route to host");
+        if (on && methods_.contains(method))
+            throw providers::ProviderError(method + ": 595 no route to host");
     }
     void after(const std::string&) override {}
 
     bool on = false;
+
+private:
+    std::set<std::string> methods_;
 };
 
 void set_mode(World& world, api::v1alpha1::Mode mode) {
@@ -134,10 +142,29 @@ TEST_CASE("a claim that had to wait is not held up by the machine of another one
     CHECK(world.run_until([&] { return world.ready(); }, 5min));
 }
 
+// The list of machines still shows those of a dead host as running.
+TEST_CASE("a machine that is taken up again is not said to run while its host is down") {
+    World world;
+    Silent calls({"get", "ensure"});
+    Process process(world, nullptr, &calls);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.run(2min);
+    const auto machine = world.claim()->status.machineID;
+    calls.on = true;
+    lose_status(world);
+    REQUIRE(world.run_until([&] { return world.claim()->status.machineID == machine; }, 1min));
+    CHECK(world.condition(conditions::kLaunched)->status == api::ConditionStatus::Unknown);
+    CHECK(world.condition(conditions::kLaunched)->message.find("595 no route to host") != std::string::npos);
+    calls.on = false;
+    CHECK(world.run_until([&] { return world.ready(); }, 5min));
+    CHECK(world.cloud.created() == 1);
+}
+
 TEST_CASE("a claim that is deleted without its status ends only when its machine is known, and gone") {
     World world;
     world.machines_join = false;
-    NoList calls;
+    Silent calls({"list"});
     auto process = std::make_unique<Process>(world, nullptr, &calls);
     world.launch();
     REQUIRE(world.run_until([&] {
