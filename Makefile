@@ -51,8 +51,9 @@ leaves: build ## Send the extremes of every field of the watched kinds to an API
 	KUBENODESMITH_ALL_LEAVES=1 KUBENODESMITH_BIN=$(BUILD)/bin $(PYTHON) -m pytest -q -s -p no:cacheprovider test/e2e/test_odd_objects.py -k extremes
 
 .PHONY: soak
-soak: build ## Live through a week of virtual time with obstacles that come and go (make test: six hours)
+soak: build ## Live through weeks of virtual time: with obstacles that come and go, and with workloads that do (make test: hours and days)
 	$(BUILD)/bin/simulation --soak --seeds 1 --minutes 10080
+	KUBENODESMITH_WHOLE_WEEKS=1 $(BUILD)/bin/weeks-of-disruption
 
 .PHONY: bench
 bench: build ## Run the benchmarks at small sizes and write one table of them (build/bench.md)

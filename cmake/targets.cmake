@@ -28,7 +28,7 @@ target_include_directories(project_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_link_options(project_options INTERFACE -fuse-ld=lld -Wl,--gc-sections)
 
 if(KUBENODESMITH_PRECOMPILED_HEADERS)
-  foreach(headers precompiled precompiled_tests)
+  foreach(headers precompiled precompiled_tests precompiled_worlds)
     file(WRITE ${CMAKE_BINARY_DIR}/${headers}.cpp "")
     add_library(${headers} OBJECT ${CMAKE_BINARY_DIR}/${headers}.cpp)
     target_link_libraries(${headers} PUBLIC project_options dependency_asio)
@@ -37,9 +37,10 @@ if(KUBENODESMITH_PRECOMPILED_HEADERS)
       "SHELL:-Xclang -fno-pch-timestamp")
   endforeach()
   target_compile_options(precompiled_tests PRIVATE ${test_flags})
+  target_compile_options(precompiled_worlds PRIVATE ${test_flags})
 endif()
 
-# project_precompiled(TARGET HEADERS): HEADERS is precompiled or precompiled_tests.
+# project_precompiled(TARGET HEADERS): HEADERS is precompiled, precompiled_tests or precompiled_worlds.
 function(project_precompiled name headers)
   if(KUBENODESMITH_PRECOMPILED_HEADERS)
     target_precompile_headers(${name} REUSE_FROM ${headers})
@@ -72,25 +73,28 @@ function(project_library name)
   project_together(${name})
 endfunction()
 
-# project_executable(NAME SOURCES... LINKS ...)
+# project_executable(NAME SOURCES... LINKS ... [PRECOMPILED HEADERS]): for HEADERS see project_precompiled.
 function(project_executable name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE project_options ${arg_LINKS})
   if("test_main" IN_LIST arg_LINKS)
     target_compile_options(${name} PRIVATE ${test_flags})
-    project_precompiled(${name} precompiled_tests)
+    if(NOT arg_PRECOMPILED)
+      set(arg_PRECOMPILED precompiled_tests)
+    endif()
+    project_precompiled(${name} ${arg_PRECOMPILED})
   else()
     project_precompiled(${name} precompiled)
   endif()
 endfunction()
 
-# project_test(NAME SOURCES... LINKS ...): a Catch2 program registered with ctest. Catch2 v2 has
+# project_test(NAME SOURCES... LINKS ... [PRECOMPILED HEADERS]): a Catch2 program registered with ctest. Catch2 v2 has
 # no skip: a test program that cannot run here exits with 77. The target ring-RING builds all programs
 # whose names begin with RING: ring-unit, ring-component.
 function(project_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
-  project_executable(${name} SOURCES ${arg_SOURCES} LINKS ${arg_LINKS} test_main)
+  cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;LINKS" ${ARGN})
+  project_executable(${name} SOURCES ${arg_SOURCES} LINKS ${arg_LINKS} test_main PRECOMPILED ${arg_PRECOMPILED})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
   string(REGEX MATCH "^[a-z]+" ring ${name})

@@ -275,7 +275,7 @@ asio::awaitable<void> Client::list_into(api::Resource resource, ListOptions opti
             continue;
         }
         token = read_list(*sink.read_page(), page, subject_of("GET", target)).continue_;
-        if (token.empty()) co_return;
+        if (token.empty() || options.first_page_only) co_return;
     }
 }
 

@@ -79,6 +79,7 @@ struct ListOptions {
     std::string namespace_;  // empty: all namespaces
     std::string label_selector;
     std::string field_selector;
+    bool first_page_only = false;  // where what others write has no bound and its beginning is enough
 };
 
 struct Evicted {};

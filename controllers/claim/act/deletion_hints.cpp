@@ -44,6 +44,7 @@ asio::awaitable<std::string> DeletionHints::events_about(std::string node) {
     options.namespace_ = "default";  // of objects without a namespace
     options.field_selector =
         "involvedObject.kind=Node,involvedObject.name=" + node + ",reason=" + std::string(kDeletingNode);
+    options.first_page_only = true;
     std::vector<api::Event> events;
     try {
         auto listed = co_await client_.list<api::Event>(std::move(options));

@@ -241,6 +241,12 @@ TEST_CASE_METHOD(Fixture, "pages are gathered, and read anew once if they expire
         // Fewer than of our kinds: a page is held as text, and others write objects of a MiB.
         CHECK(wire->requests[1].target == "/api/v1/pods?limit=50&continue=t%2F1");
     }
+    SECTION("no more than the first, where that is enough") {
+        wire->answers = {page("a", "t/1")};
+        kube::ListOptions options;
+        options.first_page_only = true;
+        CHECK(run(client->list<api::Pod>(std::move(options))).objects.size() == 1);
+    }
     SECTION("expired once") {
         wire->answers = {page("a", "t"), expired, page("a", "t"), page("b", "")};
         CHECK(run(client->list<api::Pod>({})).objects.size() == 2);
