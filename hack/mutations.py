@@ -378,4 +378,8 @@ MUTATIONS = [
              Edit("is_recorded", r"is_of_others = (is_given_to[^;]+);", "false")),
     Mutation("believe the list of machines about one that is taken up again", "a claim says that a machine on a dead host runs", "controllers",
              Edit("take_up", r"auto machine = (co_await as_it_stands\(observation\.provider, std::move\(own\.front\(\)\.first\)\));", "own.front().first")),
+    Mutation("take a claim whose Node is there for a new one", "a claim that lost its status while it was young leaves its machine behind", "controllers",
+             Edit("may_have_lost_status", r"metadata\.deletionTimestamp (\|\| !s\.name_taken\.empty\(\) )", "")),
+    Mutation("keep the files of a provider while its templates cannot go", "downloaded files are left, and nobody is told", "providers/proxmox",
+             Edit("remove_all", r"(const auto of_files = co_await remover_\.remove_files\(\));", "const auto of_files = of_templates > base::Duration{} ? base::Duration{} : co_await remover_.remove_files()")),
 ]

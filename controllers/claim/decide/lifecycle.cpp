@@ -117,8 +117,8 @@ Decision decide_stage(const Situation& s) {
 
 }  // namespace
 
-// A status without any condition is a new claim's, or was taken from an old one. What was found doubtful then
-// stays so until it is settled.
+// A status without any condition is a new claim's, or was taken from one that is older or whose Node is
+// there. What was found doubtful then stays so until it is settled.
 bool may_have_lost_status(const Situation& s) {
     constexpr api::Duration kNew(std::chrono::minutes{1});
     const auto& metadata = s.claim.metadata;
@@ -129,7 +129,7 @@ bool may_have_lost_status(const Situation& s) {
     if (metadata.deletionTimestamp && stated_gone(s)) return false;
     if (has_doubtful_machine(status)) return true;
     if (!status.conditions.empty()) return false;
-    return metadata.deletionTimestamp ||
+    return metadata.deletionTimestamp || !s.name_taken.empty() ||
            (metadata.creationTimestamp && later(*metadata.creationTimestamp, kNew) <= s.now);
 }
 

@@ -62,9 +62,11 @@ asio::awaitable<base::Duration> TemplateKeeper::tidy_up(bool is_making) {
 asio::awaitable<std::string> TemplateKeeper::remove_all() {
     is_leaving_ = true;
     KeptTemplates none;
-    auto wait = co_await remover_.remove_but(std::move(none));
-    if (wait == base::Duration::zero()) wait = co_await remover_.remove_files();
-    if (wait == base::Duration{}) co_return std::string();
+    const auto of_templates = co_await remover_.remove_but(std::move(none));
+    // A template that cannot go keeps no file. One that is being made may still bring one.
+    if (of_templates > base::Duration{}) remover_.expect_files();
+    const auto of_files = co_await remover_.remove_files();
+    if (sooner(of_templates, of_files) == base::Duration{}) co_return std::string();
     const auto obstacles = remover_.obstacles();
     co_return obstacles.empty() ? "templates are being removed" : obstacles;
 }

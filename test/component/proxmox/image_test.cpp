@@ -333,6 +333,26 @@ TEST_CASE("A downloaded file that cannot be deleted is tried with growing pauses
     CHECK(lab.files().empty());
 }
 
+TEST_CASE("Downloaded files go with their provider though a template cannot") {
+    ImageLab lab;
+    lab.world().storages.at("local").content.insert("import");
+    lab.simulator.faults().add_task("imgdel", ".*",
+                                    {proxmox_simulator::TaskTrouble::fail_at_once, "it is in use", ""}, 1000);
+    lab.settle(1min);
+    REQUIRE_FALSE(lab.files().empty());
+    lab.simulator.faults().clear();
+    proxmox_simulator::RequestFault refused;
+    refused.status = 500;
+    lab.simulator.faults().add("DELETE", "/nodes/[^/]+/qemu/.*", refused, 1000);
+    auto& dismantler = *lab.provider->capabilities().dismantler;
+    for (int i = 0; i < 400 && !lab.files().empty(); ++i) {
+        CHECK(lab.run(dismantler.dismantle()) != "");
+        lab.wait(3s);
+    }
+    CHECK(lab.files().empty());
+    CHECK(lab.templates().size() == 3);
+}
+
 TEST_CASE("A downloaded file goes although its host cannot be asked, or is down, when its template is made") {
     ImageLab lab;
     proxmox_simulator::RequestFault fault;

@@ -148,11 +148,17 @@ private:
         bought_[claim.metadata.uid] = std::move(launched);
     }
 
-    // What machines of a pool offer is known of its present template only.
+    // What machines of a pool offer is known of its present template and image only.
     std::string kind_of(const NodeSmithClaim& claim) const {
-        const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
-        const auto* revision = pool ? api::find(pool->spec.machineTemplate.labels, "revision") : nullptr;
-        return claim.spec.poolRef + "/" + (revision ? *revision : "");
+        const auto& namespace_ = claim.metadata.namespace_;
+        const auto* pool = world_.view.find<NodeSmithPool>({namespace_, claim.spec.poolRef});
+        if (!pool) return claim.spec.poolRef;
+        const auto* revision = api::find(pool->spec.machineTemplate.labels, "revision");
+        const auto* provider = world_.view.find<NodeSmithProvider>({namespace_, pool->spec.providerRef});
+        const bool has_image = provider && provider->spec.proxmox && provider->spec.proxmox->template_ &&
+                               provider->spec.proxmox->template_->image;
+        return claim.spec.poolRef + "/" + (revision ? *revision : "") + "/" +
+               (has_image ? provider->spec.proxmox->template_->image->url : "");
     }
 
     std::vector<Room> rooms_of_pool(const api::ObjectKey& key) const {

@@ -23,6 +23,9 @@ TEST_CASE("a claim that lost its status takes its machine up again, and makes no
     world.launch();
     auto process = std::make_unique<Process>(world);
     REQUIRE(world.run_until([&] { return world.ready(); }));
+    SECTION("while it is as young as a new claim") {
+        lose_status(world);
+    }
     world.run(2min);
     const auto before = world.claim()->status;
     SECTION("while it serves") {
