@@ -72,7 +72,7 @@ private:
             return;
         if (waits(claim, api::conditions::kLaunched,
                   {api::reasons::kLimitExceeded, api::reasons::kSecretMissing}) ||
-            waits_for_its_mark(claim)) {
+            waits_for_its_mark(claim) || has_only_copies(claim)) {
             return;
         }
         // Users may delete a pool that no operator has seen, and leave a claim of theirs for it behind.
@@ -155,6 +155,20 @@ private:
         const bool is_bare_metal = vmid == 0;
         return waits(claim, api::conditions::kMachineDeleted, {"OwnershipMismatch", "MissingPrivileges"}) &&
                (is_bare_metal || world_.administrators.untouchable().contains(vmid));
+    }
+
+    // Its status is lost, and what bears its mark is a copy of its machine that somebody made: a person has
+    // to settle that.
+    bool has_only_copies(const NodeSmithClaim& claim) const {
+        if (!waits(claim, api::conditions::kLaunched, {"MarkOfOtherMachine", "SeveralMachines"}))
+            return false;
+        const auto& machines = world_.proxmox.cluster().world.machines;
+        return std::ranges::any_of(world_.administrators.untouchable(), [&](const auto& entry) {
+            const auto machine = machines.find(entry.first);
+            if (machine == machines.end()) return false;
+            const auto mark = world_.administrators.mark_of(machine->second);
+            return mark && mark->claim_uid == claim.metadata.uid;
+        });
     }
 
     static bool waits(const NodeSmithClaim& claim, std::string_view type,
