@@ -43,7 +43,7 @@ PodPlacer::PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, 
       new_machines_(
           snapshot,
           [&](std::size_t pool, std::size_t place, const Amounts& offered) {
-              return daemons.taken_of_machine(rows.templates_of(pool) + place, offered);
+              return daemons.taken_of_machine(pool, rows.templates_of(pool) + place, offered);
           },
           classes.resource_names()),
       pool_order_(pools_in_order(snapshot)) {
