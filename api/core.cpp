@@ -14,9 +14,12 @@ BOOST_DESCRIBE_STRUCT(Node, (), (metadata, spec, status))
 
 BOOST_DESCRIBE_STRUCT(NamespaceStatus, (), (phase))
 BOOST_DESCRIBE_STRUCT(Namespace, (), (metadata, status))
-BOOST_DESCRIBE_STRUCT(LimitRangeItem, (), (type, default_, defaultRequest, max, min))
+BOOST_DESCRIBE_STRUCT(LimitRangeItem, (), (type, default_, defaultRequest, max, min, maxLimitRequestRatio))
 BOOST_DESCRIBE_STRUCT(LimitRangeSpec, (), (limits))
 BOOST_DESCRIBE_STRUCT(LimitRange, (), (metadata, spec))
+BOOST_DESCRIBE_STRUCT(RuntimeClassOverhead, (), (podFixed))
+BOOST_DESCRIBE_STRUCT(RuntimeClassScheduling, (), (nodeSelector, tolerations))
+BOOST_DESCRIBE_STRUCT(RuntimeClass, (), (metadata, overhead, scheduling))
 BOOST_DESCRIBE_STRUCT(Secret, (), (metadata, type, data))
 BOOST_DESCRIBE_STRUCT(RoleBinding, (), (metadata))
 BOOST_DESCRIBE_STRUCT(ConfigMap, (), (metadata, data))
@@ -41,6 +44,7 @@ template const Type& type_of<Taint>();
 template const Type& type_of<Node>();
 template const Type& type_of<Namespace>();
 template const Type& type_of<LimitRange>();
+template const Type& type_of<RuntimeClass>();
 template const Type& type_of<Secret>();
 template const Type& type_of<RoleBinding>();
 template const Type& type_of<ConfigMap>();

@@ -35,6 +35,7 @@ struct LimitRangeItem {
     ResourceList defaultRequest;
     ResourceList max;
     ResourceList min;
+    ResourceList maxLimitRequestRatio;
     bool operator==(const LimitRangeItem&) const = default;
 };
 
@@ -49,6 +50,26 @@ struct LimitRange {
     ObjectMeta metadata;
     LimitRangeSpec spec;
     bool operator==(const LimitRange&) const = default;
+};
+
+struct RuntimeClassOverhead {
+    ResourceList podFixed;
+    bool operator==(const RuntimeClassOverhead&) const = default;
+};
+
+struct RuntimeClassScheduling {
+    StringMap nodeSelector;
+    std::vector<Toleration> tolerations;
+    bool operator==(const RuntimeClassScheduling&) const = default;
+};
+
+// node.k8s.io/v1: what admission adds to pods that name it.
+struct RuntimeClass {
+    static constexpr Resource kResource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
+    ObjectMeta metadata;
+    std::optional<RuntimeClassOverhead> overhead;
+    std::optional<RuntimeClassScheduling> scheduling;
+    bool operator==(const RuntimeClass&) const = default;
 };
 
 struct Secret {

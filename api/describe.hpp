@@ -156,6 +156,8 @@ Type describe_text() {
         type.set_integer = [](void* value, std::int64_t number) { as<T>(value) = T::from_integer(number); };
         type.as_integer = [](const void* value) { return as<T>(value).as_integer(); };
     }
+    if constexpr (requires { T::from_decimal(0.5); })
+        type.set_decimal = [](void* value, double number) { as<T>(value) = T::from_decimal(number); };
     return type;
 }
 

@@ -15,6 +15,7 @@ extern template const Type& type_of<std::vector<std::string>>();
 extern template const Type& type_of<LabelSelector>();
 extern template const Type& type_of<NodeSelector>();
 extern template const Type& type_of<ObjectReference>();
+extern template const Type& type_of<Toleration>();
 extern template const Type& type_of<PodSpec>();
 extern template const Type& type_of<PersistentVolumeClaimSpec>();
 extern template const Type& type_of<Taint>();

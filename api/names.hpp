@@ -62,6 +62,8 @@ inline constexpr std::string_view kReplacementsInARow = "kubenodesmith.io/replac
 inline constexpr std::string_view kRetryReplacement = "kubenodesmith.io/retry-replacement";
 inline constexpr std::string_view kMirrorPod = "kubernetes.io/config.mirror";
 inline constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
+// On a DaemonSet: the number of its template, which its pods carry as a label.
+inline constexpr std::string_view kTemplateGeneration = "deprecated.daemonset.template.generation";
 inline constexpr std::string_view kDefaultStorageClass = "storageclass.kubernetes.io/is-default-class";
 }  // namespace annotations
 

@@ -45,7 +45,7 @@ BOOST_DESCRIBE_STRUCT(Volume, (), (name, persistentVolumeClaim, emptyDir, hostPa
 BOOST_DESCRIBE_STRUCT(PodResourceClaim, (), (name, resourceClaimName, resourceClaimTemplateName))
 BOOST_DESCRIBE_STRUCT(PodSpec, (),
                       (nodeName, nodeSelector, affinity, tolerations, topologySpreadConstraints,
-                       initContainers, containers, overhead, resources, priority,
+                       initContainers, containers, runtimeClassName, overhead, resources, priority,
                        terminationGracePeriodSeconds, hostNetwork, volumes, resourceClaims))
 BOOST_DESCRIBE_ENUM(PodPhase, Unknown, Pending, Running, Succeeded, Failed, Unrecognized)
 BOOST_DESCRIBE_STRUCT(ContainerStatus, (), (name, allocatedResources, resources))
@@ -58,6 +58,7 @@ template const Type& type_of<LabelSelector>();
 template const Type& type_of<NodeSelector>();
 template const Type& type_of<SelectorRequirement>();
 template const Type& type_of<PersistentVolumeClaimSpec>();
+template const Type& type_of<Toleration>();
 template const Type& type_of<PodSpec>();
 template const Type& type_of<Pod>();
 

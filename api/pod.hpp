@@ -169,6 +169,7 @@ struct PodSpec {
     Shared<std::vector<TopologySpreadConstraint>> topologySpreadConstraints;
     Shared<std::vector<Container>> initContainers;
     Shared<std::vector<Container>> containers;
+    std::string runtimeClassName;
     Shared<ResourceList> overhead;
     Shared<ResourceRequirements> resources;  // pod level: wins over the sum of the containers
     std::optional<std::int32_t> priority;

@@ -1,6 +1,8 @@
 #include "api/quantity.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <limits>
 #include <stdexcept>
 
@@ -144,6 +146,12 @@ Quantity Quantity::of_milli(std::int64_t thousandths) {
 Quantity Quantity::of_mebibytes(std::int64_t mebibytes) {
     constexpr std::int64_t kLimit = kMax >> 20;
     return of(std::clamp(mebibytes, -kLimit, kLimit) * (1 << 20), Format::BinarySI);
+}
+
+Quantity Quantity::from_decimal(double value) {
+    std::array<char, 32> text{};
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+    return parse({text.data(), error == std::errc() ? end : text.data()});
 }
 
 Quantity Quantity::parse(std::string_view text) {

@@ -29,6 +29,8 @@ public:
     static Quantity parse(std::string_view text);
     // JSON may hold a bare number; it is written back as a string.
     static Quantity from_integer(std::int64_t value) { return of(value); }
+    // The number as it is written shortest: 0.1 is a tenth. Throws std::invalid_argument if it is not finite.
+    static Quantity from_decimal(double value);
     std::optional<std::int64_t> as_integer() const { return std::nullopt; }
     // The canonical form: no fraction, the largest suffix that fits, the format it was parsed with.
     std::string str() const;

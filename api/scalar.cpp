@@ -21,6 +21,14 @@ void assign_integer(const Type& type, void* target, std::int64_t number) {
     type.set(target, std::clamp(number, type.min, type.max));
 }
 
+void assign_decimal(const Type& type, void* target, double number) {
+    try {
+        type.set_decimal(target, number);
+    } catch (const std::invalid_argument& error) {
+        throw Mismatch{error.what()};
+    }
+}
+
 // The nearest integer of 64 bits. Boost.JSON reads integers beyond these as unsigned ones, and even larger
 // ones as floating-point numbers, which the API server stores for fields without a format.
 std::optional<std::int64_t> integer_in(const json::value& scalar) {
@@ -99,8 +107,9 @@ void assign_scalar(const Type& type, void* target, const json::value& scalar) {
         as<bool>(target) = scalar.get_bool();
     } else if (type.shape == Shape::Integer || type.set_integer) {
         const auto number = integer_in(scalar);
-        if (!number) mismatch(type);
-        assign_integer(type, target, *number);
+        if (number) return assign_integer(type, target, *number);
+        if (!type.set_decimal || !scalar.is_double()) mismatch(type);
+        assign_decimal(type, target, scalar.get_double());
     } else {
         mismatch(type);
     }

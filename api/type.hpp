@@ -82,6 +82,8 @@ struct Type {
     std::string (*str)(const void* value) = nullptr;
     // Text that may also be an integer in JSON (IntOrString, Quantity); null otherwise.
     void (*set_integer)(void* value, std::int64_t number) = nullptr;
+    // Text that may also be a fraction in JSON (Quantity): throws std::invalid_argument; null otherwise.
+    void (*set_decimal)(void* value, double number) = nullptr;
     // The integer it is, if it is one in JSON.
     std::optional<std::int64_t> (*as_integer)(const void* value) = nullptr;
 

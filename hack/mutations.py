@@ -285,7 +285,7 @@ MUTATIONS = [
     Mutation("give machines the labels of the operator's place", "the operator's pod runs on a machine of a pool", "controllers",
              Edit("node_labels", r"( \|\| is_place_of_operator\(label\.first\))", "")),
     Mutation("count a DaemonSet whose pod fits nowhere", "one tenant keeps everybody's pods from their machines", "scheduling",
-             Edit("settle", r"(if \(fits\(daemon\.requests, free\)\))", "if (true)")),
+             Edit("settle", r"(if \(fits\(taken, free\)\))", "if (true)")),
     Mutation("take an answer without identity for another machine", "a healthy server is cut off hard", "providers/redfish",
              Edit("step", r"if \((!system\.uuid\.empty\(\)) && !base::same_uuid", "true")),
     Mutation("forget a Ready Node when its BMC remembers Off", "a healthy server is cut off hard", "providers/redfish",

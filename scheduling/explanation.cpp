@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "api/names.hpp"
+#include "base/text.hpp"
 #include "scheduling/amount_text.hpp"
 #include "scheduling/pods/tolerations.hpp"
+#include "scheduling/volume_explanation.hpp"
 
 namespace scheduling {
 
@@ -14,14 +15,6 @@ const api::NodeSelector* required_affinity(const api::PodSpec& pod) {
     if (!pod.affinity || !pod.affinity->nodeAffinity) return nullptr;
     const auto& required = pod.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution;
     return required ? &*required : nullptr;
-}
-
-// The labels of a Node of the pool at the place, whose own name is not known.
-api::StringMap labels_at(const Pool& pool, const PlaceOfPool& place) {
-    auto labels = place.labels;
-    labels.insert(pool.labels.begin(), pool.labels.end());
-    labels.try_emplace(std::string(api::labels::kHostname), "a-node-to-come");
-    return labels;
 }
 
 template <class Holds>
@@ -40,7 +33,8 @@ std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amou
     }
     for (const auto& entry : wanted.extra)
         if (entry.amount > 0 && largest.extra_amount(entry.resource) == 0)
-            return "its machines offer no " + names.name_of(entry.resource);
+            return "its machines offer no " + names.name_of(entry.resource) +
+                   ": if they have it, state it in machineTemplate.extendedResources of the pool";
     for (const auto& [key, value] : pod.nodeSelector) {
         const auto has_label = [&](const api::StringMap& labels) {
             const auto* found = api::find(labels, key);
@@ -54,20 +48,17 @@ std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amou
     const auto is_wanted = [&](const api::StringMap& labels) {
         return !required || api::matches(*required, labels, {});
     };
-    if (!holds_somewhere(pool, is_wanted)) return "its nodes do not match the required node affinity";
+    if (!holds_somewhere(pool, is_wanted)) {
+        const auto missing = missing_label(pool, *required);
+        return "its nodes do not match the required node affinity" +
+               (missing.empty() ? "" : ", which asks for " + missing);
+    }
     const auto is_selected = [&](const api::StringMap& labels) {
         return api::matches(pod.nodeSelector, labels) && is_wanted(labels);
     };
     if (!holds_somewhere(pool, is_selected))
         return "none of its nodes matches node selector and node affinity together";
     return {};
-}
-
-std::string why_apart_from_volumes(PodPlacer& placer, ClassId id, std::size_t pool) {
-    const auto* provision = placer.without_room(id, pool);
-    if (!provision) return "its nodes are not where the pod's volumes can be used";
-    return "storage class " + provision->storage_class->metadata.name + " has no room left for a volume of " +
-           provision->size.str() + " where its nodes are (CSIStorageCapacity)";
 }
 
 std::string after_reserve(const Amounts& overhead, Base resource) {
@@ -133,7 +124,7 @@ std::string topology_obstacle(PodPlacer& placer, ClassId id, BitSet& places, std
     places = placer.open_places(pool, std::move(places));
     if (places.empty())
         return "a machine created now would break the topology spread of pods placed without it";
-    if (!placer.has_free_ports(id, places, pool)) return "its DaemonSets use a host port that the pod needs";
+    if (const auto taken = placer.port_obstacle(id, places, pool); !taken.empty()) return taken;
     if (!placer.has_free_volumes(id, places, pool))
         return "other pods that wait get the volumes that the pod could use there";
     return {};
@@ -144,6 +135,15 @@ std::string remedy_for_size(const Snapshot& snapshot, const Pool& pool, bool hos
         return ": ask for less, or add a larger host";
     return pool.shapes.empty() ? ": ask for less, or raise the max of machineTemplate.flexible"
                                : ": ask for less, or add a larger one to machineTemplate.sizes";
+}
+
+// Of the hosts, as their zones are called.
+std::string names_of(const Pool& pool, const BitSet& places) {
+    constexpr std::size_t kMostNamed = 5;
+    std::vector<std::string> names;
+    for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
+        names.push_back(pool.places[place].zone);
+    return base::joined_first(names, kMostNamed);
 }
 
 std::string size_text(const Size& size) {
@@ -186,8 +186,13 @@ Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& cla
     auto places = placer.required(id).candidates->places[index];
     if (places.empty()) {
         auto why = why_unsuitable(pool, pod_class.sample->spec, wanted, machines.largest(), names);
-        return say(why.empty() ? why_apart_from_volumes(placer, id, index) : std::move(why));
+        return say(why.empty() ? why_apart_from_volumes(snapshot, placer, id, index) : std::move(why));
     }
+    if (const auto excess = placer.volumes_beyond_new(id, index))
+        return say("the pod has " + std::to_string(excess->wanted) + " volumes of driver " + excess->driver +
+                   ", and its machines can attach " + std::to_string(excess->limit) +
+                   " (CSINode, or machineTemplate.volumeLimits of the pool)");
+    const bool is_anywhere = places == BitSet::all(pool.places.size());
     if (const auto obstacle = topology_obstacle(placer, id, places, index); !obstacle.empty())
         return say(obstacle);
     const auto overhead = new_machines.overhead(index, places);
@@ -207,7 +212,9 @@ Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& cla
     const auto& free_capacity = new_machines.free_capacity();
     if (const auto budget = free_capacity.budget_in_the_way(pool, take); budget != kNone)
         return say(describe(free_capacity.budget(budget), take), budget);
-    return say("no host has room for a machine with " + size_text(*size));
+    if (is_anywhere) return say("no host has room for a machine with " + size_text(*size));
+    return say("no host that suits the pod (" + names_of(pool, places) + ") has room for a machine with " +
+               size_text(*size) + where_volumes_are(placer.plan(id).volumes));
 }
 
 }  // namespace scheduling

@@ -102,7 +102,8 @@ bool PodPlacer::try_new_machine(Attempt& attempt, std::size_t slot) {
     const auto first_row = rows_.templates_of(new_machine.pool);
     if (!topology_.holds_in_slot(attempt.variant.rules, attempt.limits, slot,
                                  first_row + new_machine.place) ||
-        !ports_.are_free(slot, first_row + new_machine.place, plan.ports))
+        !ports_.are_free(slot, first_row + new_machine.place, plan.ports) ||
+        !volume_use_.can_attach(slot, new_machine.pool, plan.volumes))
         return false;
     if (attempt.spares_others) {
         for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
@@ -137,6 +138,7 @@ BitSet PodPlacer::open_places(std::size_t pool, BitSet places) const {
 std::optional<PodPlacer::Offer> PodPlacer::offer_of(Attempt& attempt, std::size_t pool) {
     if (!snapshot_.pools[pool].closed.empty()) return std::nullopt;
     const auto& plan = attempt.plan;
+    if (volume_use_.beyond_new(pool, plan.volumes)) return std::nullopt;
     const auto first_row = rows_.templates_of(pool);
     return best_offer(attempt, pool, open_places(pool, attempt.variant.candidates->places[pool]), kNone,
                       [&](std::size_t chosen, const BitSet& group) -> std::optional<Fit> {
@@ -214,16 +216,23 @@ std::size_t PodPlacer::open_planned(std::size_t planned, Plan& plan) {
     return slot;
 }
 
-bool PodPlacer::has_free_ports(ClassId id, const BitSet& places, std::size_t pool) {
-    for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
-        if (ports_.are_free_on_new(template_row(pool, place), plans_.of(id).ports)) return true;
-    return false;
+std::string PodPlacer::port_obstacle(ClassId id, const BitSet& places, std::size_t pool) {
+    std::string obstacle;
+    for (auto place = places.next(0); place != kNone; place = places.next(place + 1)) {
+        obstacle = ports_.obstacle_on_new(template_row(pool, place), plans_.of(id).ports);
+        if (obstacle.empty()) break;
+    }
+    return obstacle;
 }
 
 bool PodPlacer::has_free_volumes(ClassId id, const BitSet& places, std::size_t pool) {
     for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
         if (volume_use_.is_left(template_row(pool, place), plans_.of(id).volumes)) return true;
     return false;
+}
+
+std::optional<VolumeUse::Excess> PodPlacer::volumes_beyond_new(ClassId id, std::size_t pool) {
+    return volume_use_.beyond_new(pool, plans_.of(id).volumes);
 }
 
 std::string PodPlacer::problem_of(ClassId id) {

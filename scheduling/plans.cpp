@@ -118,7 +118,7 @@ BitSet Plans::suitable_rows(const Plan& plan, Kept kept) {
     if (pod.affinity && pod.affinity->nodeAffinity &&
         pod.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution)
         filter.any_of.push_back(&*pod.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution);
-    append(filter.any_of, plan.volumes.any_of);
+    for (const auto& tie : plan.volumes.ties) filter.any_of.push_back(tie.selector);
     filter.tolerations = &*pod.tolerations;
     for (const auto& entry : plan.requests->extra)
         if (entry.amount > 0) filter.resources.push_back(entry.resource);

@@ -38,12 +38,12 @@ PodPlacer::PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, 
       topology_(snapshot, rows, classes, classes.label_sets(), daemons),
       plans_(snapshot, classes, rows, topology_),
       ports_(rows, daemons),
-      volume_use_(rows, plans_.volumes()),
+      volume_use_(snapshot, rows, plans_.volumes()),
       free_(daemons.free_on_nodes(rows)),
       new_machines_(
           snapshot,
           [&](std::size_t pool, std::size_t place, const Amounts& offered) {
-              return daemons.taken_of_machine(rows.templates_of(pool) + place, offered);
+              return daemons.taken_of_machine(pool, rows.templates_of(pool) + place, offered);
           },
           classes.resource_names()),
       pool_order_(pools_in_order(snapshot)) {
@@ -151,6 +151,7 @@ bool PodPlacer::try_node(Attempt& attempt, std::size_t slot) {
     if (!fits(*plan.requests, free_[slot]) || !topology_.holds_in_row(rules, attempt.limits, slot) ||
         !topology_.holds_in_slot(rules, attempt.limits, slot, slot) ||
         !ports_.are_free(slot, slot, plan.ports) || !volume_use_.is_left(slot, plan.volumes) ||
+        !volume_use_.can_attach(slot, rows_.node(slot).pool, plan.volumes) ||
         (attempt.spares_others && !spares_others(attempt, slot, slot)))
         return false;
     if (!attempt.commits) return true;
@@ -162,7 +163,7 @@ bool PodPlacer::try_node(Attempt& attempt, std::size_t slot) {
 
 void PodPlacer::count_in(const Attempt& attempt, std::size_t slot, std::size_t row) {
     ports_.take(slot, row, attempt.plan.ports);
-    if (attempt.plan.pod_class->has_volumes) volume_use_.take(row, attempt.plan.volumes);
+    if (attempt.plan.pod_class->has_volumes) volume_use_.take(slot, row, attempt.plan.volumes);
     if (attempt.basis == Basis::existing) topology_.close(attempt.variant.rules, slot, row);
     topology_.place(attempt.plan.id, slot, row);
 }

@@ -64,10 +64,12 @@ public:
     std::size_t template_row(std::size_t pool, std::size_t place) const {
         return rows_.templates_of(pool) + place;
     }
-    // Whether a new machine at one of the places would have the host ports that the class needs.
-    bool has_free_ports(ClassId id, const BitSet& places, std::size_t pool);
+    // Who takes a host port that the class needs, of a new machine at any of the places; empty: it has them.
+    std::string port_obstacle(ClassId id, const BitSet& places, std::size_t pool);
     // Whether a new machine at one of the places could reach volumes that nobody else gets.
     bool has_free_volumes(ClassId id, const BitSet& places, std::size_t pool);
+    // See VolumeUse::beyond_new().
+    std::optional<VolumeUse::Excess> volumes_beyond_new(ClassId id, std::size_t pool);
     // See Plans.
     const Provision* without_room(ClassId id, std::size_t pool) { return plans_.without_room(id, pool); }
     // Why no node at all would help the class; empty: one might.

@@ -1,6 +1,7 @@
 #include "scheduling/solve.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "scheduling/explanation.hpp"
 #include "scheduling/fullness.hpp"
@@ -142,9 +143,33 @@ void Solve::describe_claims(const SpareResult& spare) {
     }
     for (const auto& placement : result_.placements)
         if (placement.claim) result_.claims[*placement.claim].pods.push_back(placement.pod);
+    name_only_places();
     const Fullness fullness(placer_, demand_);
     for (std::size_t i = 0; i < new_machines.size(); ++i)
         result_.claims[i].is_full = fullness.is_full(i, result_.claims[i].pods);
+}
+
+// Another place may be there before the machine is made. Where the volumes of pods are bound to the only one
+// that there is now, their claim says its zone.
+void Solve::name_only_places() {
+    std::unordered_map<const api::Pod*, NewClaim*> claim_of;
+    for (auto& claim : result_.claims)
+        if (snapshot_.pools[claim.pool].places.size() == 1 && claim.zone.empty())
+            for (const auto* pod : claim.pods) claim_of.emplace(pod, &claim);
+    if (claim_of.empty()) return;
+    for (const auto& demand : demand_) {
+        const auto found = claim_of.find(demand.pod);
+        if (found == claim_of.end()) continue;
+        const auto& place = snapshot_.pools[found->second->pool].places.front();
+        const auto names_place = [&place](const api::NodeSelectorTerm& term) {
+            return std::ranges::any_of(term.matchExpressions, [&place](const auto& requirement) {
+                return place.labels.contains(requirement.key);
+            });
+        };
+        for (const auto& tie : placer_.plan(demand.pod_class).volumes.ties)
+            if (std::ranges::any_of(tie.selector->nodeSelectorTerms, names_place))
+                found->second->zone = place.zone;
+    }
 }
 
 // Empty while its pods leave all of the pool's places open.

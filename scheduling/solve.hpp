@@ -62,6 +62,7 @@ private:
     void refuse(const Demand& demand);
     void describe_claims(const SpareResult& spare);
     std::string zone_of(const NewMachine& new_machine) const;
+    void name_only_places();
 
     const Snapshot& snapshot_;
     LaunchFor launch_for_;

@@ -58,6 +58,7 @@ struct MachineTemplate {
     std::optional<FlexibleSize> flexible;  // absent = its defaults; not together with sizes
     SystemReserved systemReserved;         // until learned from this pool's Nodes
     ResourceList extendedResources;
+    std::map<std::string, std::int64_t> volumeLimits;  // by CSI driver: what one machine can attach
     std::optional<MachinePrice> price;
     std::optional<MachineNetwork> network;  // absent = the Provider's
     bool operator==(const MachineTemplate&) const = default;

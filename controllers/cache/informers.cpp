@@ -103,6 +103,7 @@ void for_core(MaybeConst& i, Function each) {
     each(i.daemon_sets);
     each(i.namespaces);
     each(i.limit_ranges);
+    each(i.runtime_classes);
     each(i.persistent_volumes);
     each(i.persistent_volume_claims);
     each(i.storage_classes);
@@ -138,6 +139,7 @@ Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& ran
       daemon_sets(client, clock, random, executor, {}, forgetting<api::DaemonSet>()),
       namespaces(client, clock, random, executor, {}, forgetting<api::Namespace>()),
       limit_ranges(client, clock, random, executor, {}, forgetting<api::LimitRange>()),
+      runtime_classes(client, clock, random, executor, {}, forgetting<api::RuntimeClass>()),
       persistent_volumes(client, clock, random, executor, {}, forgetting<api::PersistentVolume>()),
       persistent_volume_claims(client, clock, random, executor, {}, forgetting<api::PersistentVolumeClaim>()),
       storage_classes(client, clock, random, executor, {}, forgetting<api::StorageClass>()),

@@ -47,6 +47,7 @@ public:
     kube::Informer<api::DaemonSet> daemon_sets;
     kube::Informer<api::Namespace> namespaces;
     kube::Informer<api::LimitRange> limit_ranges;
+    kube::Informer<api::RuntimeClass> runtime_classes;
     kube::Informer<api::PersistentVolume> persistent_volumes;
     kube::Informer<api::PersistentVolumeClaim> persistent_volume_claims;
     kube::Informer<api::StorageClass> storage_classes;

@@ -126,7 +126,7 @@ void forget_unread(api::Node& node) {
 }
 
 void forget_unread(api::DaemonSet& daemon_set) {
-    forget_foreign_and_labels(daemon_set.metadata);
+    forget_foreign_and_labels(daemon_set.metadata, {api::annotations::kTemplateGeneration});
     forget_foreign(daemon_set.spec.template_.metadata);
     forget_unread(daemon_set.spec.template_.spec);
 }
@@ -137,6 +137,10 @@ void forget_unread(api::Namespace& namespace_) {
 
 void forget_unread(api::LimitRange& limits) {
     forget_foreign_and_labels(limits.metadata);
+}
+
+void forget_unread(api::RuntimeClass& runtime_class) {
+    forget_foreign_and_labels(runtime_class.metadata);
 }
 
 void forget_unread(api::PersistentVolume& volume) {

@@ -15,6 +15,7 @@ void forget_unread(api::Node& node);
 void forget_unread(api::DaemonSet& daemon_set);
 void forget_unread(api::Namespace& namespace_);
 void forget_unread(api::LimitRange& limits);
+void forget_unread(api::RuntimeClass& runtime_class);
 void forget_unread(api::PersistentVolume& volume);
 void forget_unread(api::PersistentVolumeClaim& claim);
 void forget_unread(api::StorageClass& storage_class);

@@ -53,6 +53,18 @@ bool take_off_leaving_nodes(World& world, const std::set<std::string>& uids) {
     return taken > 0;
 }
 
+// The scheduler tries a pod first on the node that it is nominated for.
+void keep_nominations(World& world, const std::set<std::string>& uids) {
+    std::map<std::string_view, std::vector<std::string>> nominated;  // UIDs of pods by node
+    for (const auto& pod : world.snapshot.pods)
+        if (uids.contains(pod->metadata.uid))
+            nominated[pod->status.nominatedNodeName].push_back(pod->metadata.uid);
+    if (nominated.empty()) return;
+    for (auto& node : world.snapshot.nodes)
+        if (const auto found = nominated.find(node.node->metadata.name); found != nominated.end())
+            node.bought_for.insert(node.bought_for.end(), found->second.begin(), found->second.end());
+}
+
 std::vector<PoolLaunch> launches_of(const World& world, const scheduling::Result& result,
                                     const Informers& informers) {
     std::map<std::size_t, PoolLaunch> by_pool;
@@ -107,6 +119,7 @@ Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::T
     if (inputs.reads_refusals) close_refused(supplies);
     decision.world = build_world(informers, inputs.template_hashes, std::move(supplies), decision.demand.pods,
                                  inputs.under_way, now);
+    keep_nominations(decision.world, rules.unfounded_nominations);
     decision.freed = free_room_of_ending_pods(decision.world, now);
     decision.result = solver.solve(decision.world.snapshot);
     while (take_off_leaving_nodes(decision.world, exhausted_pods(decision.result, launches)))

@@ -36,6 +36,18 @@ std::optional<api::Time> next_report(const Informers& informers, api::Time now) 
     return next;
 }
 
+// Nobody is ending on the node that these pods are nominated for.
+void judge_unfounded(const PodPointers& pods, DemandRules& rules, api::Time now) {
+    for (const auto& pod : pods) {
+        const auto created = pod->metadata.creationTimestamp.value_or(api::Time());
+        const api::Time patience(created.at + kPreemptionPatience);
+        if (patience > now)
+            rules.look_again = kube::sooner(rules.look_again, std::optional(patience));
+        else
+            rules.unfounded_nominations.insert(pod->metadata.uid);
+    }
+}
+
 }  // namespace
 
 std::optional<api::Time> settles_until(const NodeSmithClaim& claim) {
@@ -64,23 +76,25 @@ DemandRules demand_rules(const Informers& informers, const PodPointers& unschedu
     DemandRules rules;
     rules.expendable_below = expendable_below(informers.control_planes.store().all());
     rules.kind_of = [&informers](const api::Pod& pod) { return kind_of(informers, pod); };
-    std::set<std::string> nominated;
+    std::map<std::string, PodPointers> nominated;  // by node
     for (const auto& pod : unschedulable) {
         if (is_told_of_its_machine(informers, *pod))
             rules.told_of_their_machine.insert(pod->metadata.uid);
         else if (!pod->status.nominatedNodeName.empty())
-            nominated.insert(pod->status.nominatedNodeName);
+            nominated[pod->status.nominatedNodeName].push_back(pod);
     }
     if (unschedulable.empty()) return rules;
     rules.kinds = launches_by_kind(informers, now);
     rules.look_again = next_report(informers, now);
-    for (const auto& name : nominated) {
+    for (const auto& [name, pods] : nominated) {
         const auto node = informers.nodes.store().get({"", name});
         const auto end = last_end(informers, name);
         if (!node || !takes_pods(*node) || (end && *end <= now))
             rules.void_nominations.insert(name);
         else if (end)
             rules.look_again = kube::sooner(rules.look_again, end);
+        else
+            judge_unfounded(pods, rules, now);
     }
     return rules;
 }

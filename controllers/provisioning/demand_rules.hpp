@@ -22,6 +22,8 @@ struct DemandRules {
     // Nodes on which the scheduler makes room for a pod by preemption, but that will have none: they leave,
     // or their pods did not end in time.
     std::set<std::string> void_nominations;
+    // UIDs of pods that are nominated for a node where no pod is ending: their room is there, or will not be.
+    std::set<std::string> unfounded_nominations;
     // UIDs of pods that are nominated for a machine of their own: they wait as before.
     std::set<std::string> told_of_their_machine;
     std::optional<api::Time> look_again;  // when time alone changes what follows from these
@@ -34,6 +36,10 @@ std::optional<api::Time> settles_until(const NodeSmithClaim& claim);
 
 // The lowest figure of all ControlPlanes: all their pools serve the same pods.
 std::int32_t expendable_below(const ControlPlanes& control_planes);
+
+// How long the scheduler may take after a pod's creation to evict those whose room it has nominated the pod
+// for.
+inline constexpr std::chrono::minutes kPreemptionPatience{1};
 
 // Respect only where all ControlPlanes ask for it.
 scheduling::Preferences preferences_of(const ControlPlanes& control_planes);

@@ -39,6 +39,7 @@ void describe_offer(scheduling::Pool& entry, const NodeSmithPool& pool, const No
         entry.memory_overhead_mib = provider->spec.proxmox->vmMemOverheadMiB;
     entry.reserved = pool.status.learnedReserved.value_or(machine.systemReserved);
     entry.extended_resources = machine.extendedResources;
+    entry.volume_limits = machine.volumeLimits;
     entry.pods_per_node = pods_per_node(stated_pods(pool), 0);
     if (provider && provider->status.bootDiskGiB > 0)
         entry.ephemeral_storage_mib = provider->status.bootDiskGiB * kMiBPerGiB * kDiskPercentForPods / 100;

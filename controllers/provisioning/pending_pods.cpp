@@ -6,13 +6,22 @@ namespace controllers::provisioning {
 
 namespace {
 
-bool is_nobodys_demand(const api::Pod& pod, const Nodes& nodes, const DemandRules& rules) {
+bool is_of_daemon_set(const api::Pod& pod) {
     const auto* owner = api::controller_of(pod.metadata);
-    if (owner && owner->kind == "DaemonSet") return true;
+    return owner && owner->kind == "DaemonSet";
+}
+
+// The scheduler makes room for it by preemption.
+bool is_being_made_room_for(const api::Pod& pod, const Nodes& nodes, const DemandRules& rules) {
     const auto& nominated = pod.status.nominatedNodeName;
     return !nominated.empty() && nodes.contains({"", nominated}) &&
            !rules.void_nominations.contains(nominated) &&
+           !rules.unfounded_nominations.contains(pod.metadata.uid) &&
            !rules.told_of_their_machine.contains(pod.metadata.uid);
+}
+
+bool is_nobodys_demand(const api::Pod& pod, const Nodes& nodes, const DemandRules& rules) {
+    return is_of_daemon_set(pod) || is_being_made_room_for(pod, nodes, rules);
 }
 
 bool is_expendable(const api::Pod& pod, const DemandRules& rules) {
@@ -107,13 +116,21 @@ PendingPods select_demand(const PodPointers& unschedulable, const std::map<std::
     Selection selection(launches, pools, now, rules);
     for (const auto& pod : unschedulable) {
         demand.waiting.insert(pod->metadata.uid);
-        if (is_nobodys_demand(*pod, nodes, rules)) continue;
-        if (auto held = selection.judge(pod))
+        if (is_of_daemon_set(*pod)) continue;
+        if (is_being_made_room_for(*pod, nodes, rules))
+            demand.nominated.push_back(pod);
+        else if (auto held = selection.judge(pod))
             demand.held_back.push_back(std::move(*held));
         else
             demand.pods.push_back(pod);
     }
     return demand;
+}
+
+PodPointers waiting_daemon_pods(const Informers& informers) {
+    auto pods = unschedulable_pods(informers);
+    std::erase_if(pods, [](const auto& pod) { return !is_of_daemon_set(*pod); });
+    return pods;
 }
 
 PodPointers pods_that_keep_nodes(const PodPointers& unschedulable, const Pools& pools, const Nodes& nodes,

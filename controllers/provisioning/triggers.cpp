@@ -90,6 +90,9 @@ void ProvisioningReconciler::subscribe(kube::WorkQueue& queue) {
     kube::watch(informers_.csi_storage_capacities)
         .when([this](const api::CSIStorageCapacity&) { return !waiting_.empty(); })
         .call(again);
+    kube::watch(informers_.runtime_classes)
+        .changed(&api::RuntimeClass::overhead, &api::RuntimeClass::scheduling)
+        .call(again);
     kube::watch(informers_.daemon_sets).changed(&api::DaemonSet::spec).call(again);
 }
 

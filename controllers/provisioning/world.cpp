@@ -5,6 +5,7 @@
 #include "controllers/provisioning/budgets.hpp"
 #include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/provisioning/pending_pods.hpp"
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/provisioning/young_nodes.hpp"
 #include "controllers/state/claim_factory.hpp"
@@ -67,6 +68,7 @@ public:
         const auto& headroom = pool.spec.scaleUp.headroom;
         entry.spare = {headroom.cpuCores, headroom.memoryMiB, headroom.nodes};
         pictures_.emplace(api::key_of(pool), picture);
+        hashes_.push_back(template_hash);
         pool_indices_.emplace(api::key_of(pool), world_.pools.size());
         world_.snapshot.pools.push_back(std::move(entry));
         world_.pools.push_back(std::move(supply));
@@ -113,6 +115,8 @@ public:
         snapshot.volumes.drivers = informers_.csi_drivers.store().values();
         snapshot.volumes.capacities = informers_.csi_storage_capacities.store().values();
         snapshot.limit_ranges = informers_.limit_ranges.store().values();
+        snapshot.runtime_classes = informers_.runtime_classes.store().values();
+        snapshot.waiting_daemon_pods = waiting_daemon_pods(informers_);
         const auto& control_planes = informers_.control_planes.store().all();
         snapshot.expendable_below = expendable_below(control_planes);
         snapshot.preferences = preferences_of(control_planes);
@@ -344,7 +348,10 @@ private:
         world_.snapshot.tied_pods.merge(tied_pods_on(*node));
         if (claim) {
             const auto pool = pool_indices_.find({(*claim)->metadata.namespace_, (*claim)->spec.poolRef});
-            if (pool != pool_indices_.end()) entry.pool = pool->second;
+            if (pool != pool_indices_.end()) {
+                entry.pool = pool->second;
+                entry.is_of_present_template = (*claim)->status.templateHash == hashes_[pool->second];
+            }
         }
         entry.node = std::move(node);
         world_.snapshot.nodes.push_back(std::move(entry));
@@ -363,6 +370,7 @@ private:
     std::set<kube::ObjectKey> candidates_;             // NodeSmithHosts that a claim has or is about to take
     std::map<kube::ObjectKey, PoolPointer> pictures_;  // see as_its_nodes_show()
     std::map<kube::ObjectKey, std::size_t> pool_indices_;
+    std::vector<std::string> hashes_;  // of the templates of pools, by index
     std::map<std::string, std::size_t> place_indices_;
     Budgets budgets_{world_};
 };

@@ -123,6 +123,9 @@ void take_contested_off(api::StringMap& labels, const NodeSmithPool& pool) {
 
 api::StringMap notes_on_labels(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     auto notes = labels_without_effect(pool, provider);
+    if (provider && provider->spec.proxmox && claim::region_of(provider).empty())
+        notes.emplace(api::labels::kRegion,
+                      "spec.proxmox.region of provider " + provider->metadata.name + " is not set");
     for (const auto& label : pool.status.contestedLabels)
         if (label.effect.empty()) notes[label.key] = describe(label);
     return notes;

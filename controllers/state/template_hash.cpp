@@ -50,6 +50,7 @@ void put_machine(json::object& text, api::v1alpha1::MachineTemplate machine) {
     machine.sizes.clear();
     machine.flexible.reset();
     machine.systemReserved = {};
+    machine.volumeLimits.clear();
     machine.price.reset();
     machine.kubeNodeNamePrefix.clear();
     text["machineTemplate"] = given(machine);

@@ -17,6 +17,7 @@
 #include "base/file.hpp"
 #include "base/task_group.hpp"
 #include "operator/plan/written_objects.hpp"
+#include "operator/plan/written_world.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -198,10 +199,7 @@ std::unique_ptr<ClusterSnapshot> ClusterSnapshot::from_files(const std::vector<W
             throw ViewError(file.name + ": " + error.what());
         }
     }
-    PriorityClasses priorities;
-    for (const auto& object : objects) priorities.note(object);
-    WorkloadBounds bounds;
-    for (const auto& object : objects) view->take(object, priorities, bounds);
+    view->take_all(objects);
     view->report_at(now);
     return view;
 }
@@ -267,24 +265,60 @@ asio::awaitable<void> ClusterSnapshot::read_events(std::string kind, api::Object
     }
 }
 
-void ClusterSnapshot::take(const json::object& object, const PriorityClasses& priorities,
-                           WorkloadBounds& bounds) {
+bool ClusterSnapshot::take(const json::object& object, const PriorityClasses& priorities) {
     auto& i = informers_;
     const auto take = [&](auto& informer) { return take_into(informer, object, priorities); };
-    try {
-        if (is_a<api::Event>(object)) events_.push_back(api::decode<api::Event>(object));
-        [[maybe_unused]] const bool known =
-            take(i.pods) || take(i.nodes) || take(i.daemon_sets) || take(i.namespaces) ||
-            take(i.persistent_volumes) || take(i.persistent_volume_claims) || take(i.storage_classes) ||
-            take(i.csi_nodes) || take(i.csi_drivers) || take(i.csi_storage_capacities) ||
-            take(i.limit_ranges) || take(i.volume_attachments) || take(i.pod_disruption_budgets) ||
-            take(i.providers) || take(i.pools) || take(i.claims) || take(i.control_planes) || take(i.hosts);
-        auto workload = workload_of(object, bounds);
-        for (auto& claim : workload.volume_claims) i.persistent_volume_claims.observe(std::move(claim));
-        for (const auto& pod : workload.pods) take_into(i.pods, pod, priorities);
-    } catch (const api::DecodeError& error) {
-        throw ViewError(name_of(object) + ": " + error.what());
+    if (is_a<api::Event>(object)) {
+        events_.push_back(api::decode<api::Event>(object));
+        return true;
     }
+    if (is_written(object) && (is_a<api::Pod>(object) || is_a<api::PersistentVolumeClaim>(object)))
+        return true;  // by take_written()
+    return take(i.pods) || take(i.nodes) || take(i.daemon_sets) || take(i.namespaces) ||
+           take(i.persistent_volumes) || take(i.persistent_volume_claims) || take(i.storage_classes) ||
+           take(i.csi_nodes) || take(i.csi_drivers) || take(i.csi_storage_capacities) ||
+           take(i.limit_ranges) || take(i.runtime_classes) || take(i.volume_attachments) ||
+           take(i.pod_disruption_budgets) || take(i.providers) || take(i.pools) || take(i.claims) ||
+           take(i.control_planes) || take(i.hosts);
+}
+
+void ClusterSnapshot::take_written(const json::object& object, WrittenWorld& written) {
+    if (is_a<api::Pod>(object)) return written.take_pod(object);
+    if (!is_a<api::DaemonSet>(object)) return written.take_workload(object);
+    auto daemon_set = api::decode<api::DaemonSet>(object);
+    if (daemon_set.metadata.namespace_.empty()) daemon_set.metadata.namespace_ = "default";
+    written.look_at(daemon_set, title_of(object));
+}
+
+// The order of the documents has no meaning: what is stored comes first, then claims, then what uses them.
+void ClusterSnapshot::take_all(const std::vector<json::object>& objects) {
+    PriorityClasses priorities;
+    for (const auto& object : objects) priorities.note(object);
+    UnknownKinds unknown;
+    const auto each = [&objects](const auto& call) {
+        for (const auto& object : objects) {
+            try {
+                call(object);
+            } catch (const api::DecodeError& error) {
+                throw ViewError(name_of(object) + ": " + error.what());
+            }
+        }
+    };
+    each([&](const auto& object) {
+        if (!take(object, priorities) && is_written(object) && !is_workload(object)) unknown.note(object);
+    });
+    WrittenWorld written(informers_, priorities);
+    each([&](const auto& object) {
+        if (!is_written(object) || !is_a<api::PersistentVolumeClaim>(object)) return;
+        auto claim = api::decode<api::PersistentVolumeClaim>(object);
+        if (claim.metadata.namespace_.empty()) claim.metadata.namespace_ = "default";
+        written.take_claim(std::move(claim), title_of(object));
+    });
+    each([&](const auto& object) {
+        if (is_written(object)) take_written(object, written);
+    });
+    notes_ = written.notes();
+    for (auto& sentence : unknown.sentences()) notes_.push_back(std::move(sentence));
 }
 
 }  // namespace kubenodesmith

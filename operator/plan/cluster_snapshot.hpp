@@ -21,7 +21,7 @@
 namespace kubenodesmith {
 
 class PriorityClasses;
-class WorkloadBounds;
+class WrittenWorld;
 
 struct WrittenFile {
     std::string name;
@@ -58,6 +58,8 @@ public:
     kube::Client& client() { return client_; }
     base::Clock& clock() { return *clock_; }
     api::Time now() const { return report_.time; }
+    // What is written down in the files and not counted as it is, in sentences.
+    const std::vector<std::string>& notes() const { return notes_; }
 
     // Those about an object, which is in no namespace if the key names none. Throws ViewError.
     struct Events {
@@ -74,7 +76,10 @@ private:
     boost::asio::awaitable<void> read_all();
     boost::asio::awaitable<void> read_events(std::string kind, api::ObjectKey key, Events& read);
     void report_at(api::Time now);
-    void take(const boost::json::object& object, const PriorityClasses& priorities, WorkloadBounds& bounds);
+    // Takes in an object that is stored. False: nothing is known of its kind.
+    bool take(const boost::json::object& object, const PriorityClasses& priorities);
+    void take_all(const std::vector<boost::json::object>& objects);
+    void take_written(const boost::json::object& object, WrittenWorld& written);
 
     boost::asio::io_context loop_{1};
     std::unique_ptr<base::Clock> clock_;
@@ -84,6 +89,7 @@ private:
     controllers::Informers informers_;
     bool is_live_;
     std::vector<api::Event> events_;  // of a picture from files
+    std::vector<std::string> notes_;
     report::ClusterReport report_;
 };
 

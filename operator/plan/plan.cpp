@@ -23,11 +23,13 @@ class Planner {
 public:
     explicit Planner(ClusterSnapshot& view)
         : report_(view.report()),
+          notes_(view.notes()),
           informers_(view.informers()),
           reservations_(informers_, view.client(), view.clock()) {}
 
     Plan make() {
         plan_.managed = report_.managed;
+        plan_.notes = notes_;
         scheduling::Solver solver;
         const auto decision =
             decide({informers_, reservations_, template_hashes_, {}, {}, true}, solver, report_.time);
@@ -86,6 +88,9 @@ private:
             }
             plan_.pods.push_back(std::move(waiting));
         }
+        for (const auto& pod : decision.demand.nominated)
+            plan_.pods.push_back(
+                {api::key_of(*pod), WaitingPod::Outlook::freed_node, pod->status.nominatedNodeName, {}, {}});
         for (const auto& pod : decision.refused)
             plan_.pods.push_back({api::key_of(*pod.pod), WaitingPod::Outlook::nothing, "", pod.reasons, {}});
         std::ranges::sort(plan_.pods, [](const auto& a, const auto& b) { return a.pod < b.pod; });
@@ -177,6 +182,7 @@ private:
     }
 
     const report::ClusterReport& report_;
+    const std::vector<std::string>& notes_;
     Informers& informers_;
     Reservations reservations_;
     controllers::claim::TemplateHashes template_hashes_;

@@ -53,8 +53,9 @@ struct Plan {
     std::vector<WaitingPod> pods;
     std::vector<PlannedRemoval> nodes;
     std::vector<ClosedPool> closed_pools;
-    std::vector<std::string> cuts;  // limits that make a launch smaller than the demand
-    scheduling::Price price;        // of the planned machines; 0: nothing is launched
+    std::vector<std::string> notes;  // of what is written down and not counted as it is
+    std::vector<std::string> cuts;   // limits that make a launch smaller than the demand
+    scheduling::Price price;         // of the planned machines; 0: nothing is launched
 
     // Something would be launched, or an empty node removed.
     bool changes_something() const;

@@ -130,6 +130,7 @@ std::string table_of(const Plan& plan) {
     for (const auto& pool : plan.closed_pools) {
         text += "pool " + pool.pool.str() + " creates nothing now: " + pool.message + "\n";
     }
+    for (const auto& note : plan.notes) text += note + "\n";
     if (!plan.changes_something()) text += "nothing would be created or removed\n";
     if (!plan.managed.all())
         text += "providers, pools, claims, hosts and control planes count in these namespaces: " +
@@ -171,6 +172,7 @@ json::object json_of(const Plan& plan) {
             {"pods", std::move(pods)},
             {"nodes", std::move(nodes)},
             {"closedPools", std::move(closed)},
+            {"notes", array_of(plan.notes)},
             {"cuts", array_of(plan.cuts)}};
 }
 

@@ -9,6 +9,7 @@
 
 #include "api/json.hpp"
 #include "api/names.hpp"
+#include "base/text.hpp"
 #include "operator/plan/cluster_snapshot.hpp"
 #include "scheduling/pods/pod_defaults.hpp"
 
@@ -36,13 +37,53 @@ bool is_kind(const json::object& document, std::string_view version, std::string
     return text_in(document, "apiVersion") == version && text_in(document, "kind") == kind;
 }
 
+bool flag_in(const json::object& parent, std::string_view name) {
+    const auto* value = parent.if_contains(name);
+    return value && value->is_bool() && value->get_bool();
+}
+
+// The spec from which a workload's pods follow; null: it is none.
+const json::object* pods_spec(const json::object& document) {
+    const auto* spec = object_in(document, "spec");
+    if (!spec || !is_cron_job(document)) return spec;
+    const auto* job = object_in(*spec, "jobTemplate");
+    return job ? object_in(*job, "spec") : nullptr;
+}
+
+bool is_suspended(const json::object& document, const json::object& spec) {
+    const auto* outer = object_in(document, "spec");
+    return flag_in(spec, "suspend") || (outer && flag_in(*outer, "suspend"));
+}
+
 // How many pods it would have at a time; nullopt: it is no workload.
 std::optional<std::int64_t> pods_wanted(const json::object& document, const json::object& spec) {
     for (const auto* kind : {"Deployment", "ReplicaSet", "StatefulSet"})
         if (is_kind(document, "apps/v1", kind)) return number_in(spec, "replicas").value_or(1);
-    if (!is_kind(document, "batch/v1", "Job")) return std::nullopt;
+    if (is_kind(document, "v1", "ReplicationController")) return number_in(spec, "replicas").value_or(1);
+    if (!is_kind(document, "batch/v1", "Job") && !is_cron_job(document)) return std::nullopt;
+    if (is_suspended(document, spec)) return 0;
     const auto parallel = number_in(spec, "parallelism").value_or(1);
     return std::min(parallel, number_in(spec, "completions").value_or(parallel));
+}
+
+// The number of a StatefulSet's first pod.
+std::int64_t first_ordinal(const json::object& spec) {
+    const auto* ordinals = object_in(spec, "ordinals");
+    return ordinals ? number_in(*ordinals, "start").value_or(0) : 0;
+}
+
+bool has_pod_template(const json::object& document) {
+    const auto* spec = pods_spec(document);
+    const auto* pod_template = spec ? object_in(*spec, "template") : nullptr;
+    return pod_template && object_in(*pod_template, "spec");
+}
+
+// Kinds of Kubernetes itself have pods only if they have a template for them.
+bool is_of_kubernetes(const json::object& document) {
+    const auto version = text_in(document, "apiVersion");
+    const auto group = version.substr(0, version.find('/'));
+    return version.find('/') == std::string::npos || group.find('.') == std::string::npos ||
+           group.ends_with(".k8s.io");
 }
 
 struct Owner {
@@ -67,6 +108,14 @@ json::object pod_of(const json::object& pod_template, const Owner& owner, const 
     return pod;
 }
 
+// A claim's volume takes the place of the template's that has its name.
+void remove_volume(json::array& volumes, const std::string& name) {
+    for (auto volume = volumes.begin(); volume != volumes.end();) {
+        const bool is_it = volume->is_object() && text_in(volume->get_object(), "name") == name;
+        volume = is_it ? volumes.erase(volume) : volume + 1;
+    }
+}
+
 // Each pod of a StatefulSet has claims of its own, and volumes of the same names.
 void add_volume_claims(const json::array& templates, json::object& pod, WrittenWorkload& workload) {
     const auto& metadata = pod.at("metadata").get_object();
@@ -78,6 +127,7 @@ void add_volume_claims(const json::array& templates, json::object& pod, WrittenW
         if (!object_in(pod, "spec")) continue;
         auto& volumes = pod["spec"].get_object()["volumes"];
         if (!volumes.is_array()) volumes = json::array();
+        remove_volume(volumes.get_array(), volume);
         volumes.get_array().push_back(json::object{
             {"name", volume}, {"persistentVolumeClaim", json::object{{"claimName", claim.metadata.name}}}});
         workload.volume_claims.push_back(std::move(claim));
@@ -136,9 +186,9 @@ void WorkloadBounds::take(const std::string& workload, std::int64_t count, std::
 WrittenWorkload workload_of(const json::object& document, WorkloadBounds& bounds) {
     WrittenWorkload workload;
     const auto* metadata = object_in(document, "metadata");
-    const auto* spec = object_in(document, "spec");
+    const auto* spec = pods_spec(document);
     const auto* pod_template = spec ? object_in(*spec, "template") : nullptr;
-    if (!metadata || !pod_template || !text_in(*metadata, "uid").empty()) return workload;
+    if (!metadata || !pod_template || !is_written(document)) return workload;
     const auto count = pods_wanted(document, *spec);
     if (!count) return workload;
     Owner owner{text_in(document, "kind"), text_in(*metadata, "name"), text_in(*metadata, "namespace")};
@@ -148,11 +198,53 @@ WrittenWorkload workload_of(const json::object& document, WorkloadBounds& bounds
     if (templates) bytes += json::serialize(*templates).size();
     bounds.take(owner.kind + " " + owner.name, *count, bytes);
     for (std::int64_t i = 0; i < *count; ++i) {
-        auto pod = pod_of(*pod_template, owner, owner.name + "-" + std::to_string(i));
+        auto pod = pod_of(*pod_template, owner, owner.name + "-" + std::to_string(first_ordinal(*spec) + i));
         if (templates && templates->is_array()) add_volume_claims(templates->get_array(), pod, workload);
         workload.pods.push_back(std::move(pod));
     }
     return workload;
+}
+
+bool is_workload(const json::object& document) {
+    return pods_wanted(document, {}).has_value();
+}
+
+bool is_written(const json::object& document) {
+    const auto* metadata = object_in(document, "metadata");
+    return metadata && text_in(*metadata, "uid").empty();
+}
+
+bool is_cron_job(const json::object& document) {
+    return is_kind(document, "batch/v1", "CronJob");
+}
+
+std::string title_of(const json::object& document) {
+    const auto* metadata = object_in(document, "metadata");
+    auto name = metadata ? text_in(*metadata, "name") : std::string();
+    const auto namespace_ = metadata ? text_in(*metadata, "namespace") : std::string();
+    return text_in(document, "kind") + " " + (namespace_.empty() ? "default" : namespace_) + "/" + name;
+}
+
+void UnknownKinds::note(const json::object& document) {
+    if (has_pod_template(document))
+        with_pods_.push_back(title_of(document));
+    else if (!is_of_kubernetes(document))
+        ++others_[text_in(document, "kind")];
+}
+
+std::vector<std::string> UnknownKinds::sentences() const {
+    std::vector<std::string> sentences;
+    for (const auto& title : with_pods_)
+        sentences.push_back(title +
+                            " is not counted: plan does not know its kind and version, so write "
+                            "down its pods or a workload of Kubernetes with the same template");
+    std::vector<std::string> kinds;
+    for (const auto& [kind, count] : others_)
+        kinds.push_back((kind.empty() ? "(no kind)" : kind) + " (" + std::to_string(count) + ")");
+    if (!kinds.empty())
+        sentences.push_back("kinds that plan does not know, of which it counts no pods: " +
+                            base::joined(kinds));
+    return sentences;
 }
 
 }  // namespace kubenodesmith

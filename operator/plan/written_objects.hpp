@@ -47,8 +47,29 @@ struct WrittenWorkload {
     std::vector<boost::json::object> pods;
     std::vector<api::PersistentVolumeClaim> volume_claims;  // of a StatefulSet
 };
-// What a Deployment, ReplicaSet, StatefulSet or Job would create; empty for everything else, and for one that
-// exists (it has a UID), whose pods are objects of their own. Throws DecodeError, ViewError.
+// Returns what a Deployment, ReplicaSet, ReplicationController, StatefulSet or Job would create, and a
+// CronJob at one run. Returns nothing for everything else, and for one that exists (it has a UID), whose pods
+// are objects of their own. Throws DecodeError, ViewError.
 WrittenWorkload workload_of(const boost::json::object& document, WorkloadBounds& bounds);
+
+// Whether workload_of() knows the kind.
+bool is_workload(const boost::json::object& document);
+// Whether it is only written down: it has no UID.
+bool is_written(const boost::json::object& document);
+bool is_cron_job(const boost::json::object& document);
+// "Deployment shop/web"
+std::string title_of(const boost::json::object& document);
+
+// Collects the documents of which a plan knows neither the kind nor that it has no pods.
+class UnknownKinds {
+public:
+    void note(const boost::json::object& document);
+    // One for each that has a template of pods, and one for the others.
+    std::vector<std::string> sentences() const;
+
+private:
+    std::vector<std::string> with_pods_;
+    std::map<std::string, std::size_t> others_;  // how many, by kind
+};
 
 }  // namespace kubenodesmith

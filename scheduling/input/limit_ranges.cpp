@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scheduling/input/limit_checks.hpp"
+
 namespace scheduling {
 
 namespace {
@@ -17,6 +19,7 @@ LimitRanges::LimitRanges(const std::vector<std::shared_ptr<const api::LimitRange
     auto sorted = all;
     std::ranges::sort(sorted, {}, [](const auto& one) { return api::key_of(*one); });
     for (const auto& limit_range : sorted) {
+        ranges_[limit_range->metadata.namespace_].push_back(limit_range);
         auto& defaults = defaults_[limit_range->metadata.namespace_];
         for (const auto& item : limit_range->spec.limits) {
             if (item.type != "Container") continue;
@@ -31,6 +34,12 @@ LimitRanges::LimitRanges(const std::vector<std::shared_ptr<const api::LimitRange
     }
 }
 
+const LimitRanges::Ranges& LimitRanges::ranges_of(const std::string& namespace_) const {
+    static const Ranges none;
+    const auto found = ranges_.find(namespace_);
+    return found == ranges_.end() ? none : found->second;
+}
+
 void LimitRanges::apply(const std::string& namespace_, api::PodSpec& pod) const {
     const auto found = defaults_.find(namespace_);
     if (found == defaults_.end()) return;
@@ -41,6 +50,22 @@ void LimitRanges::apply(const std::string& namespace_, api::PodSpec& pod) const 
             add(container.resources.requests, found->second.requests);
         }
     }
+}
+
+std::string LimitRanges::refusal(const std::string& namespace_, const api::PodSpec& pod) const {
+    const auto& ranges = ranges_of(namespace_);
+    if (ranges.empty()) return {};
+    if (auto text = request_beyond_limit(pod, ranges.front()->metadata.name); !text.empty()) return text;
+    for (const auto& range : ranges)
+        if (auto text = refusal_by(*range, pod); !text.empty()) return text;
+    return {};
+}
+
+std::string LimitRanges::refusal(const std::string& namespace_,
+                                 const api::PersistentVolumeClaimSpec& claim) const {
+    for (const auto& range : ranges_of(namespace_))
+        if (auto text = refusal_by(*range, claim); !text.empty()) return text;
+    return {};
 }
 
 }  // namespace scheduling

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -85,6 +86,7 @@ struct Pool {
     Prices prices;
     std::optional<base::Saturating> ephemeral_storage_mib;  // for pods; nullopt: not known, counts as 4 PiB
     api::ResourceList extended_resources;                   // beyond those above
+    std::map<std::string, std::int64_t> volume_limits;      // stated: what a machine attaches, by CSI driver
 
     std::vector<PlaceOfPool> places;   // empty: nothing can be made
     std::string why_no_place;          // then: what is wrong with each host, for people
@@ -117,6 +119,8 @@ struct Node {
     std::shared_ptr<const api::CSINode> csi;  // null: no attach limits known
     // It has just come: its CSI drivers may not have reported yet what room they have there.
     bool is_settling = false;
+    // Its machine was made by the pool's template as it is now.
+    bool is_of_present_template = true;
     // Leaving, but until it is gone it is, without pods, one of the domains that hard spreads look at.
     bool is_vacated_domain = false;
 };
@@ -141,8 +145,11 @@ struct Snapshot {
     std::vector<std::shared_ptr<const api::Pod>> pods;  // to be placed
     std::vector<Node> nodes;
     std::vector<std::shared_ptr<const api::DaemonSet>> daemon_sets;
-    std::vector<std::shared_ptr<const api::Namespace>> namespaces;     // for namespace selectors
-    std::vector<std::shared_ptr<const api::LimitRange>> limit_ranges;  // for pods of DaemonSets
+    std::vector<std::shared_ptr<const api::Namespace>> namespaces;          // for namespace selectors
+    std::vector<std::shared_ptr<const api::LimitRange>> limit_ranges;       // for pods of DaemonSets
+    std::vector<std::shared_ptr<const api::RuntimeClass>> runtime_classes;  // the same
+    // Pods of DaemonSets that found no room on their node yet; for no one to place.
+    std::vector<std::shared_ptr<const api::Pod>> waiting_daemon_pods;
     Volumes volumes;
     // UIDs of pods whose data is on the disk of their node. They can run nowhere else, so they need no place
     // when it leaves.

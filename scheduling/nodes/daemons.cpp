@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "api/names.hpp"
-#include "scheduling/input/limit_ranges.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
-#include "scheduling/pods/pod_defaults.hpp"
+#include "scheduling/nodes/daemon_pods.hpp"
+#include "scheduling/pods/pod_admission.hpp"
 
 namespace scheduling {
 
@@ -30,22 +31,33 @@ void add_daemon_tolerations(api::PodSpec& pod) {
     if (pod.hostNetwork) tolerate(pod, "node.kubernetes.io/network-unavailable", api::taints::kNoSchedule);
 }
 
-api::Pod pod_of(const api::DaemonSet& daemon_set, const LimitRanges& limit_ranges) {
+api::Pod pod_of(const api::DaemonSet& daemon_set) {
     api::Pod pod;
     pod.metadata.namespace_ = daemon_set.metadata.namespace_;
     pod.metadata.name = daemon_set.metadata.name;
     pod.metadata.labels = daemon_set.spec.template_.metadata.labels;
     pod.spec = daemon_set.spec.template_.spec;
     add_daemon_tolerations(pod.spec);
-    set_pod_defaults(pod.spec);
-    limit_ranges.apply(pod.metadata.namespace_, pod.spec);
     return pod;
+}
+
+BitSet rows_for(const api::PodSpec& pod, Rows& rows) {
+    NodeFilter filter;
+    filter.equal.push_back(&*pod.nodeSelector);
+    const auto& affinity = pod.affinity;
+    if (affinity && affinity->nodeAffinity &&
+        affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution)
+        filter.any_of.push_back(&*affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution);
+    filter.tolerations = &*pod.tolerations;
+    return rows.evaluator().rows(filter);
 }
 
 }  // namespace
 
+// A DaemonSet whose pods the API server refuses takes nothing.
 Daemons::Daemons(const Snapshot& snapshot, Rows& rows, ResourceNames& names) {
-    const LimitRanges limit_ranges(snapshot.limit_ranges);
+    const PodAdmission admission(snapshot);
+    const DaemonPods pods(snapshot, rows, names);
     auto by_age = snapshot.daemon_sets;
     std::ranges::sort(by_age, {}, [](const auto& daemon_set) {
         return std::tie(daemon_set->metadata.creationTimestamp, daemon_set->metadata.uid);
@@ -54,16 +66,12 @@ Daemons::Daemons(const Snapshot& snapshot, Rows& rows, ResourceNames& names) {
         if (daemon_set->metadata.deletionTimestamp) continue;
         Daemon daemon;
         daemon.uid = daemon_set->metadata.uid;
-        daemon.pod = pod_of(*daemon_set, limit_ranges);
+        daemon.pod = pod_of(*daemon_set);
+        const bool is_refused = !admission.admit(daemon.pod.metadata.namespace_, daemon.pod.spec).empty();
         daemon.requests = requests_of(daemon.pod.spec, names);
-        NodeFilter filter;
-        filter.equal.push_back(&*daemon.pod.spec.nodeSelector);
-        const auto& affinity = daemon.pod.spec.affinity;
-        if (affinity && affinity->nodeAffinity &&
-            affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution)
-            filter.any_of.push_back(&*affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution);
-        filter.tolerations = &*daemon.pod.spec.tolerations;
-        daemon.rows = rows.evaluator().rows(filter);
+        daemon.on_pool = pods.asked_for(*daemon_set);
+        for (auto& [pool, asked] : daemon.on_pool) asked = at_least(asked, daemon.requests);
+        if (!is_refused) daemon.rows = rows_for(std::as_const(daemon.pod.spec), rows);
         daemons_.push_back(std::move(daemon));
     }
     leave_out_what_does_not_fit(snapshot, rows, names);
@@ -87,20 +95,23 @@ void Daemons::settle(std::size_t row, Amounts free, std::optional<std::size_t> p
     for (auto& daemon : daemons_) {
         const bool comes = pool ? daemon.rows.contains(row) : is_missing(daemon, rows, row);
         if (!comes) continue;
-        if (fits(daemon.requests, free)) {
-            free -= daemon.requests;
+        // A pod that no machine could hold shows nothing of the next one.
+        if (pool && !fits(daemon.taken_of(pool), whole)) daemon.on_pool.erase(*pool);
+        const auto& taken = daemon.taken_of(rows.pool_of(row));
+        if (fits(taken, free)) {
+            free -= taken;
             continue;
         }
         daemon.rows.erase(row);
         const bool is_new = daemon.oversized_for.empty() || daemon.oversized_for.back() != pool;
-        if (pool && is_new && !fits(daemon.requests, whole)) daemon.oversized_for.push_back(*pool);
+        if (pool && is_new && !fits(taken, whole)) daemon.oversized_for.push_back(*pool);
     }
 }
 
 bool Daemons::is_missing(const Daemon& daemon, const Rows& rows, std::size_t row) {
     if (!daemon.rows.contains(row)) return false;
-    const auto& there = rows.digest(row).daemon_sets;
-    return std::ranges::find(there, daemon.uid) == there.end();
+    const auto& there = rows.digest(row).daemon_pods;
+    return std::ranges::find(there, daemon.uid, &DaemonPod::uid) == there.end();
 }
 
 std::vector<Amounts> Daemons::free_on_nodes(const Rows& rows) const {
@@ -110,19 +121,20 @@ std::vector<Amounts> Daemons::free_on_nodes(const Rows& rows) const {
         auto free = rows.allocatable(row);
         free -= rows.digest(row).used;
         for (const auto& daemon : daemons_)
-            if (is_missing(daemon, rows, row)) free -= daemon.requests;
+            if (is_missing(daemon, rows, row)) free -= daemon.taken_of(rows.pool_of(row));
         all.push_back(std::move(free));
     }
     return all;
 }
 
-Amounts Daemons::taken_of_machine(std::size_t row, const Amounts& offered) const {
+Amounts Daemons::taken_of_machine(std::size_t pool, std::size_t row, const Amounts& offered) const {
     Amounts taken;
     auto free = offered;
     for (const auto& daemon : daemons_) {
-        if (!daemon.rows.contains(row) || !fits(daemon.requests, free)) continue;
-        free -= daemon.requests;
-        taken += daemon.requests;
+        const auto& wanted = daemon.taken_of(pool);
+        if (!daemon.rows.contains(row) || !fits(wanted, free)) continue;
+        free -= wanted;
+        taken += wanted;
     }
     return taken;
 }

@@ -4,6 +4,7 @@
 // machines.
 #pragma once
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,12 +16,19 @@
 namespace scheduling {
 
 struct Daemon {
-    std::string uid;  // of the DaemonSet
-    api::Pod pod;     // as it will run, with the tolerations that its controller adds
-    BitSet rows;      // where it runs, or will
-    Amounts requests;
+    std::string uid;                         // of the DaemonSet
+    api::Pod pod;                            // as it will run, with the tolerations that its controller adds
+    BitSet rows;                             // where it runs, or will
+    Amounts requests;                        // by its template
+    std::map<std::size_t, Amounts> on_pool;  // by pool: at least as much, where its pods ask for more
     std::vector<std::size_t>
         oversized_for;  // pools where it would run, if a machine were large enough for it
+
+    // What its pod takes of a node of that pool.
+    const Amounts& taken_of(std::optional<std::size_t> pool) const {
+        const auto found = pool ? on_pool.find(*pool) : on_pool.end();
+        return found == on_pool.end() ? requests : found->second;
+    }
 };
 
 class Daemons {
@@ -33,8 +41,8 @@ public:
     // By row of a node: allocatable minus the pods on it and the DaemonSets' pods that are still to come.
     // Negative only where the pods on it are more than it offers.
     std::vector<Amounts> free_on_nodes(const Rows& rows) const;
-    // What they take of a machine that offers so much to pods, in the template row of its pool and place.
-    Amounts taken_of_machine(std::size_t row, const Amounts& offered) const;
+    // What they take of a machine of the pool that offers so much to pods, in the template row of its place.
+    Amounts taken_of_machine(std::size_t pool, std::size_t row, const Amounts& offered) const;
 
 private:
     void leave_out_what_does_not_fit(const Snapshot& snapshot, const Rows& rows, ResourceNames& names);

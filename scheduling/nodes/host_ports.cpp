@@ -49,6 +49,18 @@ bool HostPorts::are_free_on_new(std::size_t row, const std::vector<HostPort>& wa
     return wanted.empty() || !conflict(of_daemons(row), wanted);
 }
 
+std::string HostPorts::obstacle_on_new(std::size_t row, const std::vector<HostPort>& wanted) const {
+    for (const auto& daemon : daemons_.all()) {
+        if (!daemon.rows.contains(row)) continue;
+        const auto ports = host_ports_of(daemon.pod.spec);
+        for (const auto& port : wanted)
+            if (conflict(ports, {port}))
+                return "its DaemonSet " + api::key_of(daemon.pod).str() + " uses host port " +
+                       std::to_string(port.port) + ", which the pod needs";
+    }
+    return {};
+}
+
 void HostPorts::take(std::size_t slot, std::size_t row, const std::vector<HostPort>& ports) {
     if (!ports.empty()) append(taken(slot, row), ports);
 }

@@ -1,6 +1,7 @@
 // Which ports of which nodes are taken. Looked at only for pods that want some.
 #pragma once
 #include <cstddef>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -18,6 +19,8 @@ public:
     bool are_free(std::size_t slot, std::size_t row, const std::vector<HostPort>& wanted);
     // On a machine that is yet to be launched at the row.
     bool are_free_on_new(std::size_t row, const std::vector<HostPort>& wanted) const;
+    // Which DaemonSet takes which of the ports there; empty: they are free.
+    std::string obstacle_on_new(std::size_t row, const std::vector<HostPort>& wanted) const;
     void take(std::size_t slot, std::size_t row, const std::vector<HostPort>& ports);
 
 private:

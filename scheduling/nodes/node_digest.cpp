@@ -39,7 +39,8 @@ NodeDigest NodeDigests::digest_of(const Node& node) {
         digest.used += taken_by(*pod, resource_names_);
         if (!is_bound_to_node(*pod)) ++digest.own_pods;
         const auto* owner = api::controller_of(pod->metadata);
-        if (owner && owner->kind == "DaemonSet") digest.daemon_sets.push_back(owner->uid);
+        if (owner && owner->kind == "DaemonSet")
+            digest.daemon_pods.push_back({owner->uid, pod.get(), requests_of(pod->spec, resource_names_)});
         if (pod->spec.affinity && pod->spec.affinity->podAntiAffinity)
             digest.keep_apart.push_back({pod.get(), kind_of(pod)});
     }

@@ -30,12 +30,19 @@ struct KeepApart {
     std::uint32_t kind = 0;  // by NodeDigests
 };
 
+// A pod of a DaemonSet.
+struct DaemonPod {
+    std::string uid;  // of the DaemonSet
+    const api::Pod* pod = nullptr;
+    Amounts requests;
+};
+
 // Of the pods that are not finished.
 struct NodeDigest {
     Amounts allocatable;  // of the node itself
     Amounts used;
-    std::size_t own_pods = 0;              // not bound to the node
-    std::vector<std::string> daemon_sets;  // UIDs of those whose pods are there
+    std::size_t own_pods = 0;  // not bound to the node
+    std::vector<DaemonPod> daemon_pods;
     std::vector<KeepApart> keep_apart;
     std::vector<CountedPods> counted;  // by NodeDigests::counted() only
 };

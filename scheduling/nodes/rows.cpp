@@ -85,6 +85,12 @@ std::vector<RowTraits> Rows::traits(ResourceNames& names) {
     return traits;
 }
 
+std::optional<std::size_t> Rows::pool_of(std::size_t row) const {
+    if (row < nodes()) return node(row).pool;
+    const auto next = std::ranges::upper_bound(first_template_, row);
+    return static_cast<std::size_t>(next - first_template_.begin()) - 1;
+}
+
 bool Rows::has_soft_taints() const {
     return std::ranges::any_of(taints_, [](const auto* taints) {
         return std::ranges::any_of(

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "scheduling/input/snapshot.hpp"
@@ -24,6 +25,10 @@ public:
     std::size_t node_at(std::size_t row) const { return nodes_[row]; }
     const Node& node(std::size_t row) const { return snapshot_.nodes[nodes_[row]]; }
     const NodeDigest& digest(std::size_t row) const { return *digest_of_[row]; }
+    // Also of leaving nodes, which have no row.
+    const NodeDigest& digest(const Node& node) { return digests_.of(node); }
+    // The pool of the row's node, or of the machines that the row stands for.
+    std::optional<std::size_t> pool_of(std::size_t row) const;
     const std::vector<CountedPods>& counted_pods(std::size_t row) { return digests_.counted(node(row)); }
     std::size_t kinds_of_keep_apart() const { return digests_.kinds_of_keep_apart(); }
     const Amounts& allocatable(std::size_t row) const { return *allocatable_[row]; }

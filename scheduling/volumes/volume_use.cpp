@@ -1,33 +1,83 @@
 #include "scheduling/volumes/volume_use.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "scheduling/nodes/node_digest.hpp"
 
 namespace scheduling {
 
-std::set<Attachment>& VolumeUse::attached(std::size_t row) {
-    const auto [entry, added] = attached_.try_emplace(row);
-    if (added)
-        for (const auto& pod : rows_.node(row).pods)
+namespace {
+
+bool may_still_report(const Node& node) {
+    return node.availability == Availability::coming || node.is_settling;
+}
+
+// Calls `each` with the volumes of each driver; false as soon as that returns it. They are sorted.
+template <class Each>
+bool for_each_driver(const std::vector<Attachment>& attachments, const Each& each) {
+    for (auto first = attachments.begin(); first != attachments.end();) {
+        const auto end = std::find_if(first, attachments.end(),
+                                      [&](const Attachment& one) { return one.driver != first->driver; });
+        if (!each(std::span(first, end))) return false;
+        first = end;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::set<Attachment>& VolumeUse::attached(std::size_t slot) {
+    const auto [entry, added] = attached_.try_emplace(slot);
+    if (added && slot < rows_.nodes())
+        for (const auto& pod : rows_.node(slot).pods)
             if (!is_finished(*pod))
                 for (auto& attachment : volumes_.demand_of(*pod).attachments)
                     entry->second.insert(std::move(attachment));
     return entry->second;
 }
 
-bool VolumeUse::can_attach(std::size_t row, const std::vector<Attachment>& wanted) {
-    if (wanted.empty() || row >= rows_.nodes() || !rows_.node(row).csi) return true;
-    const auto& before = attached(row);
-    for (const auto& driver : rows_.node(row).csi->spec.drivers) {
-        if (!driver.allocatable || !driver.allocatable->count) continue;
-        const auto is_of_driver = [&](const Attachment& each) { return each.driver == driver.name; };
-        const auto more = std::ranges::count_if(
-            wanted, [&](const Attachment& each) { return is_of_driver(each) && !before.contains(each); });
-        const auto count = std::ranges::count_if(before, is_of_driver) + more;
-        if (more > 0 && count > *driver.allocatable->count) return false;
+std::optional<std::int64_t> VolumeUse::limit_of_new(std::size_t pool, const std::string& driver) const {
+    if (pool >= limits_.size()) return std::nullopt;  // a pool that nothing is launched in
+    const auto found = limits_[pool].find(driver);
+    return found == limits_[pool].end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::int64_t> VolumeUse::limit(std::size_t slot, std::optional<std::size_t> pool,
+                                             const std::string& driver) const {
+    const bool is_node = slot < rows_.nodes();
+    if (is_node && rows_.node(slot).csi) {
+        const auto& drivers = rows_.node(slot).csi->spec.drivers;
+        const auto found = std::ranges::find(drivers, driver, &api::CSINodeDriver::name);
+        if (found != drivers.end())
+            return found->allocatable ? std::optional<std::int64_t>(found->allocatable->count) : std::nullopt;
     }
-    return true;
+    return pool && (!is_node || may_still_report(rows_.node(slot))) ? limit_of_new(*pool, driver)
+                                                                    : std::nullopt;
+}
+
+bool VolumeUse::can_attach(std::size_t slot, std::optional<std::size_t> pool, const VolumeDemand& demand) {
+    return for_each_driver(demand.attachments, [&](const auto& wanted) {
+        const auto limit = this->limit(slot, pool, wanted.front().driver);
+        if (!limit) return true;
+        const auto& before = attached(slot);
+        const auto more =
+            std::ranges::count_if(wanted, [&](const Attachment& each) { return !before.contains(each); });
+        const auto count = std::ranges::count(before, wanted.front().driver, &Attachment::driver);
+        return more == 0 || count + more <= *limit;
+    });
+}
+
+std::optional<VolumeUse::Excess> VolumeUse::beyond_new(std::size_t pool, const VolumeDemand& demand) const {
+    std::optional<Excess> excess;
+    for_each_driver(demand.attachments, [&](const auto& wanted) {
+        const auto& driver = wanted.front().driver;
+        const auto limit = limit_of_new(pool, driver);
+        const auto count = static_cast<std::int64_t>(wanted.size());
+        if (limit && count > *limit) excess = {driver, count, *limit};
+        return !excess;
+    });
+    return excess;
 }
 
 bool VolumeUse::is_reached(std::size_t row, const api::PersistentVolume& volume) {
@@ -58,13 +108,11 @@ const api::PersistentVolumeClaim* VolumeUse::used_claim(const VolumeDemand& dema
 }
 
 bool VolumeUse::is_left(std::size_t row, const VolumeDemand& demand) {
-    return can_attach(row, demand.attachments) && !used_claim(demand) &&
-           (demand.choices.empty() || chosen(row, demand));
+    return !used_claim(demand) && (demand.choices.empty() || chosen(row, demand));
 }
 
-void VolumeUse::take(std::size_t row, const VolumeDemand& demand) {
-    if (row < rows_.nodes() && rows_.node(row).csi)
-        attached(row).insert(demand.attachments.begin(), demand.attachments.end());
+void VolumeUse::take(std::size_t slot, std::size_t row, const VolumeDemand& demand) {
+    attached(slot).insert(demand.attachments.begin(), demand.attachments.end());
     used_.insert(demand.exclusives.begin(), demand.exclusives.end());
     if (demand.choices.empty()) return;
     if (const auto volumes = chosen(row, demand)) taken_.insert(volumes->begin(), volumes->end());
@@ -87,10 +135,6 @@ bool is_enough(const api::CSIStorageCapacity& capacity, const api::Quantity& siz
 void add_keys(std::set<std::string>& keys, const api::LabelSelector& topology) {
     for (const auto& [key, value] : topology.matchLabels) keys.insert(key);
     for (const auto& requirement : topology.matchExpressions) keys.insert(requirement.key);
-}
-
-bool may_still_report(const Node& node) {
-    return node.availability == Availability::coming || node.is_settling;
 }
 
 }  // namespace
@@ -130,15 +174,49 @@ StorageRoom::Reported StorageRoom::reported(const Provision& provision) {
     return reported;
 }
 
+// The rows that volumes of the driver can be reached from.
+const BitSet& StorageRoom::used_by(const std::string& driver) {
+    const auto [entry, added] = used_.try_emplace(driver);
+    if (!added) return entry->second;
+    for (const auto& volume : snapshot_.volumes.volumes) {
+        if (!volume->spec.csi || volume->spec.csi->driver != driver) continue;
+        const auto* required = affinity_of(*volume);
+        entry->second |= required ? rows_.evaluator().rows(*required) : BitSet::all(rows_.all());
+    }
+    return entry->second;
+}
+
+// The pools whose youngest Node shows, without any volume of the driver, that a new one has too little.
+std::set<std::size_t> StorageRoom::pools_without_room(const Reported& reported, const Provision& provision) {
+    const auto& used = used_by(provision.storage_class->provisioner);
+    std::map<std::size_t, std::pair<api::Time, bool>> youngest;
+    for (auto row = reported.any.next(0); row < rows_.nodes(); row = reported.any.next(row + 1)) {
+        const auto& node = rows_.node(row);
+        if (!node.pool || !node.is_of_present_template || may_still_report(node) || used.contains(row))
+            continue;
+        const std::pair shown(node.node->metadata.creationTimestamp.value_or(api::Time()),
+                              reported.enough.contains(row));
+        const auto [entry, is_first] = youngest.try_emplace(*node.pool, shown);
+        if (!is_first) entry->second = std::max(entry->second, shown);
+    }
+    std::set<std::size_t> pools;
+    for (const auto& [pool, shown] : youngest)
+        if (!shown.second) pools.insert(pool);
+    return pools;
+}
+
 BitSet StorageRoom::made(const Provision& provision) {
     const auto reported = this->reported(provision);
     auto rows = reported.enough;
     for (std::size_t row = 0; row < rows_.nodes(); ++row)
         if (may_still_report(rows_.node(row)) && !reported.any.contains(row)) rows.insert(row);
+    const auto without_room = pools_without_room(reported, provision);
     for (const auto& key : reported.keys) {
-        const auto labelled = rows_.evaluator().rows_with(rows_.labels().key(key));
-        for (auto row = rows_.nodes(); row < rows_.all(); ++row)
-            if (!labelled.contains(row)) rows.insert(row);
+        const auto& values = rows_.labels().column(rows_.labels().key(key));
+        for (auto row = rows_.nodes(); row < rows_.all(); ++row) {
+            const bool is_known = values[row] != kAbsent && values[row] != kUnlike;
+            if (!is_known && !without_room.contains(*rows_.pool_of(row))) rows.insert(row);
+        }
     }
     return rows;
 }

@@ -159,9 +159,16 @@ void VolumeIndex::add_claim(VolumeDemand& demand, const api::Pod& pod, const std
         add_unbound(demand, claim);
 }
 
-void VolumeIndex::add_selector(VolumeDemand& demand, std::vector<api::NodeSelectorTerm> terms) {
+void VolumeIndex::add_tie(VolumeDemand& demand, std::vector<api::NodeSelectorTerm> terms,
+                          const api::PersistentVolumeClaim& claim, const api::PersistentVolume* volume) {
     made_.push_back({std::move(terms)});
-    demand.any_of.push_back(&made_.back());
+    demand.ties.push_back({&made_.back(), &claim, volume});
+}
+
+bool VolumeIndex::is_node(const std::string& name) {
+    if (nodes_.empty())
+        for (const auto& node : snapshot_.nodes) nodes_.insert(node.node->metadata.name);
+    return nodes_.contains(name);
 }
 
 void VolumeIndex::add_bound(VolumeDemand& demand, const api::PersistentVolumeClaim& claim) {
@@ -171,13 +178,15 @@ void VolumeIndex::add_bound(VolumeDemand& demand, const api::PersistentVolumeCla
         return;
     }
     const auto& volume = *found->second;
-    if (const auto* required = affinity_of(volume)) demand.any_of.push_back(required);
+    if (const auto* required = affinity_of(volume)) demand.ties.push_back({required, &claim, &volume});
     for (const auto key : kZoneLabels) {
         const auto* zones = api::find(volume.metadata.labels, key);
         if (!zones) continue;
         const std::string name(key);
-        add_selector(demand, {term_of({name, api::SelectorOperator::In, split_zones(*zones)}),
-                              term_of({name, api::SelectorOperator::DoesNotExist, {}})});
+        add_tie(demand,
+                {term_of({name, api::SelectorOperator::In, split_zones(*zones)}),
+                 term_of({name, api::SelectorOperator::DoesNotExist, {}})},
+                claim, &volume);
     }
     if (volume.spec.csi) demand.attachments.push_back({volume.spec.csi->driver, volume.metadata.name});
 }
@@ -193,9 +202,13 @@ void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeC
         return;
     }
     if (const auto* node = api::find(claim.metadata.annotations, api::annotations::kSelectedNode)) {
+        if (!is_node(*node))
+            demand.problem = "its volume claim " + claim.metadata.name + " is to be made for node " + *node +
+                             ", which does not exist: remove the claim's annotation " +
+                             std::string(api::annotations::kSelectedNode) + ", or delete the claim";
         api::NodeSelectorTerm term;
         term.matchFields.push_back({"metadata.name", api::SelectorOperator::In, {*node}});
-        add_selector(demand, {std::move(term)});
+        add_tie(demand, {std::move(term)}, claim);
     }
     add_by_class(demand, claim, *storage_class);
     if (storage_class->provisioner != kNoProvisioner)
@@ -223,7 +236,7 @@ void VolumeIndex::add_by_class(VolumeDemand& demand, const api::PersistentVolume
             for (const auto& label : topology.matchLabelExpressions)
                 term.matchExpressions.push_back({label.key, api::SelectorOperator::In, label.values});
         }
-        add_selector(demand, std::move(terms));
+        add_tie(demand, std::move(terms), claim);
     }
     const auto& requests = claim.spec.resources.requests;
     if (drivers_with_capacity_.contains(storage_class.provisioner) && requests.contains("storage"))
@@ -261,7 +274,7 @@ void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeCl
         if (required)
             terms.insert(terms.end(), required->nodeSelectorTerms.begin(), required->nodeSelectorTerms.end());
     }
-    if (!is_reached_everywhere) add_selector(demand, std::move(terms));
+    if (!is_reached_everywhere) add_tie(demand, std::move(terms), claim);
     demand.choices.push_back(std::move(choice));
 }
 

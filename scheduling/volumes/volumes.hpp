@@ -32,8 +32,15 @@ struct Provision {
     api::Quantity size;
 };
 
+// Where a volume can be used, or is to be made.
+struct VolumeTie {
+    const api::NodeSelector* selector = nullptr;
+    const api::PersistentVolumeClaim* claim = nullptr;
+    const api::PersistentVolume* volume = nullptr;  // null: it is not made yet
+};
+
 struct VolumeDemand {
-    std::vector<const api::NodeSelector*> any_of;  // each has to hold
+    std::vector<VolumeTie> ties;  // each has to hold
     std::vector<Attachment> attachments;
     std::vector<Choice> choices;                                // by ascending size of the claims
     std::vector<const api::PersistentVolumeClaim*> exclusives;  // ReadWriteOncePod
@@ -60,7 +67,9 @@ private:
     void add_by_class(VolumeDemand& demand, const api::PersistentVolumeClaim& claim,
                       const api::StorageClass& storage_class);
     void add_static(VolumeDemand& demand, const api::PersistentVolumeClaim& claim, const std::string& name);
-    void add_selector(VolumeDemand& demand, std::vector<api::NodeSelectorTerm> terms);
+    void add_tie(VolumeDemand& demand, std::vector<api::NodeSelectorTerm> terms,
+                 const api::PersistentVolumeClaim& claim, const api::PersistentVolume* volume = nullptr);
+    bool is_node(const std::string& name);
     const api::StorageClass* class_of(const api::PersistentVolumeClaim& claim) const;
     const api::Pod* user_of(const api::PersistentVolumeClaim& claim);
 
@@ -71,6 +80,7 @@ private:
     std::set<std::string, std::less<>> drivers_with_capacity_;
     const api::StorageClass* default_class_ = nullptr;
     std::deque<api::NodeSelector> made_;
+    std::set<std::string, std::less<>> nodes_;  // names, read when the first pod asks
     // Of all claims, read when the first pod asks.
     std::optional<std::map<api::ObjectKey, const api::Pod*>> users_;
 };

@@ -99,7 +99,7 @@ def test_who_may_read_in_the_managed_namespaces_only_gets_plans_and_reasons(stac
     kubectl("create", "serviceaccount", "planner", "-n", SYSTEM)
     for namespace in (SYSTEM, manifests.NAMESPACE):
         kubectl("create", "rolebinding", "planner", "-n", namespace, "--clusterrole=kubenodesmith-viewer", f"--serviceaccount={reader}")
-    whole = ["pods", "nodes", "namespaces", "limitranges", "persistentvolumes", "persistentvolumeclaims", "daemonsets.apps",
+    whole = ["pods", "nodes", "namespaces", "limitranges", "runtimeclasses.node.k8s.io", "persistentvolumes", "persistentvolumeclaims", "daemonsets.apps",
              "storageclasses.storage.k8s.io", "csidrivers.storage.k8s.io", "csistoragecapacities.storage.k8s.io",
              "csinodes.storage.k8s.io", "volumeattachments.storage.k8s.io", "poddisruptionbudgets.policy"]
     kubectl("create", "clusterrole", "planner", "--verb=list,watch", f"--resource={','.join(whole)}")

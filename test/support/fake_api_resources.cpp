@@ -17,6 +17,7 @@ const std::vector<ResourceKind>& builtins() {
         {"nodes", "Node", true, false, {"spec.unschedulable"}},
         {"namespaces", "Namespace", true, false, {"status.phase"}},
         {"limitranges", "LimitRange", false, false, {}},
+        {"runtimeclasses.node.k8s.io", "RuntimeClass", false, false, {}},
         {"secrets", "Secret", false, false, {"type"}},
         {"rolebindings.rbac.authorization.k8s.io", "RoleBinding", false, false, {}},
         {"configmaps", "ConfigMap", false, false, {}},

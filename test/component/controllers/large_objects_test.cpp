@@ -222,6 +222,7 @@ void for_each_kind(Function each) {
     each.template operator()<DaemonSet>();
     each.template operator()<Namespace>();
     each.template operator()<LimitRange>();
+    each.template operator()<RuntimeClass>();
     each.template operator()<PersistentVolume>();
     each.template operator()<PersistentVolumeClaim>();
     each.template operator()<StorageClass>();

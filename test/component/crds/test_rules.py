@@ -119,6 +119,7 @@ POOL = [
     ("no limits", {"spec.limits": ABSENT}, "spec.limits: Required value"),
     ("fewer nodes than it must have", {"spec.limits": {"minNodes": 3, "maxNodes": 2}}, "maxNodes must be 0 (unlimited) or at least minNodes"),
     ("a negative limit", {"spec.limits": {"cpuCores": -1}}, "should be greater than or equal to 0"),
+    ("machines that attach no volume", {"spec.machineTemplate.volumeLimits": {"csi.example": 0}}, "should be greater than or equal to 1"),
     ("a label key that is none", {"spec.poolLabelKey": "my pool"}, "must be a label key such as topology.kubenodesmith.io/pool"),
     ("an empty label key", {"spec.poolLabelKey": ""}, "must be a label key such as topology.kubenodesmith.io/pool"),
     *[(f"the label key {key}, which others set", {"spec.poolLabelKey": key}, "must be no key of kubernetes.io, k8s.io or kubenodesmith.io")

@@ -1,10 +1,13 @@
 #include "api/quantity.hpp"
 
+#include <boost/json/parse.hpp>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "api/core.hpp"
+#include "api/json.hpp"
 #include "test/support/catch.hpp"
 
 using api::IntOrString;
@@ -180,4 +183,19 @@ TEST_CASE("a count or a percentage of a total, rounded up") {
     }
     CHECK(IntOrString(5).str() == "5");
     CHECK(IntOrString("5").as_integer() == std::nullopt);
+}
+
+TEST_CASE("a fraction without quotes is the quantity that it reads as") {
+    const auto read = [](const char* json) {
+        return api::decode<api::Pod>(
+                   boost::json::parse(std::string(R"({"spec":{"overhead":{"cpu":)") + json + "}}}"))
+            .spec.overhead->at("cpu");
+    };
+    CHECK(read("0.5") == api::Quantity::of_milli(500));
+    CHECK(read("0.1") == api::Quantity::of_milli(100));
+    CHECK(read("1e9") == api::Quantity::of(1'000'000'000));
+    CHECK(read("2") == api::Quantity::of(2));
+    CHECK_THROWS_WITH(
+        api::decode<api::PodDisruptionBudget>(boost::json::parse(R"({"spec":{"minAvailable":0.5}})")),
+        Catch::Contains("expected an integer or a string"));
 }

@@ -184,6 +184,18 @@ TEST_CASE("a pod for which the scheduler makes room waits for that as long as it
     CHECK(world.claims().size() == 1);
 }
 
+TEST_CASE("a pod is not kept waiting for a node that it is nominated for, and where nobody is ending") {
+    World world;
+    put_full_node(world);
+    world.put_pending_pod("new");
+    world.server.edit<api::Pod>({"default", "new"},
+                                [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
+    world.run_for(50s);
+    CHECK(world.claims().empty());
+    world.run_for(30s);
+    CHECK(world.claims().size() == 1);
+}
+
 TEST_CASE("a leaving node, one that is not ready and a cordoned one are no room for who is nominated there") {
     const std::vector<std::function<void(api::Node&)>> changes{
         [](api::Node& node) { node.spec.unschedulable = true; },
@@ -200,7 +212,7 @@ TEST_CASE("a leaving node, one that is not ready and a cordoned one are no room 
         world.put_pending_pod("new");
         world.server.edit<api::Pod>({"default", "new"},
                                     [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
-        world.run_for(1min);
+        world.run_for(30s);
         REQUIRE(world.claims().empty());
         world.server.edit<api::Node>({"", "theirs"}, change);
         world.run_for(5s);

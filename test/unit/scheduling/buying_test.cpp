@@ -238,8 +238,10 @@ TEST_CASE("extended resources come from pools that offer them") {
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].pod->metadata.name == "c");
     CHECK(result.unplaced[0].reasons ==
-          std::vector<std::string>{"pool gpu: needs 3 example.com/gpu, largest machine offers 2",
-                                   "pool small: its machines offer no example.com/gpu"});
+          std::vector<std::string>{
+              "pool gpu: needs 3 example.com/gpu, largest machine offers 2",
+              "pool small: its machines offer no example.com/gpu: if they have it, state it "
+              "in machineTemplate.extendedResources of the pool"});
 }
 
 TEST_CASE("the pool of higher weight is used first, then the one that wastes least, then by name") {

@@ -53,7 +53,10 @@ private:
             node = &cluster_.nodes.emplace_back();
             node->name = each.node->metadata.name;
             node->labels = each.node->metadata.labels;
-            node->csi = each.csi.get();
+            if (each.csi)
+                node->volume_limit = *each.csi->spec.drivers.at(0).allocatable->count;
+            else if (each.pool && (each.availability == Availability::coming || each.is_settling))
+                node->volume_limit = limit_of_new(*each.pool);
             for (const auto& [name, quantity] : each.node->status.allocatable)
                 node->free[name] = quantity.milli();
             for (const auto& taint : each.node->spec.taints) {
@@ -73,6 +76,18 @@ private:
         }
     }
 
+    // What the youngest node of the pool can attach.
+    std::optional<std::int64_t> limit_of_new(std::size_t pool) const {
+        std::optional<std::pair<api::Time, std::int64_t>> youngest;
+        for (const auto& each : snapshot_.nodes) {
+            if (each.pool != pool || !each.csi) continue;
+            const std::int64_t count = *each.csi->spec.drivers.at(0).allocatable->count;
+            const std::pair shown(each.node->metadata.creationTimestamp.value_or(api::Time()), -count);
+            youngest = youngest ? std::max(*youngest, shown) : shown;
+        }
+        return youngest ? std::optional(-youngest->second) : std::nullopt;
+    }
+
     void add_daemons(CheckedNode& node, const std::vector<std::shared_ptr<const api::Pod>>& present) {
         for (const auto& set : snapshot_.daemon_sets) {
             const bool is_there = std::any_of(present.begin(), present.end(), [&](const auto& pod) {
@@ -85,7 +100,7 @@ private:
             pod.metadata.namespace_ = set->metadata.namespace_;
             pod.metadata.labels = set->spec.template_.metadata.labels;
             pod.spec = set->spec.template_.spec;
-            CheckedNode bare{node.name, node.labels, node.taints, requests_of(pod), true, {}, nullptr};
+            CheckedNode bare{node.name, node.labels, node.taints, requests_of(pod), true, {}};
             const CheckedCluster empty{snapshot_, {}, {}};
             // A pod that does not fit stays without a node, and takes nothing.
             const bool fits = std::ranges::all_of(bare.free, [&node](const auto& wanted) {
@@ -115,6 +130,7 @@ private:
                 for (const auto& [key, value] : place.labels) node.labels[key] = value;
         node.labels[std::string(api::labels::kHostname)] = node.name;
         node.taints = pool.taints;
+        node.volume_limit = limit_of_new(claim.pool);
         node.limits_everything = false;
         std::int64_t pods = pool.pods_per_node;
         for (const auto& shape : pool.shapes)

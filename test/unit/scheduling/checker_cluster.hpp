@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct CheckedNode {
     std::map<std::string, __int128> free;  // in thousandths
     bool limits_everything = true;         // false: resources that are not named are unbounded storage
     std::vector<const api::Pod*> pods;
-    const api::CSINode* csi = nullptr;  // what limits its volumes
+    std::optional<std::int64_t> volume_limit = std::nullopt;
 };
 
 struct CheckedCluster {

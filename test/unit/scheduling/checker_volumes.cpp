@@ -65,11 +65,11 @@ void collect(std::set<std::string>& attached, const CheckedCluster& cluster, con
 std::string volume_refusal(const CheckedCluster& cluster, const CheckedNode& node, const api::Pod& pod) {
     for (const auto* claim : claims_of(cluster, pod))
         if (auto text = claim_refusal(cluster, node, claim); !text.empty()) return text;
-    if (!node.csi || claims_of(cluster, pod).empty()) return {};
+    if (!node.volume_limit || claims_of(cluster, pod).empty()) return {};
     std::set<std::string> attached;
     for (const auto* other : node.pods) collect(attached, cluster, *other);
     collect(attached, cluster, pod);
-    const auto limit = static_cast<std::size_t>(*node.csi->spec.drivers.at(0).allocatable->count);
+    const auto limit = static_cast<std::size_t>(*node.volume_limit);
     return attached.size() > limit ? "cannot attach so many volumes" : "";
 }
 

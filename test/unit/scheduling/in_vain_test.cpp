@@ -194,6 +194,50 @@ TEST_CASE("where a driver tells its room by a label of its own, a new machine ma
     CHECK(solve(cluster).claims.empty());
 }
 
+TEST_CASE("what present nodes have left of local storage says nothing of a new machine") {
+    auto cluster = cluster_with_storage();
+    cluster.nodes = {node("full")};
+    const std::string hostname(api::labels::kHostname);
+    api::LabelSelector by_name;
+    by_name.matchLabels[hostname] = "full";
+    cluster.volumes.capacities = {capacity("1Gi", by_name)};
+    CHECK(solve(cluster).claims.size() == 1);
+    api::LabelSelector by_names;
+    by_names.matchExpressions = {in(hostname, {"full", "other"})};
+    cluster.volumes.capacities = {capacity("1Gi", by_names)};
+    CHECK(solve(cluster).claims.size() == 1);
+    by_name.matchLabels[kZone] = "host-a";
+    cluster.volumes.capacities = {capacity("1Gi", by_name)};
+    CHECK(solve(cluster).claims.size() == 1);
+    // A zone is a host, which a new machine shares with those that are there.
+    cluster.volumes.capacities = {capacity("1Gi", zone("host-a"))};
+    CHECK(solve(cluster).claims.empty());
+}
+
+TEST_CASE("where the youngest node of a pool had too little storage when it was new, no other is created") {
+    auto cluster = cluster_with_storage();
+    cluster.nodes = {node("new", "0")};
+    cluster.nodes[0].pool = 0;
+    api::LabelSelector by_name;
+    by_name.matchLabels[std::string(api::labels::kHostname)] = "new";
+    cluster.volumes.capacities = {capacity("1Gi", by_name)};
+    CHECK(solve(cluster).claims.empty());
+    // A machine of an older template, and one that has a volume already, say nothing.
+    cluster.nodes[0].is_of_present_template = false;
+    CHECK(solve(cluster).claims.size() == 1);
+    cluster.nodes[0].is_of_present_template = true;
+    auto volume = std::make_shared<api::PersistentVolume>();
+    volume->spec.csi.emplace().driver = "csi.test";
+    auto& required = volume->spec.nodeAffinity.emplace().required.emplace();
+    required.nodeSelectorTerms.emplace_back().matchExpressions = {
+        in(std::string(api::labels::kHostname), {"new"})};
+    cluster.volumes.volumes = {volume};
+    CHECK(solve(cluster).claims.size() == 1);
+    cluster.volumes.volumes.clear();
+    cluster.volumes.capacities = {capacity("50Gi", by_name)};
+    CHECK(solve(cluster).claims.size() == 1);
+}
+
 TEST_CASE("a node that comes or has just come is waited for until its driver has reported") {
     auto cluster = cluster_with_storage();
     cluster.nodes = {node("young")};

@@ -162,7 +162,7 @@ private:
         node.name = each.node->metadata.name;
         node.labels = each.node->metadata.labels;
         node.taints = each.node->spec.taints;
-        node.csi = each.csi.get();
+        if (each.csi) node.volume_limit = *each.csi->spec.drivers.at(0).allocatable->count;
         for (const auto& [name, quantity] : each.node->status.allocatable) node.free[name] = quantity.milli();
         capacity_[&node] = node.free;
         for (const auto& pod : each.pods) take(node, *pod);
@@ -172,7 +172,7 @@ private:
             pod.metadata.labels = set->spec.template_.metadata.labels;
             pod.spec = set->spec.template_.spec;
             const CheckedNode bare{node.name, node.labels, node.taints, checker::requests_of(pod),
-                                   true,      {},          nullptr};
+                                   true,      {},          std::nullopt};
             if (checker::refusal({snapshot_, {}, {}}, bare, pod).empty())
                 take(node, cluster_.made_pods.emplace_back(std::move(pod)));
         }

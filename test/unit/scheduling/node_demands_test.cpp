@@ -118,7 +118,7 @@ TEST_CASE("terms of required node affinity are alternatives, requirements within
     CHECK_FALSE(fits(cluster, PodBuilder("a").require({{"cores", api::SelectorOperator::Lt, {"8"}}})));
     CHECK(fits(cluster, PodBuilder("a").require({{"gpu", api::SelectorOperator::DoesNotExist, {}}})));
     CHECK(reason_for(cluster, PodBuilder("a").require({in("disk", {"hdd"})})) ==
-          "pool small: its nodes do not match the required node affinity");
+          "pool small: its nodes do not match the required node affinity, which asks for label disk=hdd");
     CHECK_FALSE(fits(cluster, PodBuilder("a").require({})));
 }
 

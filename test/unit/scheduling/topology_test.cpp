@@ -338,7 +338,7 @@ TEST_CASE("a host port is used once on a node, also by DaemonSets") {
     const auto result = solve(cluster);
     CHECK(result.unplaced.size() == 2);
     CHECK(result.unplaced.at(0).reasons[0] ==
-          "pool small: its DaemonSets use a host port that the pod needs");
+          "pool small: its DaemonSet agent uses host port 8080, which the pod needs");
 }
 
 TEST_CASE("host ports clash by protocol and address, and an unnamed address is all of them") {

@@ -89,7 +89,8 @@ TEST_CASE("a machine is bought where the pod's volume is") {
     result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons ==
-          Reasons{"pool small: its nodes are not where the pod's volumes can be used"});
+          Reasons{"pool small: its nodes are not where the pod's volumes can be used: volume v of its claim "
+                  "data needs label topology.kubernetes.io/zone=elsewhere"});
 }
 
 TEST_CASE("a volume that is made for its first consumer follows the topologies of its class") {
@@ -197,7 +198,8 @@ TEST_CASE("a claim of a class that makes no volumes needs one that is there, whe
     result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons ==
-          Reasons{"pool small: its nodes are not where the pod's volumes can be used"});
+          Reasons{"pool small: its nodes are not where the pod's volumes can be used: a volume for its claim "
+                  "data needs label kubernetes.io/hostname=b"});
     CHECK(result.claims.empty());
     cluster.volumes.volumes = {local_volume("everywhere")};
     cluster.nodes.clear();
@@ -259,4 +261,61 @@ TEST_CASE("each volume made beforehand serves one of the pods that wait") {
     REQUIRE(launched.unplaced.size() == 1);
     CHECK(launched.unplaced[0].reasons ==
           Reasons{"pool small: other pods that wait get the volumes that the pod could use there"});
+}
+
+TEST_CASE("a volume in the only zone that there is binds its machine to that zone") {
+    auto cluster = cluster_with_claim();
+    cluster.pools[0].places.pop_back();
+    CHECK(solve(cluster).claims.at(0).zone.empty());
+    auto bound = claim("data");
+    bound->spec.volumeName = "v";
+    cluster.volumes.claims = {bound};
+    cluster.volumes.volumes = {volume_in("v", "host-a")};
+    CHECK(solve(cluster).claims.at(0).zone == "host-a");
+}
+
+TEST_CASE("where the host of a volume is full, the volume and the host are named") {
+    auto cluster = cluster_with_claim();
+    auto bound = claim("data");
+    bound->spec.volumeName = "v";
+    cluster.volumes.claims = {bound};
+    cluster.volumes.volumes = {volume_in("v", "host-b")};
+    cluster.places[1].free_cpu_cores = 0;
+    const auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons ==
+          Reasons{"pool small: no host that suits the pod (host-b) has room for a machine with 1 CPU and "
+                  "1 GiB; volume v of its claim data needs label topology.kubernetes.io/zone=host-b"});
+}
+
+TEST_CASE("a label that the pool's provider is to set is named with what is said of it") {
+    auto cluster = cluster_with_claim();
+    auto bound = claim("data");
+    bound->spec.volumeName = "v";
+    cluster.volumes.claims = {bound};
+    auto volume = volume_in("v", "host-b");
+    volume->spec.nodeAffinity->required->nodeSelectorTerms[0].matchExpressions.push_back(
+        in("topology.kubernetes.io/region", {"north", "south"}));
+    cluster.volumes.volumes = {volume};
+    cluster.pools[0].notes_on_labels["topology.kubernetes.io/region"] = "the region is not set";
+    const auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(
+        result.unplaced[0].reasons ==
+        Reasons{"pool small: its nodes are not where the pod's volumes can be used: volume v of its claim "
+                "data needs label topology.kubernetes.io/region in (north, south) (the region is not set)"});
+}
+
+TEST_CASE("a claim that is to be made for a node that is gone is named with its annotation") {
+    auto cluster = cluster_with_claim();
+    auto annotated = claim("data");
+    annotated->metadata.annotations[std::string(api::annotations::kSelectedNode)] = "gone";
+    cluster.volumes.claims = {annotated};
+    const auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons ==
+          Reasons{"its volume claim data is to be made for node gone, which does not exist: remove the "
+                  "claim's annotation volume.kubernetes.io/selected-node, or delete the claim"});
+    cluster.nodes = {node("gone")};
+    CHECK(target_of(cluster, solve(cluster), "p") == "gone");
 }

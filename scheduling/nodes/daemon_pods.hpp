@@ -1,0 +1,32 @@
+// What the pods of DaemonSets really ask for. Webhooks, injected containers and the vertical pod autoscaler
+// change pods when they are created, so the template alone does not say what the next pod takes.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "scheduling/nodes/rows.hpp"
+#include "scheduling/table/amounts.hpp"
+
+namespace scheduling {
+
+class DaemonPods {
+public:
+    // Reads the pods on the Nodes of pools, also on leaving ones, and those that wait for room on them.
+    DaemonPods(const Snapshot& snapshot, Rows& rows, ResourceNames& names);
+
+    // Returns by pool what the DaemonSet's newest pods there ask for. Pods of an older revision do not count.
+    std::map<std::size_t, Amounts> asked_for(const api::DaemonSet& daemon_set) const;
+
+private:
+    struct Seen {
+        const api::Pod* pod = nullptr;
+        std::size_t pool = 0;
+        Amounts requests;
+    };
+    std::unordered_map<std::string_view, std::vector<Seen>> seen_;  // by UID of the DaemonSet
+};
+
+}  // namespace scheduling
