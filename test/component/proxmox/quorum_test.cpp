@@ -124,6 +124,22 @@ TEST_CASE("Nothing is gone by the word of an endpoint that is cut off") {
     CHECK(lab.run(lab.provider->get(spec.identity, spec.record)));
 }
 
+TEST_CASE("Machines are listed as they are now, and by the cluster's majority alone") {
+    Lab lab;
+    lab.config.spec.proxmox->endpoints.clear();
+    lab.config.spec.proxmox->nodeWhitelist = {"porsche"};
+    lab.restart();
+    CHECK(lab.run(lab.provider->list()).empty());
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    // A claim that loses its status a moment after its machine was made finds it by this list.
+    const auto machines = lab.run(lab.provider->list());
+    REQUIRE(machines.size() == 1);
+    CHECK(machines.front().identity.claim_uid == spec.identity.claim_uid);
+    lab.simulator.cluster().isolate("alfaromeo");
+    CHECK_THROWS_WITH(lab.run(lab.provider->list()), Catch::Contains("it has none"));
+}
+
 TEST_CASE("A token that may not read the cluster's status is told what is not checked") {
     Lab lab;
     lab.simulator.cluster().world.custom_roles["KubeNodeSmith"].erase("Sys.Audit");
