@@ -150,6 +150,7 @@ asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const L
     seen.image_uploaded = image_uploaded;
     seen.look = look;
     seen.wants_image = carries_image(spec);
+    if (look.presence == Presence::absent) locks_.forget(spec.identity.system_uuid);
     if (look.presence == Presence::hidden) seen.sees_own = co_await view_.sees_all_machines(kOwnRightsAge);
     if (look.presence == Presence::present) {
         const auto lock = look.config.lock();
@@ -157,9 +158,9 @@ asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const L
         seen.has_image = drive_with_file(look.config, boot_image_name(spec.identity)).has_value();
         seen.is_own_creation = began_creation(spec.record.task, client_.user(), look.vmid);
         if (is_creation_lock(lock)) {
-            seen.lock_is_stale = locks_.seen(look.vmid);
+            seen.lock_is_stale = locks_.seen(spec.identity.system_uuid);
         } else {
-            locks_.forget(look.vmid);
+            locks_.forget(spec.identity.system_uuid);
         }
         if (look.ownership == Ownership::ours && lock.empty()) {
             seen.needs_resize = wanted_disk_size(settings_, look.config).has_value();

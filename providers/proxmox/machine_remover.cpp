@@ -195,14 +195,15 @@ asio::awaitable<RemoveObservation> MachineRemover::observe(const Command& comman
     const auto& identity = command.identity;
     RemoveObservation seen;
     seen.aim = command.aim;
+    if (look.presence == Presence::absent) locks_.forget(identity.system_uuid);
     if (look.presence == Presence::present) {
         const auto lock = look.config.lock();
         seen.explanation = explain_ownership(look.config, identity, settings_.managed_tag());
         seen.is_own_creation = began_creation(command.record.task, client_.user(), look.vmid);
         if (is_creation_lock(lock)) {
-            seen.lock_is_stale = locks_.seen(look.vmid);
+            seen.lock_is_stale = locks_.seen(identity.system_uuid);
         } else {
-            locks_.forget(look.vmid);
+            locks_.forget(identity.system_uuid);
         }
         const bool is_ours = look.ownership == Ownership::ours || look.ownership == Ownership::unfinished;
         if (is_ours && lock.empty()) {
