@@ -39,12 +39,14 @@ asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
     std::optional<ProxmoxError> refusal;
     try {
         auto result = co_await step(std::move(spec));
+        unread_.end(uuid);
         note_untouched(result);
         co_return result;
     } catch (const ProxmoxError& error) {
         const bool lacks_right = error.kind == ErrorKind::permission;
         if (is_repeated_calmly(error) || lacks_right)
             co_return not_ready(error, pauses_.begin(uuid, error.what(), lacks_right));
+        if (is_passing(error.kind)) co_return not_ready(error, unread_.begin(uuid));
         refusal = error;
         if (!outcome_of(error)) throw;
     } catch (const NoIsoStorage& error) {
@@ -141,7 +143,7 @@ asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ProxmoxErr
         spec.record = MachineRecord();
         co_return co_await placer_.place(std::move(spec));
     }
-    co_return not_ready(why, kRetry);
+    throw ProxmoxError(std::move(why));
 }
 
 asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const Look& look,

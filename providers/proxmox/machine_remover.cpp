@@ -114,6 +114,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
         if (waiting) co_return *waiting;
         auto look = co_await machines_.find(identity, record);
         auto seen = co_await observe(command, std::move(look));
+        unread_.end(uuid);
         auto decision = next_removal_step(seen);
         if (unsure_.contains(uuid) || is_in_unknown_hands(seen)) {
             const auto others = co_await tasks_.at_work(seen.look.host, seen.look.vmid);
@@ -142,7 +143,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
         const auto proof = is_proof ? record.task : std::string();
         if (is_repeated_calmly(error))
             co_return in_progress(error.what(), proof, pauses_.begin(uuid, error.what()));
-        if (is_passing(error.kind)) co_return in_progress(error.what(), proof, kRemovalRetry);
+        if (is_passing(error.kind)) co_return in_progress(error.what(), proof, unread_.begin(uuid));
         if (error.kind == ErrorKind::permission)
             co_return not_permitted(error.what(), pauses_.begin(uuid, error.what(), true));
         throw;
