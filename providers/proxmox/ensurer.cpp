@@ -227,14 +227,15 @@ asio::awaitable<std::string> Ensurer::missing_to_join(const MachineSpec& spec) {
     const auto permissions = co_await view_.permissions(kRefusalAge);
     if (has_network) {
         const auto missing = missing_network_privileges(settings_, permissions);
-        if (!missing.empty()) co_return lack_text(client_.user(), missing, kNeededByNetworks);
+        if (!missing.empty()) co_return lack_text(client_.user(), permissions, missing, kNeededByNetworks);
     }
     if (spec.join)
-        co_return lack_text(client_.user(), missing_agent_privileges(settings_, permissions), kNeededByAgent);
+        co_return lack_text(client_.user(), permissions, missing_agent_privileges(settings_, permissions),
+                            kNeededByAgent);
     if (!has_image) co_return std::string();
     const auto storage = co_await images_.storage_on(spec.record.host);
-    co_return lack_text(client_.user(), missing_image_privileges(settings_, permissions, storage),
-                        kNeededByImages);
+    co_return lack_text(client_.user(), permissions,
+                        missing_image_privileges(settings_, permissions, storage), kNeededByImages);
 }
 
 asio::awaitable<EnsureResult> Ensurer::create(MachineSpec spec) {
