@@ -36,25 +36,27 @@ asio::awaitable<std::string> Cloner::start_clone(MachineSpec spec, Guest source)
     static constexpr base::Duration kBelieved = std::chrono::hours{1};
     std::erase_if(cannot_link_,
                   [this](const auto& entry) { return clock_.now() - entry.second >= kBelieved; });
-    if (is_auto && cannot_link_.contains(source.vmid)) kind = CloneKind::full;
-    const auto parts = co_await read_source(source);
+    const auto template_ = co_await read_source(source);
+    if (is_auto && cannot_link_.contains(template_.disks)) kind = CloneKind::full;
     try {
-        const auto parameters = clone_parameters(settings_, spec, parts, kind);
+        const auto parameters = clone_parameters(settings_, spec, template_.parts, kind);
         const auto upid = co_await client_.change(clone_vm(source.node, source.vmid, parameters));
         co_return text_of(upid);
     } catch (const ProxmoxError& error) {
         if (!is_auto || kind == CloneKind::full || !is_link_refusal(error)) throw;
-        cannot_link_[source.vmid] = clock_.now();
+        cannot_link_[template_.disks] = clock_.now();
     }
-    const auto parameters = clone_parameters(settings_, spec, parts, CloneKind::full);
+    const auto parameters = clone_parameters(settings_, spec, template_.parts, CloneKind::full);
     const auto upid = co_await client_.change(clone_vm(source.node, source.vmid, parameters));
     co_return text_of(upid);
 }
 
 // Read anew for each clone: what it gets must be on record before it exists.
-asio::awaitable<CloneSource> Cloner::read_source(Guest source) {
+asio::awaitable<Cloner::Source> Cloner::read_source(Guest source) {
     const auto data = co_await client_.read(get_vm_config(source.node, source.vmid));
-    co_return CloneSource{source.node, copied_drives(parse_vm_config(data))};
+    const auto config = parse_vm_config(data);
+    auto disks = base::joined(volume_uses(config), " ", &VolumeUse::volume);
+    co_return Source{{source.node, copied_drives(config)}, std::move(disks)};
 }
 
 void Cloner::note_task(const MachineSpec& spec, const Upid& task, const TaskStatus& status) {

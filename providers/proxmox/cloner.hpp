@@ -36,15 +36,20 @@ public:
 
 private:
     asio::awaitable<std::string> start_clone(MachineSpec spec, Guest source);
-    asio::awaitable<CloneSource> read_source(Guest source);
+    struct Source {
+        CloneSource parts;
+        std::string disks;  // volume IDs, one after the other
+    };
+    asio::awaitable<Source> read_source(Guest source);
 
     const Settings& settings_;
     Client& client_;
     Templates& templates_;
     CloneSlots slots_;
     base::Clock& clock_;
-    // VMIDs of templates, and when that was last found. Another template may have the VMID later.
-    std::map<std::int64_t, base::TimePoint> cannot_link_;
+    // When it was last found that disks cannot be linked to. A template that moves to another storage, or
+    // another one with its VMID, has other disks.
+    std::map<std::string, base::TimePoint> cannot_link_;
 };
 
 }  // namespace providers::proxmox

@@ -39,12 +39,14 @@ asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
     std::optional<ProxmoxError> refusal;
     try {
         auto result = co_await step(std::move(spec));
+        unread_.end(uuid);
         note_untouched(result);
         co_return result;
     } catch (const ProxmoxError& error) {
         const bool lacks_right = error.kind == ErrorKind::permission;
         if (is_repeated_calmly(error) || lacks_right)
             co_return not_ready(error, pauses_.begin(uuid, error.what(), lacks_right));
+        if (is_passing(error.kind)) co_return not_ready(error, unread_.begin(uuid));
         refusal = error;
         if (!outcome_of(error)) throw;
     } catch (const NoIsoStorage& error) {
@@ -141,7 +143,7 @@ asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ProxmoxErr
         spec.record = MachineRecord();
         co_return co_await placer_.place(std::move(spec));
     }
-    co_return not_ready(why, kRetry);
+    throw ProxmoxError(std::move(why));
 }
 
 asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const Look& look,
@@ -150,6 +152,7 @@ asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const L
     seen.image_uploaded = image_uploaded;
     seen.look = look;
     seen.wants_image = carries_image(spec);
+    if (look.presence == Presence::absent) locks_.forget(spec.identity.system_uuid);
     if (look.presence == Presence::hidden) seen.sees_own = co_await view_.sees_all_machines(kOwnRightsAge);
     if (look.presence == Presence::present) {
         const auto lock = look.config.lock();
@@ -157,9 +160,9 @@ asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const L
         seen.has_image = drive_with_file(look.config, boot_image_name(spec.identity)).has_value();
         seen.is_own_creation = began_creation(spec.record.task, client_.user(), look.vmid);
         if (is_creation_lock(lock)) {
-            seen.lock_is_stale = locks_.seen(look.vmid);
+            seen.lock_is_stale = locks_.seen(spec.identity.system_uuid);
         } else {
-            locks_.forget(look.vmid);
+            locks_.forget(spec.identity.system_uuid);
         }
         if (look.ownership == Ownership::ours && lock.empty()) {
             seen.needs_resize = wanted_disk_size(settings_, look.config).has_value();
@@ -224,14 +227,15 @@ asio::awaitable<std::string> Ensurer::missing_to_join(const MachineSpec& spec) {
     const auto permissions = co_await view_.permissions(kRefusalAge);
     if (has_network) {
         const auto missing = missing_network_privileges(settings_, permissions);
-        if (!missing.empty()) co_return lack_text(client_.user(), missing, kNeededByNetworks);
+        if (!missing.empty()) co_return lack_text(client_.user(), permissions, missing, kNeededByNetworks);
     }
     if (spec.join)
-        co_return lack_text(client_.user(), missing_agent_privileges(settings_, permissions), kNeededByAgent);
+        co_return lack_text(client_.user(), permissions, missing_agent_privileges(settings_, permissions),
+                            kNeededByAgent);
     if (!has_image) co_return std::string();
     const auto storage = co_await images_.storage_on(spec.record.host);
-    co_return lack_text(client_.user(), missing_image_privileges(settings_, permissions, storage),
-                        kNeededByImages);
+    co_return lack_text(client_.user(), permissions,
+                        missing_image_privileges(settings_, permissions, storage), kNeededByImages);
 }
 
 asio::awaitable<EnsureResult> Ensurer::create(MachineSpec spec) {

@@ -30,7 +30,8 @@ public:
           placer_(placer),
           tasks_(tasks),
           locks_(clock),
-          pauses_(clock) {}
+          pauses_(clock),
+          unread_(clock) {}
 
     // Throws ProxmoxError for unexpected outcomes, FencedError.
     asio::awaitable<EnsureResult> ensure(MachineSpec spec);
@@ -76,6 +77,8 @@ private:
     Tasks& tasks_;
     StaleLocks locks_;
     GrowingPauses pauses_;
+    // After reads that failed in passing. Whoever calls meanwhile need not wait.
+    GrowingPauses unread_;
     // The failed task on record for which this process has paused already, by SMBIOS UUID.
     std::map<std::string, std::string> paused_after_;
     // What this process has placed and asked nothing for yet, by SMBIOS UUID: it need not be looked for.

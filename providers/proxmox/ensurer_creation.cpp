@@ -62,7 +62,7 @@ asio::awaitable<EnsureResult> Ensurer::find_creation(MachineSpec spec, std::stri
     const auto proof =
         began_creation(spec.record.task, client_.user(), vmid) ? spec.record.task : std::string();
     const auto creation = co_await creation_at_work(spec);
-    if (creation) locks_.forget(vmid);
+    if (creation) locks_.forget(spec.identity.system_uuid);
     const bool is_this_one = creation && !creation->empty();
     if (is_this_one) message = waiting_for(*creation);
     const auto& task = is_this_one ? *creation : proof;

@@ -114,6 +114,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
         if (waiting) co_return *waiting;
         auto look = co_await machines_.find(identity, record);
         auto seen = co_await observe(command, std::move(look));
+        unread_.end(uuid);
         auto decision = next_removal_step(seen);
         if (unsure_.contains(uuid) || is_in_unknown_hands(seen)) {
             const auto others = co_await tasks_.at_work(seen.look.host, seen.look.vmid);
@@ -142,7 +143,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
         const auto proof = is_proof ? record.task : std::string();
         if (is_repeated_calmly(error))
             co_return in_progress(error.what(), proof, pauses_.begin(uuid, error.what()));
-        if (is_passing(error.kind)) co_return in_progress(error.what(), proof, kRemovalRetry);
+        if (is_passing(error.kind)) co_return in_progress(error.what(), proof, unread_.begin(uuid));
         if (error.kind == ErrorKind::permission)
             co_return not_permitted(error.what(), pauses_.begin(uuid, error.what(), true));
         throw;
@@ -195,14 +196,15 @@ asio::awaitable<RemoveObservation> MachineRemover::observe(const Command& comman
     const auto& identity = command.identity;
     RemoveObservation seen;
     seen.aim = command.aim;
+    if (look.presence == Presence::absent) locks_.forget(identity.system_uuid);
     if (look.presence == Presence::present) {
         const auto lock = look.config.lock();
         seen.explanation = explain_ownership(look.config, identity, settings_.managed_tag());
         seen.is_own_creation = began_creation(command.record.task, client_.user(), look.vmid);
         if (is_creation_lock(lock)) {
-            seen.lock_is_stale = locks_.seen(look.vmid);
+            seen.lock_is_stale = locks_.seen(identity.system_uuid);
         } else {
-            locks_.forget(look.vmid);
+            locks_.forget(identity.system_uuid);
         }
         const bool is_ours = look.ownership == Ownership::ours || look.ownership == Ownership::unfinished;
         if (is_ours && lock.empty()) {

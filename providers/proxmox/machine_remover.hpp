@@ -28,6 +28,7 @@ public:
           guard_(client),
           locks_(clock),
           pauses_(clock),
+          unread_(clock),
           repeats_(clock) {}
 
     // Both throw ProxmoxError, FencedError.
@@ -62,6 +63,8 @@ private:
     VolumeGuard guard_;
     StaleLocks locks_;
     GrowingPauses pauses_;
+    // After reads that failed in passing. Whoever calls meanwhile need not wait.
+    GrowingPauses unread_;
     // Between requests for tasks of which no success was seen: where answers are lost, each may have failed.
     GrowingPauses repeats_;
     std::set<std::string> shut_down_;  // asked to end by this process, by SMBIOS UUID

@@ -14,13 +14,13 @@
 #include "providers/proxmox/vm/releaser.hpp"
 #include "providers/proxmox/vm/restarter.hpp"
 #include "providers/proxmox/vm_adopter.hpp"
+#include "providers/proxmox/wire/growing_pauses.hpp"
 
 namespace providers::proxmox {
 
 namespace {
 
-constexpr base::Duration kListAge = std::chrono::seconds{10};
-constexpr base::Duration kDoubtRetry = std::chrono::seconds{3};
+constexpr base::Duration kStrayAge = std::chrono::seconds{10};
 
 // What is concluded from what is not there is confirmed here, after the last answer: all of it came from the
 // cluster that the machines are on.
@@ -57,7 +57,8 @@ public:
           power_switch_(settings_, client_, machines_, tasks_, environment.clock),
           adoption_(settings_, client_, view_),
           half_made_(settings_, client_, view_, machines_, cloner_, tasks_),
-          left_volumes_(client_, view_, environment.clock) {}
+          left_volumes_(client_, view_, environment.clock),
+          doubts_(environment.clock) {}
 
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
         auto result = co_await ensurer_.ensure(std::move(spec));
@@ -67,20 +68,22 @@ public:
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record,
                                          InUseCheck in_use) override {
         const auto task = record.task;
+        const auto uuid = identity.system_uuid;
         auto result = co_await remover_.remove(std::move(identity), std::move(record), std::move(in_use));
         if (std::holds_alternative<Gone>(result)) {
             auto doubt = co_await doubt_of_gone();
-            if (!doubt.empty()) co_return RemovalInProgress{std::move(doubt), task, kDoubtRetry};
+            if (!doubt.empty()) co_return RemovalInProgress{std::move(doubt), task, doubts_.begin(uuid)};
         }
         co_return result;
     }
     asio::awaitable<StopResult> stop(MachineIdentity identity, MachineRecord record,
                                      InUseCheck in_use) override {
         const auto task = record.task;
+        const auto uuid = identity.system_uuid;
         auto result = co_await remover_.stop(std::move(identity), std::move(record), std::move(in_use));
         if (std::holds_alternative<Gone>(result)) {
             auto doubt = co_await doubt_of_gone();
-            if (!doubt.empty()) co_return RemovalInProgress{std::move(doubt), task, kDoubtRetry};
+            if (!doubt.empty()) co_return RemovalInProgress{std::move(doubt), task, doubts_.begin(uuid)};
         }
         co_return result;
     }
@@ -210,6 +213,7 @@ private:
     VmAdopter adoption_;
     HalfMadeFinder half_made_;
     LeftVolumeFinder left_volumes_;
+    GrowingPauses doubts_;  // whether machines are gone
 };
 
 asio::awaitable<Machine> ProxmoxProvider::machine_of(MachineIdentity identity, std::string host,
@@ -257,8 +261,11 @@ asio::awaitable<std::optional<Machine>> ProxmoxProvider::get(MachineIdentity ide
     co_return machine;
 }
 
+// A claim that lost its status gets a second machine if its first is missing here. So the list is asked for
+// now, though shared with whoever asks at the same time, and comes from the cluster's majority.
 asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
-    const auto state = co_await view_.state(kListAge);
+    constexpr base::Duration kNow = std::chrono::nanoseconds{1};
+    const auto state = co_await view_.state(kNow);
     machines_.forget_missing(*state);
     const auto tag = parse_tags(settings_.managed_tag());
     std::vector<Machine> result;
@@ -283,13 +290,13 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
         unread.record.machine_id = std::to_string(guest.vmid);
         result.push_back(std::move(unread));
     }
-    co_await client_.confirm_cluster();
+    co_await confirm_gone();
     co_return result;
 }
 
 // Only guests with our tag or the default one are read: clusters of others may be large.
 asio::awaitable<std::vector<Stray>> ProxmoxProvider::strays() {
-    const auto state = co_await view_.state(kListAge);
+    const auto state = co_await view_.state(kStrayAge);
     const auto tag = parse_tags(settings_.managed_tag());
     const auto usual = parse_tags(api::v1alpha1::ProxmoxSpec().managedNodeTag);
     std::vector<Stray> result;

@@ -30,7 +30,8 @@ constexpr Fault kTimed[] = {Fault::killed,
                             Fault::tags_forbidden,
                             Fault::quorum_lost,
                             Fault::right_withdrawn,
-                            Fault::certificate_renewed};
+                            Fault::certificate_renewed,
+                            Fault::power_cut};
 
 base::Duration exponential(base::Random& random, double per_hour) {
     auto hours = -std::log(1 - random.unit()) / per_hour;
@@ -111,6 +112,8 @@ void Adversary::strike(Fault fault) {
             return withdraw_right();
         case Fault::certificate_renewed:
             return renew_certificate();
+        case Fault::power_cut:
+            return cut_power();
         case Fault::not_ready:
             return node_ails();
         case Fault::user_deleted:
@@ -229,6 +232,32 @@ void Adversary::host_dies() {
         world_.trace.line("host", name, " is back");
         world_.proxmox.cluster().power_on_host(name);
     });
+}
+
+// One host, several or all lose power together. They come back within minutes of each other, and guests that
+// do not start with their host stay off.
+void Adversary::cut_power() {
+    auto& cluster = world_.proxmox.cluster();
+    std::vector<std::string> names;
+    for (const auto& host : cluster.world.hosts)
+        if (host.powered_on) names.push_back(host.name);
+    const auto all = names.size();
+    const auto extent = random_->below(3);
+    while (extent < 2 && names.size() > 1 && (extent == 0 || random_->below(2) == 0))
+        names.erase(names.begin() + static_cast<std::ptrdiff_t>(random_->below(names.size())));
+    if (names.empty()) return;
+    world_.happenings.count(names.size() == all ? "power cut: all hosts"
+                            : names.size() == 1 ? "power cut: one host"
+                                                : "power cut: several hosts");
+    const auto dark = world_.faults.duration(1min, 30min);
+    for (const auto& name : names) {
+        world_.trace.line("host", name, " loses power");
+        cluster.power_off_host(name);
+        later(dark + std::chrono::seconds{random_->below(180)}, [this, name] {
+            world_.trace.line("host", name, " has power again");
+            world_.proxmox.cluster().power_on_host(name);
+        });
+    }
 }
 
 void Adversary::node_ails() {

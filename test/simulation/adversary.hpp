@@ -54,6 +54,7 @@ private:
     void renew_certificate();
     bool hits_bare_metal();
     void host_dies();
+    void cut_power();
     void node_ails();
     void meddle_with_machine(Fault fault);
     void user_deletes();

@@ -60,6 +60,7 @@ struct Interference {
     std::vector<Taking> takings;
     CreationRefusal refusal;
     ProviderHang hang;
+    bool isolates_hosts = false;           // of Proxmox, at times
     std::set<std::string> deleted_nodes;   // names
     std::set<std::string> deleted_claims;  // UIDs
     std::set<std::string> taint_keys;      // that outsiders put on young Nodes and take off again

@@ -199,20 +199,33 @@ void Administrators::plant_copy(int vmid) {
     auto config = world().machines.at(vmid).config;
     config["smbios1"] = "uuid=deadbeef-0000-4000-8000-" + faults_.random().text(12, "0123456789abcdef");
     for (const char* drive : {"ide2", "scsi0", "ide0"}) config.erase(drive);
-    plant(free_id_after(vmid), std::move(config));
+    plant(free_id_after(vmid), world().hosts.front().name, std::move(config));
 }
 
 void Administrators::plant_stranger(int vmid) {
     proxmox::Config config{{"name", "stranger"}, {"memory", "512"}, {"cores", "1"}};
     config["smbios1"] = "uuid=deadbeef-0000-4000-8000-" + faults_.random().text(12, "0123456789abcdef");
-    plant(free_id_after(vmid), std::move(config));
+    plant_stranger(vmid, world().hosts.front().name, std::move(config));
 }
 
-void Administrators::plant(int vmid, proxmox::Config config) {
+int Administrators::plant_stranger(int vmid, const std::string& host, proxmox::Config config) {
+    const int free_id = free_id_after(vmid);
+    plant(free_id, host, std::move(config));
+    return free_id;
+}
+
+void Administrators::remove_stranger(int vmid) {
+    trace_.line("admin", "destroys machine ", vmid, " of others");
+    take_away(vmid);
+    untouchable_.erase(vmid);
+    guests_.heed(vmid);
+}
+
+void Administrators::plant(int vmid, const std::string& host, proxmox::Config config) {
     trace_.line("admin", "makes machine ", vmid, " ", config["name"]);
     proxmox::Machine machine;
     machine.vmid = vmid;
-    machine.node = world().hosts.front().name;
+    machine.node = host;
     machine.config = std::move(config);
     guests_.ignore(vmid);
     untouchable_[vmid] = {};

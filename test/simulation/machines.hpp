@@ -58,7 +58,11 @@ public:
     // From now on the machine cannot be proven to be the operator's.
     void spoil_mark(int vmid);
     void plant_copy(int vmid);
+    // Returns the VMID, the next one that is free.
+    int plant_stranger(int vmid, const std::string& host, proxmox::Config config);
     void plant_stranger(int vmid);
+    // Destroys a stranger and lets its VMID be anybody's again.
+    void remove_stranger(int vmid);
     void fill_storage(bool full);
 
     // By VMID, with the time since when; such machines must be left alone.
@@ -70,7 +74,7 @@ public:
     bool meddled_with(const std::string& uuid) const { return meddled_.contains(uuid); }
 
 private:
-    void plant(int vmid, proxmox::Config config);
+    void plant(int vmid, const std::string& host, proxmox::Config config);
     void take_away(int vmid);
     int free_id_after(int vmid) const;
     proxmox::World& world() const { return simulator_.cluster().world; }

@@ -9,11 +9,13 @@
 #include "test/simulation/hasty_users.hpp"
 #include "test/simulation/hostile_kubelets.hpp"
 #include "test/simulation/hostile_tenants.hpp"
+#include "test/simulation/isolation.hpp"
 #include "test/simulation/label_writers.hpp"
 #include "test/simulation/local_data.hpp"
 #include "test/simulation/machine_destroyer.hpp"
 #include "test/simulation/node_deleter.hpp"
 #include "test/simulation/odd_objects.hpp"
+#include "test/simulation/passing_guests.hpp"
 #include "test/simulation/storage_fillers.hpp"
 #include "test/simulation/taint_keeper.hpp"
 #include "test/simulation/volume_keepers.hpp"
@@ -40,6 +42,8 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(storage_fillers(world));
     all.push_back(make_hostile_kubelets(world));
     all.push_back(make_hostile_tenants(world));
+    all.push_back(passing_guests(world));
+    all.push_back(isolation(world));
     return all;
 }
 

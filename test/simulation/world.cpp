@@ -2,6 +2,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <exception>
+#include <ranges>
 
 #include "api/v1alpha1/host.hpp"
 #include "test/simulation/cluster/certificate.hpp"
@@ -106,6 +107,17 @@ std::unique_ptr<base::Random> World::random_for(const std::string& purpose) cons
     return fake::make_seeded_random(seed ^ hash(purpose));
 }
 
+// In every second seed the operator knows a further endpoint for each further host.
+void World::draw_endpoints(base::Random& random) {
+    if (random.below(2) == 0) return;
+    const auto& hosts = scenario.proxmox.hosts;
+    for (auto& provider : scenario.providers) {
+        if (!provider.spec.proxmox) continue;
+        for (const auto& host : hosts | std::views::drop(1))
+            provider.spec.proxmox->endpoints.push_back("https://" + host.name + ":8006/api2/json");
+    }
+}
+
 // In every fourth seed the scheduler is told nothing.
 void World::draw_nominations(base::Random& random) {
     Dice dice(random);
@@ -133,6 +145,7 @@ void World::populate() {
     server.put(scenario.credentials);
     if (!scenario.bare_metal.empty()) server.put(scenario.bmc_credentials);
     draw_host_lock(scenario, *random_for("host lock"));
+    draw_endpoints(*random_for("endpoints"));
     draw_nominations(*random_for("nominations"));
     draw_pace(*random_for("pace of the scheduler"));
     const auto broken = random_for("broken fields");

@@ -91,6 +91,7 @@ public:
 
 private:
     void populate();
+    void draw_endpoints(base::Random& random);
     void draw_nominations(base::Random& random);
     void draw_pace(base::Random& random);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "providers/proxmox/cluster/grant_commands.hpp"
 #include "providers/proxmox/config/creation.hpp"
 #include "providers/proxmox/config/volumes.hpp"
 #include "providers/proxmox/wire/fields.hpp"
@@ -291,9 +292,12 @@ std::string list_text(const std::vector<MissingPrivilege>& missing) {
     });
 }
 
-std::string lack_text(const std::string& user, const std::vector<MissingPrivilege>& missing,
-                      const std::string& behind) {
-    return missing.empty() ? std::string() : user + " lacks " + list_text(missing) + behind;
+std::string lack_text(const std::string& user, const Permissions& permissions,
+                      const std::vector<MissingPrivilege>& missing, const std::string& behind) {
+    if (missing.empty()) return {};
+    const auto commands = grant_commands(user, permissions, missing);
+    return user + " lacks " + list_text(missing) + behind +
+           (commands.empty() ? std::string() : "; to grant it, as root: " + commands);
 }
 
 }  // namespace providers::proxmox

@@ -80,8 +80,9 @@ inline constexpr const char* kNeededByAgent =
     " (before Proxmox VE 9: VM.Monitor): bootstrap.method GuestAgent needs it";
 // "VM.Allocate on /vms (to make and remove machines), ...".
 std::string list_text(const std::vector<MissingPrivilege>& missing);
-// "USER lacks" that list, with what stands behind it; empty if nothing is missing.
-std::string lack_text(const std::string& user, const std::vector<MissingPrivilege>& missing,
-                      const std::string& behind);
+// Returns "USER lacks" that list, with what stands behind it, and the commands that grant it; empty if
+// nothing is missing.
+std::string lack_text(const std::string& user, const Permissions& permissions,
+                      const std::vector<MissingPrivilege>& missing, const std::string& behind);
 
 }  // namespace providers::proxmox

@@ -33,6 +33,14 @@ bool Permissions::has(const std::string& path, const std::string& privilege) con
     return false;
 }
 
+std::set<std::string> Permissions::at(const std::string& path) const {
+    std::set<std::string> held;
+    for (const auto& [there, privileges] : by_path_)
+        for (const auto& [privilege, propagates] : privileges)
+            if (has(path, privilege)) held.insert(privilege);
+    return held;
+}
+
 bool Permissions::has_below(const std::string& path, const std::string& privilege) const {
     if (has(path, privilege)) return true;
     return std::ranges::any_of(by_path_, [&](const auto& entry) {

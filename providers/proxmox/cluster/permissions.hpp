@@ -3,6 +3,7 @@
 
 #include <boost/json/value.hpp>
 #include <map>
+#include <set>
 #include <string>
 
 namespace providers::proxmox {
@@ -16,6 +17,8 @@ public:
     bool has(const std::string& path, const std::string& privilege) const;
     // There, or on anything below it.
     bool has_below(const std::string& path, const std::string& privilege) const;
+    // All that hold on the path, inherited or not.
+    std::set<std::string> at(const std::string& path) const;
 
 private:
     std::map<std::string, std::map<std::string, bool>> by_path_;

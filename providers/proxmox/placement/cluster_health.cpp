@@ -153,7 +153,7 @@ void check_images(const Settings& settings, const Permissions& permissions, cons
         for (auto& right : missing_image_privileges(settings, permissions, storage))
             if (std::ranges::find(missing, right) == missing.end()) missing.push_back(std::move(right));
     }
-    health.boot_image_obstacle = lack_text(user, missing, kNeededByImages);
+    health.boot_image_obstacle = lack_text(user, permissions, missing, kNeededByImages);
 }
 
 void check_rights(const Settings& settings, const Permissions& permissions, const Surroundings& surroundings,
@@ -163,11 +163,11 @@ void check_rights(const Settings& settings, const Permissions& permissions, cons
     if (!missing.empty()) {
         health.reason = "MissingPrivileges";
         health.message = lack_text(
-            user, missing,
+            user, permissions, missing,
             " (a token with privilege separation has only what its own ACL and its user's both give)");
     }
     const auto of_agents = missing_agent_privileges(settings, permissions);
-    health.guest_agent_obstacle = lack_text(user, of_agents, kNeededByAgent);
+    health.guest_agent_obstacle = lack_text(user, permissions, of_agents, kNeededByAgent);
 }
 
 // A name that is mistyped looks like a right that is missing: Proxmox shows neither what does not exist nor

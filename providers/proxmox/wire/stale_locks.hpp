@@ -1,7 +1,8 @@
-// How long a VM has been locked by a creation that nobody works on, so that nothing waits for it for ever.
+// How long a VM has been locked by a creation that no task works on, so that nothing waits for it for ever.
 #pragma once
 
 #include <map>
+#include <string>
 
 #include "base/clock.hpp"
 
@@ -11,18 +12,19 @@ class StaleLocks {
 public:
     explicit StaleLocks(base::Clock& clock) : clock_(clock) {}
 
-    // True once the lock has been seen, without a task, for half a minute.
-    bool seen(std::int64_t vmid) {
+    // Returns true once the lock has been seen, without a task, for half a minute. It is the machine's, which
+    // its SMBIOS UUID names: the next VM with the same VMID is locked by a creation of its own.
+    bool seen(const std::string& uuid) {
         constexpr base::Duration kStale = std::chrono::seconds{30};
-        // A lock that nobody looked at for long is another one: the next machine may have the same VMID.
+        // Nobody looked at it for long: the machine may have been made anew meanwhile.
         static constexpr base::Duration kSameLock = std::chrono::minutes{10};
         const auto now = clock_.now();
         std::erase_if(locks_, [now](const auto& entry) { return now - entry.second.last > kSameLock; });
-        auto& lock = locks_.try_emplace(vmid, Lock{now, now}).first->second;
+        auto& lock = locks_.try_emplace(uuid, Lock{now, now}).first->second;
         lock.last = now;
         return now - lock.first >= kStale;
     }
-    void forget(std::int64_t vmid) { locks_.erase(vmid); }
+    void forget(const std::string& uuid) { locks_.erase(uuid); }
 
 private:
     struct Lock {
@@ -30,7 +32,7 @@ private:
         base::TimePoint last;  // seen so
     };
     base::Clock& clock_;
-    std::map<std::int64_t, Lock> locks_;
+    std::map<std::string, Lock> locks_;  // by SMBIOS UUID
 };
 
 }  // namespace providers::proxmox

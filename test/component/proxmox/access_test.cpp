@@ -1,4 +1,8 @@
 // Who may do what, through which endpoint, and what a user is told who got it wrong.
+#include <iterator>
+#include <regex>
+#include <sstream>
+
 #include "providers/errors.hpp"
 #include "test/component/proxmox/lab.hpp"
 
@@ -57,6 +61,37 @@ TEST_CASE("A missing privilege is named with its path") {
     CHECK(health.reason == "MissingPrivileges");
     CHECK_THAT(health.message,
                Contains("VM.PowerMgmt on /vms") && Contains("SDN.Use on /sdn/zones/localnetwork/vmbr0"));
+}
+
+TEST_CASE("The commands that a missing privilege is named with grant it, and take nothing away") {
+    auto world = proxmox_simulator::default_world();
+    world.custom_roles["KubeNodeSmith"].erase("VM.PowerMgmt");
+    world.custom_roles["KubeNodeSmith"].erase("SDN.Use");
+    world.custom_roles["KubeNodeSmith"].erase("Datastore.AllocateTemplate");
+    Lab lab(world);
+    const auto before = check(lab);
+    REQUIRE(before.reason == "MissingPrivileges");
+    CHECK_THAT(before.boot_image_obstacle,
+               Contains("; to grant it, as root: pveum role add KubeNodeSmith-storage-local -privs '"));
+    const std::regex command(
+        "pveum role add (\\S+) -privs '([^']+)' && pveum acl modify (\\S+) --roles (\\S+) --users "
+        "(\\S+) --tokens '([^']+)'");
+    const auto text = before.message + "; " + before.boot_image_obstacle;
+    auto& granted = lab.simulator.cluster().world;
+    for (std::sregex_iterator found(text.begin(), text.end(), command), end; found != end; ++found) {
+        std::istringstream privileges((*found)[2].str());
+        granted.custom_roles[(*found)[1]] = {std::istream_iterator<std::string>(privileges), {}};
+        CHECK((*found)[4] == (*found)[1]);
+        granted.acl.push_back({(*found)[3], "user", (*found)[5], (*found)[4], true});
+        granted.acl.push_back({(*found)[3], "token", (*found)[6], (*found)[4], true});
+    }
+    const auto after = check(lab);
+    CHECK(after.message == "");
+    CHECK(after.boot_image_obstacle == "");
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    lab.launch(spec);
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
 }
 
 TEST_CASE("A configuration that can work on no host is named with the remedy before anything is made") {

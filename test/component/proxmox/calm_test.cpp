@@ -71,3 +71,38 @@ TEST_CASE("A lost answer to one change delays the machine by seconds") {
     CHECK(lab.vm(spec)->running);
     CHECK(lab.clock.now() - begin <= 10s);
 }
+
+TEST_CASE(
+    "Reads that fail in passing are repeated after pauses that grow, and one that succeeds ends these") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    // Of a machine that another process made: nothing is known of it here.
+    spec.record.task.clear();
+    lab.restart();
+    const auto refuse = [&](int times) {
+        lab.simulator.faults().add("GET", "/nodes/[^/]+/qemu/.*/config",
+                                   {.status = 500, .reason = "got timeout"}, times);
+    };
+    const auto pause = [&] {
+        const auto ensured = lab.ensure(spec);
+        const auto* waiting = std::get_if<NotReady>(&ensured);
+        return waiting ? waiting->retry_after : base::Duration::zero();
+    };
+    const auto pause_of_removal = [&] {
+        const auto removal = lab.remove(spec);
+        const auto* waiting = std::get_if<RemovalInProgress>(&removal);
+        return waiting ? waiting->retry_after : base::Duration::zero();
+    };
+    refuse(kForLong);
+    CHECK(pause() == 3s);
+    CHECK(pause() == 6s);
+    for (int i = 0; i < 10; ++i) pause();
+    CHECK(pause() == 1min);
+    lab.simulator.faults().clear();
+    CHECK(pause() == 0s);
+    refuse(kForLong);
+    CHECK(pause() == 3s);
+    CHECK(pause_of_removal() == 3s);
+    CHECK(pause_of_removal() == 6s);
+}

@@ -177,6 +177,35 @@ TEST_CASE("A blank machine without tags is finished or removed, whenever the ope
     }
 }
 
+TEST_CASE("A lock that a creation left is not taken for that of the next machine with the same VMID") {
+    Lab lab;
+    auto first = lab.machine(1);
+    lab.place(first);
+    lab.simulator.faults().add_task("qmcreate", ".*", {proxmox_simulator::TaskTrouble::die, ""});
+    lab.step(first);
+    lab.wait(10s);
+    auto result = lab.ensure(first);
+    for (int i = 0; i < 20 && !std::holds_alternative<AttemptFailed>(result); ++i) {
+        lab.wait(5s);
+        result = lab.ensure(first);
+    }
+    REQUIRE(std::holds_alternative<AttemptFailed>(result));
+    CHECK_THAT(std::get<AttemptFailed>(result).message, Contains("qm unlock " + first.record.machine_id));
+    lab.simulator.cluster().world.machines.erase(std::stoi(first.record.machine_id));
+
+    // Its task is not recorded, so the lock is all that is seen at first.
+    lab.simulator.cluster().world.durations.tasks["qmcreate"] = 20s;
+    auto second = lab.machine(2);
+    lab.place(second);
+    second.record.host = first.record.host;
+    second.record.machine_id = first.record.machine_id;
+    const auto placed = second.record;
+    lab.step(second);
+    second.record = placed;
+    lab.wait(2s);
+    CHECK(std::holds_alternative<Machine>(lab.ensure(second)));
+}
+
 TEST_CASE("A creation that died before its VM could be seen is told of, and ends once it was cleared away") {
     const bool is_recorded = GENERATE(false, true);
     INFO(is_recorded);

@@ -92,13 +92,13 @@ TEST_CASE("An endpoint that is cut off from the others is left for one in the ma
     lab.restart();
     auto spec = lab.machine(1);
     SECTION("as the cluster's status says") {
-        lab.simulator.cluster().isolated_hosts = {"alfaromeo"};
+        lab.simulator.cluster().isolate("alfaromeo");
         CHECK(lab.run(lab.provider->check()).reason.empty());
         lab.launch(spec);
     }
     SECTION("as a change that it refuses says") {
         lab.place(spec);
-        lab.simulator.cluster().isolated_hosts = {"alfaromeo"};
+        lab.simulator.cluster().isolate("alfaromeo");
         lab.launch(spec);
     }
     CHECK(lab.vm(spec)->running.has_value());
@@ -108,18 +108,36 @@ TEST_CASE("An endpoint that is cut off from the others is left for one in the ma
 TEST_CASE("Nothing is gone by the word of an endpoint that is cut off") {
     Lab lab;
     lab.config.spec.proxmox->endpoints.clear();
+    lab.config.spec.proxmox->nodeWhitelist = {"porsche"};
     lab.restart();
     auto spec = lab.machine(1);
+    // The endpoint never heard of the machine: it was cut off before that was made.
     lab.launch(spec);
-    lab.simulator.cluster().isolated_hosts = {"alfaromeo"};
-    // What it shows is old: it never heard of the machine.
     const auto machine = *lab.vm(spec);
-    lab.simulator.cluster().world.machines.erase(machine.vmid);
+    auto& cluster = lab.simulator.cluster();
+    cluster.world.machines.erase(machine.vmid);
+    cluster.isolate("alfaromeo");
+    cluster.world.machines[machine.vmid] = machine;
     CHECK_THROWS_AS(lab.run(lab.provider->get(spec.identity, spec.record)), ProviderError);
     CHECK(lab.run(lab.provider->check()).reason == "NoQuorum");
-    lab.simulator.cluster().isolated_hosts.clear();
-    lab.simulator.cluster().world.machines[machine.vmid] = machine;
+    cluster.rejoin("alfaromeo");
     CHECK(lab.run(lab.provider->get(spec.identity, spec.record)));
+}
+
+TEST_CASE("Machines are listed as they are now, and by the cluster's majority alone") {
+    Lab lab;
+    lab.config.spec.proxmox->endpoints.clear();
+    lab.config.spec.proxmox->nodeWhitelist = {"porsche"};
+    lab.restart();
+    CHECK(lab.run(lab.provider->list()).empty());
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    // A claim that loses its status a moment after its machine was made finds it by this list.
+    const auto machines = lab.run(lab.provider->list());
+    REQUIRE(machines.size() == 1);
+    CHECK(machines.front().identity.claim_uid == spec.identity.claim_uid);
+    lab.simulator.cluster().isolate("alfaromeo");
+    CHECK_THROWS_WITH(lab.run(lab.provider->list()), Catch::Contains("it has none"));
 }
 
 TEST_CASE("A token that may not read the cluster's status is told what is not checked") {

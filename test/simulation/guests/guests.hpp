@@ -42,6 +42,8 @@ public:
 
     // How the machines of others behave: they boot and never join.
     void ignore(int vmid) { strangers_.insert(vmid); }
+    // Whoever gets that ID next is another machine.
+    void heed(int vmid) { strangers_.erase(vmid); }
     const std::set<int>& strangers() const { return strangers_; }
     // The static addresses of those that run, by system UUID.
     const std::map<std::string, std::set<std::string>>& addresses() const { return addresses_; }

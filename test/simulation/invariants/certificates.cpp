@@ -29,9 +29,11 @@ public:
     }
 
 private:
-    // Whoever has the certificate stays that Node.
+    // Whoever has the certificate stays that Node. A claim that is restored without its status has lost the
+    // record of it.
     void look(const NodeSmithClaim& claim) {
         const auto& status = claim.status;
+        if (stage_.deeds.restored_claims.contains(claim.metadata.uid)) return;
         if (!status.bootstrapKeySHA256.empty())
             attempts_.try_emplace(claim.metadata.uid, status.launchAttempts);
         const auto granted = attempts_.find(claim.metadata.uid);

@@ -75,6 +75,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       volumes_of_others_stay,
                       roles_suffice,
                       drains_go_on,
+                      machines_run_again,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }

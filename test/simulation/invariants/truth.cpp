@@ -43,7 +43,7 @@ private:
     bool excused(const NodeSmithClaim& claim) const {
         return world_.administrators.meddled_with(claim.status.systemUUID) ||
                world_.bmcs.meddled_with(claim.status.systemUUID) || world_.faults.recent(Fault::host_died) ||
-               world_.faults.recent(Fault::mark_edited);
+               world_.faults.recent(Fault::power_cut) || world_.faults.recent(Fault::mark_edited);
     }
 
     void check_launched(const NodeSmithClaim& claim) const {
@@ -89,7 +89,7 @@ private:
                               failure->message.find("injected") != std::string::npos;
         if (!hides_it) return;
         for (const auto fault : {Fault::provider_refused, Fault::provider_answer_lost, Fault::provider_slow,
-                                 Fault::host_died, Fault::killed_at_request, Fault::killed})
+                                 Fault::host_died, Fault::power_cut, Fault::killed_at_request, Fault::killed})
             if (world_.faults.has(fault)) return;
         stage_.violate("failures have causes", "claim " + claim.metadata.name + ": " + failure->message);
     }

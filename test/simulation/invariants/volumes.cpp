@@ -10,8 +10,9 @@ namespace simulation {
 namespace {
 
 // What keeps the operator from seeing volumes, so that it may use their VMIDs.
-constexpr Fault kBlinding[] = {Fault::provider_refused, Fault::provider_answer_lost, Fault::provider_slow,
-                               Fault::host_died, Fault::right_withdrawn};
+constexpr Fault kBlinding[] = {Fault::provider_refused, Fault::provider_answer_lost,
+                               Fault::provider_slow,    Fault::host_died,
+                               Fault::power_cut,        Fault::right_withdrawn};
 
 class VolumesOfOthersStay final : public Invariant {
 public:
@@ -58,6 +59,7 @@ private:
     void check_id(int vmid, const std::string& host) {
         if (world_.administrators.untouchable().contains(vmid)) return;
         if (vmid == kCsiOwner) stage_.violate(kName, "a machine has the VMID 9999");
+        if (world_.interference.isolates_hosts) return;
         for (const auto fault : kBlinding)
             if (world_.faults.has(fault)) return;
         for (const auto& place : from_start_) {

@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "providers/proxmox/cloning.hpp"
+#include "providers/proxmox/cluster/grant_commands.hpp"
 #include "providers/proxmox/cluster/needed_rights.hpp"
 #include "providers/proxmox/config/creation.hpp"
 #include "providers/proxmox/config/vm_options.hpp"
@@ -213,6 +214,24 @@ TEST_CASE("Rights on a deeper path replace those from above") {
     CHECK(permissions.has("/vms/101", "VM.Audit"));
     CHECK_FALSE(permissions.has("/vms/100", "VM.Audit"));
     CHECK_FALSE(permissions.has("/vms/101", "Sys.Audit"));
+}
+
+TEST_CASE("Commands that grant rights repeat what is there, and hold nothing that a shell would obey") {
+    const auto permissions =
+        Permissions::parse(boost::json::parse(R"({"/": {"Datastore.Audit": 1, "Sys.Console": 0}})"));
+    CHECK(grant_commands("kube@pve!node", permissions,
+                         {{"/storage/nas.lan", "Datastore.Allocate", "to delete"}}) ==
+          "pveum role add KubeNodeSmith-storage-nas-lan -privs 'Datastore.Allocate Datastore.Audit' && pveum "
+          "acl modify /storage/nas.lan --roles KubeNodeSmith-storage-nas-lan --users kube@pve --tokens "
+          "'kube@pve!node'");
+    CHECK(grant_commands("kube@pve!node", permissions, {{"/storage/x;reboot", "Datastore.Allocate", ""}})
+              .empty());
+    CHECK(grant_commands("kube@pve'`", permissions, {{"/vms", "VM.Audit", ""}}).empty());
+    CHECK(grant_commands("kube@pve!node", permissions, {}).empty());
+    std::vector<MissingPrivilege> many;
+    for (int i = 0; i < 6; ++i) many.push_back({"/vms/" + std::to_string(i), "VM.Clone", ""});
+    CHECK_THAT(grant_commands("kube@pve!node", permissions, many),
+               Catch::EndsWith("; and the same for 2 more paths"));
 }
 
 TEST_CASE("What a configuration needs decides which privileges are missed") {

@@ -61,6 +61,26 @@ TEST_CASE("without quorum one can read but not write") {
               .reason.ends_with("Permission denied"));
 }
 
+TEST_CASE("a host that is cut off has no quorum, and shows the cluster as it was") {
+    Driver driver;
+    driver.finish(driver.post("/nodes/porsche/qemu", "vmid=100"));
+    const auto made = driver.world().machines.at(100);
+    driver.world().machines.erase(100);
+    driver.cluster().isolate("alfaromeo");
+    driver.world().machines[100] = made;
+    CHECK(resource(driver, "qemu/100").is_null());
+    CHECK(resource(driver, "node/alfaromeo").at("status") == "online");
+    CHECK(resource(driver, "node/porsche").at("status") == "offline");
+    CHECK(driver.get("/cluster/nextid?vmid=100").status == 200);
+    CHECK(driver.get("/cluster/status").data().as_array().front().at("quorate") == 0);
+    CHECK(driver.get("/nodes/porsche/qemu/100/config").status == 595);
+    CHECK(driver.post("/nodes/alfaromeo/qemu", "vmid=101").reason == "cluster not ready - no quorum?");
+    CHECK(driver.cluster().has_quorum());
+    driver.cluster().rejoin("alfaromeo");
+    CHECK(driver.get("/cluster/nextid?vmid=100").status == 400);
+    CHECK(driver.get("/nodes/porsche/qemu/100/config").status == 200);
+}
+
 TEST_CASE("a worker on a host that loses power is gone and its machine's lock stays") {
     Driver driver;
     auto answer = driver.post("/nodes/zagato/qemu", "vmid=100");

@@ -27,7 +27,7 @@ asio::awaitable<json::value> cluster_status(Call& call) {
                           {"name", cluster.world.cluster_name},
                           {"version", cluster.world.hosts.size()},
                           {"nodes", cluster.world.hosts.size()},
-                          {"quorate", cluster.has_quorum() ? 1 : 0}});
+                          {"quorate", cluster.has_quorum(call.node) ? 1 : 0}});
     }
     for (const auto& host : cluster.world.hosts) {
         result.push_back({{"type", "node"},
@@ -36,7 +36,7 @@ asio::awaitable<json::value> cluster_status(Call& call) {
                           {"nodeid", cluster.world.standalone ? 0 : host.node_id},
                           {"ip", host.ip},
                           {"local", host.name == call.node ? 1 : 0},
-                          {"online", cluster.seems_online(host) ? 1 : 0},
+                          {"online", cluster.seems_online(host, call.node) ? 1 : 0},
                           {"level", ""}});
     }
     co_return result;
@@ -64,22 +64,22 @@ json::object machine_resource(Cluster& cluster, const Machine& machine) {
     return entry;
 }
 
-json::object host_resource(Cluster& cluster, const Host& host) {
+json::object host_resource(Cluster& cluster, const Host& host, const std::string& observer) {
     json::object entry{{"id", "node/" + host.name},
                        {"type", "node"},
                        {"node", host.name},
                        {"level", ""},
                        {"maxcpu", host.cpus},
                        {"maxmem", host.memory},
-                       {"status", cluster.seems_online(host) ? "online" : "offline"}};
-    merge(entry, cluster.statistics.of_host(host.name));
+                       {"status", cluster.seems_online(host, observer) ? "online" : "offline"}};
+    merge(entry, cluster.statistics.of_host(host.name, observer));
     if (host.maintenance) entry["hastate"] = "maintenance";
     return entry;
 }
 
 // Without Sys.Audit a host is listed, but says nothing of its load and size.
 json::object shown_host(Call& call, const Host& host) {
-    auto entry = host_resource(call.cluster, host);
+    auto entry = host_resource(call.cluster, host, call.node);
     if (has_any(call.cluster.world, call.user, "/nodes/" + host.name, {"Sys.Audit"})) return entry;
     for (const char* key : {"cpu", "mem", "maxcpu", "maxmem", "disk", "maxdisk", "uptime", "cgroup-mode"})
         entry.erase(key);
@@ -115,7 +115,9 @@ asio::awaitable<json::value> list_resources(Call& call) {
     }
     if (wanted("vm")) {
         for (const auto& [vmid, machine] : world.machines) {
-            if (!has_any(world, call.user, "/vms/" + std::to_string(vmid), {"VM.Audit"})) continue;
+            if (!cluster.shows_machine(call.node, vmid) ||
+                !has_any(world, call.user, "/vms/" + std::to_string(vmid), {"VM.Audit"}))
+                continue;
             result.push_back(machine_resource(cluster, machine));
         }
     }
@@ -138,7 +140,7 @@ asio::awaitable<json::value> list_resources(Call& call) {
 asio::awaitable<json::value> next_id(Call& call) {
     const auto& world = call.cluster.world;
     if (call.has("vmid")) {
-        if (world.machines.contains(call.vmid())) {
+        if (call.cluster.shows_machine(call.node, call.vmid())) {
             throw parameter_error("vmid", "VM " + call.text("vmid") + " already exists");
         }
         co_return json::value(call.text("vmid"));
@@ -149,7 +151,8 @@ asio::awaitable<json::value> next_id(Call& call) {
         upper = to_integer(property_of("next-id", range->second, "upper")).value_or(upper);
     }
     for (auto id = lower; id < upper; ++id) {
-        if (!world.machines.contains(static_cast<int>(id))) co_return json::value(std::to_string(id));
+        if (!call.cluster.shows_machine(call.node, static_cast<int>(id)))
+            co_return json::value(std::to_string(id));
     }
     throw failure("unable to get any free VMID in range [" + std::to_string(lower) + ", " +
                   std::to_string(upper) + "]");

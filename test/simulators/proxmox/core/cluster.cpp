@@ -54,7 +54,24 @@ Host& Cluster::host(const std::string& name) {
     throw failure("no such cluster node '" + name + "'");
 }
 
+void Cluster::isolate(const std::string& name) {
+    auto& shown = isolated_[host(name).name];
+    shown.clear();
+    for (const auto& [vmid, machine] : world.machines) shown.insert(vmid);
+}
+
+bool Cluster::shows_machine(const std::string& on_host, int vmid) const {
+    const auto shown = isolated_.find(on_host);
+    if (shown == isolated_.end()) return world.machines.contains(vmid);
+    return shown->second.contains(vmid);
+}
+
+bool Cluster::seems_online(const Host& candidate, const std::string& observer) const {
+    return is_isolated(observer) ? candidate.name == observer : seems_online(candidate);
+}
+
 bool Cluster::seems_online(const Host& candidate) const {
+    if (is_isolated(candidate.name)) return false;
     if (candidate.powered_on) return true;
     return candidate.powered_off_at && clock.now() < *candidate.powered_off_at + kFailureDetection;
 }
@@ -73,7 +90,7 @@ void Cluster::require_quorum() const {
 
 void Cluster::require_writable(const std::string& node, int vmid) const {
     constexpr std::uint64_t kPids = 30000;
-    if (has_quorum()) return;
+    if (has_quorum(node)) return;
     throw failure("unable to open file '/etc/pve/nodes/" + node + "/qemu-server/" + std::to_string(vmid) +
                   ".conf.tmp." + std::to_string(100 + random.below(kPids)) + "' - Permission denied");
 }

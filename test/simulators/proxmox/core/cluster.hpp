@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -38,17 +39,26 @@ public:
     Statistics statistics;
     MachineHooks* hooks = nullptr;  // not owned, may be null
     FaultPlan* faults = nullptr;    // not owned, may be null
-    // Hosts that are on and answer, but see no other host: alone they have no quorum, the others keep it.
-    std::set<std::string> isolated_hosts;
-    bool is_partitioned = false;  // hosts are on, but too few of them see each other
+    bool is_partitioned = false;    // hosts are on, but too few of them see each other
 
     std::int64_t wall_seconds() const { return to_seconds(clock.wall_now()); }
 
     Host* find_host(const std::string& name);
     Host& host(const std::string& name);
+    // Cuts the host off from the others: it is on and answers, but alone it has no quorum, and it shows the
+    // cluster's files as they were at this moment. The others believe that it is off.
+    void isolate(const std::string& host);
+    void rejoin(const std::string& host) { isolated_.erase(host); }
+    bool is_isolated(const std::string& host) const { return isolated_.contains(host); }
+    // Reports whether the cluster's files on that host show a machine with this ID.
+    bool shows_machine(const std::string& on_host, int vmid) const;
+
     // What the cluster believes; it notices a dead host only after some seconds.
     bool seems_online(const Host& host) const;
+    // What the observing host believes: one that is cut off sees itself alone.
+    bool seems_online(const Host& host, const std::string& observer) const;
     bool has_quorum() const;
+    bool has_quorum(const std::string& observer) const { return !is_isolated(observer) && has_quorum(); }
     // Throws "cluster not ready - no quorum?".
     void require_quorum() const;
     // Of a machine's configuration; throws what the file system of the cluster says without quorum.
@@ -76,6 +86,7 @@ public:
 
 private:
     std::uint64_t generation_ = 0;
+    std::map<std::string, std::set<int>> isolated_;  // by host: the machines that its files show
 };
 
 }  // namespace proxmox_simulator

@@ -130,19 +130,6 @@ asio::awaitable<void> Simulator::strike(RequestFault fault) {
     throw ApiError(fault.status, fault.reason);
 }
 
-namespace {
-
-// What a host says of the cluster that sees none of the others.
-void show_as_alone(json::object& result) {
-    auto* data = result.if_contains("data");
-    auto* list = data ? data->if_array() : nullptr;
-    if (!list) return;
-    for (auto& entry : *list)
-        if (auto* fields = entry.if_object(); fields && fields->contains("quorate")) (*fields)["quorate"] = 0;
-}
-
-}  // namespace
-
 // The order of the checks is Proxmox' own: route, identity, conflicting parameters, permission, host, schema.
 asio::awaitable<json::object> Simulator::dispatch(Exchange& exchange) {
     auto& request = exchange.request;
@@ -187,11 +174,9 @@ asio::awaitable<json::object> Simulator::dispatch(Exchange& exchange) {
     co_await reach_host(exchange.entry_host, node);
     auto validated = validate(match.endpoint->schema, parameters);
     Call call{cluster_, *match.endpoint, exchange.user, node, std::move(validated), exchange.file, {}};
-    const bool is_isolated = cluster_.isolated_hosts.contains(node);
-    if (is_isolated && request.method != "GET") throw failure("cluster not ready - no quorum?");
-    auto result = co_await execute(exchange, call);
-    if (is_isolated) show_as_alone(result);
-    co_return result;
+    if (cluster_.is_isolated(node) && request.method != "GET")
+        throw failure("cluster not ready - no quorum?");
+    co_return co_await execute(exchange, call);
 }
 
 // What serves the upload says nothing before it is done: it waits for other hosts, or for a free worker.
@@ -248,8 +233,8 @@ void Simulator::check_permission(const Endpoint& endpoint, const json::object& p
 
 asio::awaitable<void> Simulator::reach_host(const std::string& entry_host, const std::string& name) {
     if (name == entry_host) co_return;
-    const auto& isolated = cluster_.isolated_hosts;
-    if (isolated.contains(entry_host) || isolated.contains(name)) throw RawError(595, "No route to host");
+    if (cluster_.is_isolated(entry_host) || cluster_.is_isolated(name))
+        throw RawError(595, "No route to host");
     auto* host = cluster_.find_host(name);
     if (!host) {
         throw failure("hostname lookup '" + name + "' failed - failed to get address info for: " + name +

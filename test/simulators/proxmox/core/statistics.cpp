@@ -50,10 +50,10 @@ const Statistics::Report* Statistics::fresh(const std::string& host) const {
     return &report->second;
 }
 
-std::optional<json::object> Statistics::of_host(const std::string& host) const {
+std::optional<json::object> Statistics::of_host(const std::string& host, const std::string& observer) const {
     const auto* report = fresh(host);
     auto* known = cluster_.find_host(host);
-    if (!report || !known || !cluster_.seems_online(*known)) return std::nullopt;
+    if (!report || !known || !cluster_.seems_online(*known, observer)) return std::nullopt;
     return report->host;
 }
 

@@ -20,9 +20,9 @@ class Statistics {
 public:
     explicit Statistics(Cluster& cluster);
 
-    // The last values of a host, nullopt if none came within the last 5 minutes or the host is known to be
-    // down.
-    std::optional<json::object> of_host(const std::string& host) const;
+    // The last values of a host, nullopt if none came within the last 5 minutes or the observing host
+    // believes that it is down.
+    std::optional<json::object> of_host(const std::string& host, const std::string& observer) const;
     std::optional<json::object> of_machine(const std::string& host, int vmid) const;
     std::optional<json::object> of_storage(const std::string& host, const std::string& storage) const;
     // All hosts report now, as if ten seconds had passed.
