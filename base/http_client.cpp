@@ -177,10 +177,12 @@ private:
     }
 
     [[noreturn]] void fail(const Deadline& limit, const boost::system::error_code& error) const {
-        auto reason = limit.expired() ? "timed out" : describe(error);
+        const bool was_sent = exchange_->bytes_written() > 0;
         if (error == boost::beast::http::error::body_limit && body_limit_)
-            reason = "the response is longer than the " + std::to_string(*body_limit_) + " bytes allowed";
-        throw TransportError(subject() + ": " + reason, exchange_->bytes_written() > 0);
+            throw ResponseTooLong(subject() + ": the response is longer than the " +
+                                      std::to_string(*body_limit_) + " bytes allowed",
+                                  was_sent);
+        throw TransportError(subject() + ": " + (limit.expired() ? "timed out" : describe(error)), was_sent);
     }
     std::string subject() const { return describe(request_, pool_->connector.url()); }
 

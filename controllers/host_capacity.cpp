@@ -47,20 +47,17 @@ api::ResourceList extended_of(const api::ResourceList& list) {
 // what the BMC says.
 std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
     HostCapacity capacity = facts.host.status.capacity.value_or(HostCapacity{});
-    const bool is_told = facts.report && facts.report->reachable && facts.report->cpu_cores > 0 &&
-                         facts.report->memory_mib > 0;
-    if (is_told) {
-        capacity.cpuCores = known_or(capacity.cpuCores, facts.report->cpu_cores, kLeastOfCores);
-        capacity.memoryMiB = known_or(capacity.memoryMiB, facts.report->memory_mib, kLeastOfMemory);
-    }
+    const auto told_cores = facts.report && facts.report->reachable ? facts.report->cpu_cores : 0;
+    const auto told_memory = facts.report && facts.report->reachable ? facts.report->memory_mib : 0;
+    if (told_cores > 0) capacity.cpuCores = known_or(capacity.cpuCores, told_cores, kLeastOfCores);
+    if (told_memory > 0) capacity.memoryMiB = known_or(capacity.memoryMiB, told_memory, kLeastOfMemory);
     if (facts.claim && whole(facts.claim->status.capacity, "cpu") > 0) {
         const auto cores = whole(facts.claim->status.capacity, "cpu");
         const auto memory_mib = whole(facts.claim->status.capacity, "memory");
         // The Node's kubelet writes them. What is known already comes from the BMC, or was plausible beside
         // it.
-        const auto of_bmc = [&](std::int64_t told, std::int64_t known) { return is_told ? told : known; };
-        const auto most_cores = of_bmc(facts.report ? facts.report->cpu_cores : 0, capacity.cpuCores);
-        const auto most_memory = of_bmc(facts.report ? facts.report->memory_mib : 0, capacity.memoryMiB);
+        const auto most_cores = told_cores > 0 ? told_cores : capacity.cpuCores;
+        const auto most_memory = told_memory > 0 ? told_memory : capacity.memoryMiB;
         capacity.cpuCores = most_cores > 0 ? known_or(cores, most_cores, kLeastOfCores) : cores;
         capacity.memoryMiB = most_memory > 0 ? known_or(memory_mib, most_memory, kLeastOfMemory) : memory_mib;
         capacity.extended = extended_of(facts.claim->status.capacity);

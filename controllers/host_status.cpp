@@ -227,6 +227,16 @@ std::string name_of(HostPhase phase) {
     }
 }
 
+// A host that is deleted goes once its claim has given it back.
+HostVerdict while_it_waits(const HostFacts& facts, HostVerdict verdict) {
+    const auto& host = facts.host;
+    const std::string kWaits = "; it is being deleted, which waits until claim " +
+                               host.status.claimRef->name +
+                               " has given it back (to have that now, delete the claim)";
+    if (host.metadata.deletionTimestamp && !verdict.message.ends_with(kWaits)) verdict.message += kWaits;
+    return verdict;
+}
+
 HostVerdict judge_claimed(const HostFacts& facts) {
     const auto before = facts.host.status.phase.value_or(HostPhase::Reserved);
     const auto phase = phase_with_claim(facts, before);
@@ -237,6 +247,15 @@ HostVerdict judge_claimed(const HostFacts& facts) {
     if (phase == HostPhase::InUse) return {phase, name_of(phase), "serves claim " + name};
     if (phase == HostPhase::Draining) return {phase, name_of(phase), "claim " + name + " is leaving"};
     return {phase, name_of(phase), "claim " + name + " has it"};
+}
+
+std::string lacking_capacity(const HostStatus& status) {
+    const auto capacity = status.capacity.value_or(api::v1alpha1::HostCapacity{});
+    const bool has_cores = capacity.cpuCores > 0, has_memory = capacity.memoryMiB > 0;
+    if (has_cores && has_memory) return "";
+    if (has_memory) return "its BMC does not tell its cores; set spec.capacity.cpuCores";
+    if (has_cores) return "its BMC does not tell its memory; set spec.capacity.memoryMiB";
+    return "its BMC does not tell cores and memory; set spec.capacity";
 }
 
 HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
@@ -281,10 +300,8 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
     if (status.powerState != "Off" && status.powerState != "On")
         return {HostPhase::Discovering, "Discovering",
                 status.powerState.empty() ? "its power state is not known" : "it is " + status.powerState};
-    const auto& capacity = status.capacity;
-    if (!capacity || capacity->cpuCores == 0 || capacity->memoryMiB == 0)
-        return {HostPhase::Quarantined, "CapacityUnknown",
-                "its BMC does not tell cores and memory; set spec.capacity"};
+    const auto lacking = lacking_capacity(status);
+    if (!lacking.empty()) return {HostPhase::Quarantined, "CapacityUnknown", lacking};
     return {HostPhase::Available, "", "can be given to a claim"};
 }
 
@@ -325,7 +342,8 @@ HostStatus next_host_status(const HostFacts& facts) {
     verify_identity(status, facts);
     status.capacity = next_capacity(facts);
     if (!facts.node_uid.empty()) status.nodeUID = facts.node_uid;
-    const auto verdict = status.claimRef ? judge_claimed(facts) : judge_free(facts, status);
+    const auto verdict =
+        status.claimRef ? while_it_waits(facts, judge_claimed(facts)) : judge_free(facts, status);
     if (verdict.phase == HostPhase::InUse && facts.host.status.phase != HostPhase::InUse) {
         learn_wake_time(status, facts);
         status.failures = 0;

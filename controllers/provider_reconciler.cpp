@@ -118,7 +118,7 @@ void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
 asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key) {
     auto provider = informers_.providers.store().get(key);
     if (!provider) {
-        instances_.forget(key);
+        co_await instances_.forget(key);
         failures_.erase(key);
         warned_generation_.erase(key);
         dismantlings_.erase(key);

@@ -158,6 +158,8 @@ public:
     // For the end, when nothing else calls the backend any more. Cancelling half-way leaves sessions that end
     // by themselves after a while.
     virtual asio::awaitable<void> end_sessions() = 0;
+    // The Secret of the backend has this version now, with the same data.
+    virtual void follow_credentials(const std::string& version) = 0;
 };
 
 // Null: this backend cannot; else it lives as long as the backend.

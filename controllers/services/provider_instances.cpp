@@ -86,9 +86,14 @@ void ProviderInstances::note_refusal(const kube::ObjectKey& key) {
     if (environment_.on_credentials_refused) environment_.on_credentials_refused(key.str());
 }
 
-void ProviderInstances::forget(const kube::ObjectKey& key) {
-    entries_.erase(key);
+asio::awaitable<void> ProviderInstances::forget(kube::ObjectKey key) {
     refusals_.erase(key);
+    co_await erase(key);
+}
+
+asio::awaitable<void> ProviderInstances::erase(kube::ObjectKey key) {
+    const auto entry = entries_.extract(key);
+    if (!entry.empty() && entry.mapped().provider) co_await say_farewell(entry.mapped().provider);
 }
 
 std::string ProviderInstances::cluster_id() const {
@@ -122,15 +127,15 @@ asio::awaitable<ProviderInstances::CredentialsLookup> ProviderInstances::credent
 }
 
 // A backend that worked goes on removing machines while its provider is being deleted.
-void ProviderInstances::drop(const NodeSmithProvider& object) {
-    if (!object.metadata.deletionTimestamp) entries_.erase(api::key_of(object));
+asio::awaitable<void> ProviderInstances::drop(NodeSmithProvider object) {
+    if (!object.metadata.deletionTimestamp) co_await erase(api::key_of(object));
 }
 
 // Keeps the backend that there is if its spec and its Secret are unchanged: it holds connections and tickets.
 asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
     const auto object = informers_.providers.store().get(key);
     if (!object) {
-        entries_.erase(key);
+        co_await erase(key);
         co_return unavailable(reasons::kProviderMissing, "there is no NodeSmithProvider " + key.str());
     }
     if (cluster_id().empty()) {
@@ -152,27 +157,36 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         config.credentials = credentials.data;
         config.credentials_version = credentials.version;
         const auto before = entry.provider;
+        std::optional<ProviderUnavailable> why_not;
         try {
             entry.provider = factory_(std::move(config), environment_);
         } catch (const providers::CredentialsError& error) {
-            drop(*object);
-            co_return unavailable(reasons::kSecretKeyMissing, error.what());
+            why_not = unavailable(reasons::kSecretKeyMissing, error.what());
         } catch (const std::invalid_argument& error) {
-            drop(*object);
-            co_return unavailable(reasons::kProviderInitializationFailed, error.what());
+            why_not = unavailable(reasons::kProviderInitializationFailed, error.what());
+        }
+        if (why_not) {
+            co_await drop(*object);
+            co_return std::move(*why_not);
         }
         entry.cluster = recorded_cluster(*object);
         entry.uid = object->metadata.uid;
         entry.spec = object->spec;
         entry.credentials = std::move(credentials.data);
+        entry.version = credentials.version;
         const auto made = entry.provider;
         if (before) co_await say_farewell(before);
         co_return made;
     }
+    if (entry.version != credentials.version) {
+        entry.version = credentials.version;
+        auto* holder = entry.provider->capabilities().session_holder;
+        if (holder) holder->follow_credentials(entry.version);
+    }
     co_return entry.provider;
 }
 
-// BMCs have few sessions, and those of a backend that is replaced would stay open.
+// BMCs have few sessions, and those of a backend that is replaced or dropped would stay open.
 asio::awaitable<void> ProviderInstances::say_farewell(std::shared_ptr<providers::Provider> backend) {
     auto* holder = backend->capabilities().session_holder;
     if (!holder) co_return;

@@ -42,7 +42,8 @@ public:
     asio::awaitable<ProviderLookup> get(kube::ObjectKey provider);
     // Reads the Secret again; the backend is made anew if its data has changed.
     asio::awaitable<ProviderLookup> refresh(kube::ObjectKey provider);
-    void forget(const kube::ObjectKey& provider);
+    // The provider is gone: the sessions of its backend end.
+    asio::awaitable<void> forget(kube::ObjectKey provider);
     // Called each time that the backend of a provider refuses what its Secret held.
     void on_refusal(std::function<void(const kube::ObjectKey& provider)> handler);
     // A host of the provider refused what the provider's Secret held; the handler is called for that with
@@ -58,13 +59,15 @@ private:
         std::string uid;
         api::v1alpha1::ProviderSpec spec;
         std::map<std::string, std::string> credentials;
+        std::string version;                // of their Secret
         providers::BackendCluster cluster;  // as it was recorded when the backend was made
         std::shared_ptr<providers::Provider> provider;
     };
     using CredentialsLookup = std::variant<providers::SecretData, ProviderUnavailable>;
 
     static bool is_current(const Entry& entry, const NodeSmithProvider& object);
-    void drop(const NodeSmithProvider& object);
+    asio::awaitable<void> drop(NodeSmithProvider object);
+    asio::awaitable<void> erase(kube::ObjectKey key);
     asio::awaitable<CredentialsLookup> credentials_of(std::shared_ptr<const NodeSmithProvider> object);
     asio::awaitable<ProviderLookup> build(kube::ObjectKey key);
     asio::awaitable<void> say_farewell(std::shared_ptr<providers::Provider> backend);

@@ -47,6 +47,7 @@ public:
     asio::awaitable<bool> discard_boot_image(MachineIdentity, MachineRecord) override { co_return true; }
     asio::awaitable<HostReport> examine_host(std::string host) override;
     asio::awaitable<void> end_sessions() override { co_await fleet_.end_sessions(); }
+    void follow_credentials(const std::string& version) override { settings_.credentials_version = version; }
     Capabilities capabilities() override { return {.host_examiner = this, .session_holder = this}; }
 
 private:

@@ -63,7 +63,11 @@ struct Access {
     std::optional<base::TimePoint> doubted_until;  // they are not tried before
     std::optional<base::TimePoint> suspended_until;
     std::optional<base::TimePoint> basic_until;  // there was no session to be had
-    std::set<std::string> forbidden;             // resources that answer 401 to a session that is good
+    // The password must be changed on the BMC before it answers anything else: it is not asked before.
+    std::optional<base::TimePoint> password_expired_until;
+    int expired_passwords = 0;        // answers of that kind in a row
+    std::string words_of_expiry;      // of the BMC
+    std::set<std::string> forbidden;  // resources that answer 401 to a session that is good
 };
 
 }  // namespace providers::redfish

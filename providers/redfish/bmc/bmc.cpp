@@ -123,7 +123,7 @@ asio::awaitable<json::object> Bmc::root() {
     const std::string tried = "reading the service root of " + host();
     for (int attempt = 1;; ++attempt) {
         auto request = make_request("GET", "/redfish/v1/");
-        request.headers.set("Accept-Encoding", asks_root_for_identity_ ? "identity" : "*");
+        request.headers.set("Accept-Encoding", asks_root_for_identity_ ? "identity" : "gzip");
         const auto response = co_await wire_.send(tried, std::move(request), Effect::none);
         auto complaint = response.status == 200 ? Complaint{} : complain(response);
         if (response.status == 200) {
@@ -160,7 +160,8 @@ json::object Bmc::object_of(const std::string& tried, const base::HttpResponse& 
     const bool is_encoded = encoding && !equal_ignoring_case(*encoding, "identity") && !encoding->empty();
     if (is_encoded) {
         complaint.message = "the answer is compressed (" + foreign::shown(std::string(*encoding)) +
-                            "), which was not asked for and is not read";
+                            ") and cannot be read: it is damaged, longer than 2 MiB, or compressed in "
+                            "another way than gzip";
         throw RedfishError(tried, std::move(complaint));
     }
     auto object = read_object(response.body, complaint.message);
@@ -315,12 +316,17 @@ asio::awaitable<base::HttpResponse> Bmc::request(std::string tried, base::HttpRe
     // HPE Gen10+ has registries that it only serves compressed, and whatever does not ask for identity is
     // compressed by some.
     const bool wants_identity = !only_compressed_.contains(request.target);
-    request.headers.set("Accept-Encoding", wants_identity ? "identity" : "*");
+    request.headers.set("Accept-Encoding", wants_identity ? "identity" : "gzip");
     auto response = co_await authorized(tried, request, effect);
     if (response.status == 406 && wants_identity) {
         only_compressed_.insert(request.target);
-        request.headers.set("Accept-Encoding", "*");
+        request.headers.set("Accept-Encoding", "gzip");
         response = co_await authorized(tried, request, effect);
+    }
+    if (response.status < 300) {
+        access_->expired_passwords = 0;
+    } else if (const auto complaint = complain(response); complaint.kind == ErrorKind::password_change) {
+        note_expired_password(complaint);
     }
     co_return response;
 }

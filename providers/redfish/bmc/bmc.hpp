@@ -125,6 +125,8 @@ private:
     asio::awaitable<void> note_refusal(std::string tried);
     [[noreturn]] void suspend(const std::string& tried);
     [[noreturn]] void doubt(const std::string& tried);
+    void note_expired_password(const Complaint& complaint);
+    [[noreturn]] void rest_until_password_changes(const std::string& tried);
 
     Wire wire_;
     Login login_;

@@ -4,6 +4,8 @@
 #include <boost/json/serialize.hpp>
 
 #include "api/bytes.hpp"
+#include "base/backoff.hpp"
+#include "base/saturating.hpp"
 #include "providers/redfish/bmc/bmc.hpp"
 #include "providers/redfish/bmc/document.hpp"
 #include "providers/redfish/bmc/link.hpp"
@@ -20,6 +22,8 @@ constexpr base::Duration kWithoutSession = std::chrono::minutes{10};
 // For a session, where the BMC has none left and takes nothing else.
 constexpr base::Duration kSessionRetry = std::chrono::seconds{15};
 constexpr int kMostRefusals = 2;
+// Between looks at whether an expired password was changed on the BMC. A changed Secret ends the pause.
+constexpr base::Backoff kExpiredPassword{std::chrono::minutes{1}, std::chrono::hours{1}};
 // Between tries of an account that several BMCs refuse. Directories count failures over such a time.
 constexpr base::Duration kAccountRest = std::chrono::minutes{15};
 // Sessions that are opened for one request; others of ours may end them where there is room for one only.
@@ -45,6 +49,13 @@ RedfishError not_now(const std::string& tried, std::string message, base::Durati
     return RedfishError(tried, std::move(complaint));
 }
 
+// The same while it is doubtful whether user and password are right.
+RedfishError doubtful(const std::string& tried, std::string message, base::Duration retry_after) {
+    auto error = not_now(tried, std::move(message), retry_after);
+    error.complaint.kind = ErrorKind::doubted;
+    return error;
+}
+
 }  // namespace
 
 bool Bmc::is_suspended() const {
@@ -61,6 +72,7 @@ void Bmc::try_again() {
     account_->refusing.clear();
     access_->suspended_until.reset();
     access_->doubted_until.reset();
+    access_->password_expired_until.reset();
     account_->refusals = 0;
 }
 
@@ -79,11 +91,26 @@ void Bmc::suspend(const std::string& tried) {
 }
 
 void Bmc::doubt(const std::string& tried) {
-    throw not_now(tried,
-                  "the BMC refused user " + login_.username + ", whom it had accepted with this password (" +
-                      std::to_string(access_->refusals) + " of " + std::to_string(kMostDoubts) +
-                      " refusals after which nothing more is sent to it); tried again later",
-                  *access_->doubted_until - wire_.now());
+    throw doubtful(tried,
+                   "the BMC refused user " + login_.username + ", whom it had accepted with this password (" +
+                       std::to_string(access_->refusals) + " of " + std::to_string(kMostDoubts) +
+                       " refusals after which nothing more is sent to it); tried again later",
+                   *access_->doubted_until - wire_.now());
+}
+
+// A person has to change it; until then the same is answered to everything.
+void Bmc::note_expired_password(const Complaint& complaint) {
+    base::count_up(access_->expired_passwords);
+    access_->password_expired_until = wire_.now() + kExpiredPassword.after(access_->expired_passwords);
+    access_->words_of_expiry = complaint.message;
+}
+
+void Bmc::rest_until_password_changes(const std::string& tried) {
+    Complaint complaint;
+    complaint.kind = ErrorKind::password_change;
+    complaint.message = access_->words_of_expiry;
+    complaint.retry_after = *access_->password_expired_until - wire_.now();
+    throw RedfishError(tried, std::move(complaint));
 }
 
 // Returns after seconds if they are worth a second try at once.
@@ -124,11 +151,11 @@ void Bmc::spare_account(const std::string& tried) {
     const auto now = wire_.now();
     const auto until = account_->rests_until.value_or(now);
     if (now < until)
-        throw not_now(tried,
-                      "user " + login_.username + " is not tried now, so that the account is not locked: " +
-                          std::to_string(account_->refusing.size()) +
-                          " BMCs refused it one after the other; it is tried at one BMC every 15 minutes",
-                      until - now);
+        throw doubtful(tried,
+                       "user " + login_.username + " is not tried now, so that the account is not locked: " +
+                           std::to_string(account_->refusing.size()) +
+                           " BMCs refused it one after the other; it is tried at one BMC every 15 minutes",
+                       until - now);
     account_->rests_until = now + kAccountRest;
 }
 
@@ -169,6 +196,8 @@ asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, ba
     if (is_suspended() && account_->is_proven) co_await reconsider_sessions();
     if (is_suspended()) suspend(tried);
     if (access_->doubted_until && wire_.now() < *access_->doubted_until) doubt(tried);
+    if (access_->password_expired_until && wire_.now() < *access_->password_expired_until)
+        rest_until_password_changes(tried);
     if (account_->is_proven) co_return co_await authorized_in_turn(tried, std::move(request), effect);
     co_await root();  // one that does not answer keeps no others waiting
     const auto turn = co_await account_->turns.enter("");
@@ -180,7 +209,8 @@ asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, ba
             "user " + login_.username +
             " is not tried here, so that the account is not locked: " + std::to_string(account_->refusals) +
             " BMCs refused it and none accepted it; correct username or password in its "
-            "credentials Secret, or it is tried again after a day";
+            "credentials Secret, or it is tried again after a day (if their session services are switched "
+            "off, put basicAuth into spec.quirks of the hosts)";
         throw RedfishError(tried, std::move(complaint));
     }
     co_return co_await authorized_in_turn(tried, std::move(request), effect);
@@ -325,6 +355,7 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
             go_without_session();
             co_return;
         } else {
+            if (complaint.kind == ErrorKind::password_change) note_expired_password(complaint);
             throw RedfishError(tried, complaint);
         }
     }
@@ -332,6 +363,8 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
 
 // It refused a login before another BMC accepted the account: its sessions may be switched off.
 asio::awaitable<void> Bmc::reconsider_sessions() {
+    // Credentials that it accepted before are wrong by now, and would be refused once more by each process.
+    if (access_->is_proven) co_return;
     const bool are_off = co_await are_sessions_switched_off();
     if (!are_off) co_return;
     access_->way = Way::basic;
@@ -343,14 +376,20 @@ asio::awaitable<void> Bmc::reconsider_sessions() {
 // gave a session. It may be one more refusal, which an account of many BMCs is spared until one accepted it.
 asio::awaitable<bool> Bmc::are_sessions_switched_off() {
     const bool is_spared = account_->bmcs > 1 && !account_->is_proven;
-    const bool is_known = access_->is_service_read || access_->is_proven || access_->is_basic_refused;
+    const bool is_known =
+        access_->is_service_read || access_->way == Way::session || access_->is_basic_refused;
+    // Together with the login that was just refused.
+    const bool is_one_too_many = access_->is_proven && access_->refusals + 2 > kMostDoubts;
     const auto service = co_await root();
     const auto target = target_of(link_at(service, "SessionService"), wire_.origin(), Origin::any);
-    if (is_known || is_spared || !target) co_return false;
+    if (is_known || is_spared || is_one_too_many || !target) co_return false;
     access_->is_service_read = true;
     const auto response = co_await wire_.send("reading the session service of " + host(),
                                               with_password(bare_request("GET", *target)), Effect::none);
-    if (response.status == 401) access_->is_basic_refused = true;
+    if (response.status == 401) {
+        access_->is_basic_refused = true;
+        if (access_->is_proven) ++access_->refusals;
+    }
     if (response.status != 200) co_return false;
     const auto document = parse_object(response.body);
     const auto* enabled = document.if_contains("ServiceEnabled");

@@ -223,6 +223,8 @@ std::string reason_of(ErrorKind kind) {
     switch (kind) {
         case ErrorKind::unauthorized:
             return "Unauthorized";
+        case ErrorKind::doubted:
+            return "CredentialsDoubted";
         case ErrorKind::license:
             return "LicenseRequired";
         case ErrorKind::password_change:

@@ -22,6 +22,7 @@ enum class ErrorKind {
     state_conflict,       // refused because of the host's state; often it is already as wanted
     unauthorized,         // 401
     session_limit,        // there is no session to be had now, or no login to be tried: nothing was asked for
+    doubted,              // credentials that it accepted before are refused; they are tried again later
     license,              // a licence is missing; nothing helps but a person
     password_change,      // the account must change its password first
     forbidden,            // the account lacks a privilege

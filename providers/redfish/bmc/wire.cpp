@@ -1,6 +1,9 @@
 #include "providers/redfish/bmc/wire.hpp"
 
 #include "base/backoff.hpp"
+#include "base/http_client.hpp"
+#include "providers/redfish/bmc/document.hpp"
+#include "providers/redfish/bmc/gunzip.hpp"
 #include "providers/redfish/bmc/link.hpp"
 
 namespace providers::redfish {
@@ -103,7 +106,14 @@ asio::awaitable<base::HttpResponse> Wire::exchange(const std::string& tried, bas
     try {
         auto response = co_await transport_->send(std::move(request));
         note_success(count(std::to_string(response.status)));
+        decompress(response);
         co_return response;
+    } catch (const base::ResponseTooLong& error) {
+        // It answers. Of a change that may have been done the host tells more than the answer would have.
+        note_success(count("error"));
+        const bool may_be_done = effect == Effect::host;
+        throw RedfishError(
+            tried, complain(may_be_done ? ErrorKind::outcome_unknown : ErrorKind::unreadable, error.what()));
     } catch (const base::TransportError& error) {
         count("error");
         note_failure(error.what());
@@ -111,6 +121,17 @@ asio::awaitable<base::HttpResponse> Wire::exchange(const std::string& tried, bas
         throw RedfishError(
             tried, complain(is_known ? ErrorKind::unreachable : ErrorKind::outcome_unknown, error.what()));
     }
+}
+
+// Some BMCs compress what they were not asked to. What cannot be read keeps its Content-Encoding.
+void Wire::decompress(base::HttpResponse& response) const {
+    const auto encoding = response.headers.find("Content-Encoding");
+    const bool is_gzip =
+        encoding && (equal_ignoring_case(*encoding, "gzip") || equal_ignoring_case(*encoding, "x-gzip"));
+    auto text = is_gzip ? gunzip(response.body, options_.http.max_response_bytes) : std::nullopt;
+    if (!text) return;
+    response.body = std::move(*text);
+    response.headers.set("Content-Encoding", "identity");
 }
 
 void Wire::note_success(base::Duration took) {

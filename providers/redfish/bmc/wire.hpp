@@ -69,6 +69,7 @@ private:
                                                  Effect effect);
     asio::awaitable<base::HttpResponse> exchange(const std::string& tried, base::HttpRequest request,
                                                  Effect effect);
+    void decompress(base::HttpResponse& response) const;
     void leave();
     void note_success(base::Duration took);
     void note_failure(std::string what);

@@ -101,6 +101,7 @@ asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
         if (known->retry_mark != host.retry_mark) known->bmc.try_again();
         known->retry_mark = host.retry_mark;
         // A Secret whose metadata alone changed, as with our finalizer, is another version of the same login.
+        rename_account(known->credentials, credentials.version);
         known->credentials = credentials.version;
         co_return known;
     }
@@ -137,6 +138,14 @@ std::shared_ptr<Account> BmcConnections::account_of(const Credentials& credentia
     }
     account->bmcs = urls.size();
     return account;
+}
+
+void BmcConnections::rename_account(const std::string& from, const std::string& to) {
+    if (from == to || accounts_.contains(to)) return;
+    auto account = accounts_.extract(from);
+    if (account.empty()) return;
+    account.key() = to;
+    accounts_.insert(std::move(account));
 }
 
 std::shared_ptr<Access> BmcConnections::access_of(const Host& host, const Login& login) {

@@ -71,6 +71,8 @@ private:
     std::shared_ptr<Station> station_in_use(const Host& host) const;
     std::shared_ptr<Account> account_of(const Credentials& credentials,
                                         const std::optional<SecretName>& reference);
+    // Its Secret got another version.
+    void rename_account(const std::string& from, const std::string& to);
     std::shared_ptr<Access> access_of(const Host& host, const Login& login);
     void remember(Station& station, const Host& host);
     bool wants_retry(const Host& host);

@@ -39,8 +39,8 @@ asio::awaitable<HostReport> Examiner::examine(Host host) {
     } catch (const RedfishError& error) {
         const auto kind = error.kind();
         report.reachable = kind != ErrorKind::unreachable && kind != ErrorKind::outcome_unknown;
-        report.authenticated =
-            report.reachable && kind != ErrorKind::unauthorized && kind != ErrorKind::password_change;
+        report.authenticated = report.reachable && kind != ErrorKind::unauthorized &&
+                               kind != ErrorKind::doubted && kind != ErrorKind::password_change;
         report.retry_after = error.complaint.retry_after.value_or(base::Duration::zero());
         explain(report, reason_of(kind), error.what());
         if (station && station->bmc.refusals() > 0) {
@@ -117,8 +117,9 @@ asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station
     report.architecture = details.architecture;
     report.macs = details.macs;
     report.unread = details.unread;
+    const bool were_cores_known = host.capacity && host.capacity->cpu_cores > 0;
     const bool are_cores_known =
-        system.are_cores_certain || !details.unread.contains(Part::processors) || !host.capacity;
+        system.are_cores_certain || !details.unread.contains(Part::processors) || !were_cores_known;
     if (are_cores_known)
         report.cpu_cores =
             system.are_cores_certain ? system.cpu_cores : std::max(system.cpu_cores, details.threads);

@@ -96,6 +96,11 @@ asio::awaitable<bool> Hardware::try_boot(std::string where, BootWish wish, BootO
         if (!is_mode)
             refusal = "it keeps the boot mode " + foreign::shown(shown.mode) +
                       " (spec.redfish.boot.mode is " + wish.mode + ")";
+        else
+            refusal =
+                "it accepted the change and did not keep it; it shows target " +
+                (shown.target.empty() ? "none" : foreign::shown(shown.target)) + ", " +
+                (shown.enabled.empty() ? "which is not said to be enabled" : foreign::shown(shown.enabled));
     }
     co_return false;
 }
@@ -120,10 +125,10 @@ asio::awaitable<void> Hardware::set_boot(System system, BootWish wish) {
         if (is_set) co_return;
     }
     const auto allowed = base::joined(system.boot.allowed);
-    throw not_taken("setting the boot override of " + bmc_.host(),
-                    "the BMC does not take boot target " + wish.target +
-                        (refusal.empty() ? "" : ": " + refusal) +
-                        (allowed.empty() ? "" : "; it offers " + allowed));
+    const auto offer = allowed.empty() ? "" : "; it offers " + foreign::shown(allowed);
+    throw not_taken(
+        "setting the boot override of " + bmc_.host(),
+        "the BMC does not take boot target " + wish.target + (refusal.empty() ? offer : ": " + refusal));
 }
 
 asio::awaitable<bool> Hardware::clear_at(std::string where, BootOverride current) {

@@ -2,6 +2,7 @@
 
 #include "api/names.hpp"
 #include "base/uuid.hpp"
+#include "providers/redfish/power/off_words.hpp"
 
 namespace providers::redfish {
 
@@ -50,31 +51,6 @@ void begin_removal(Progress& progress, HostStage stage, base::TimePoint now) {
     begun.may_be_on = stage == HostStage::powering_on ||
                       (progress.on_asked_last && now - *progress.on_asked_last < kOnIsKnown);
     progress = std::move(begun);
-}
-
-std::string why_by_force(const System& system, const Progress& progress, const Settings& settings) {
-    const auto& power_off = settings.spec.powerOff;
-    if (system.power == PowerState::off)
-        return "its BMC says Off, which may be what it remembers from before it was turned on";
-    const auto words = progress.refusal.empty() ? "" : ": " + progress.refusal;
-    if (progress.cannot_shut_down) return "its BMC cannot shut it down" + words;
-    if (progress.off_asked)
-        return "it did not shut down within " + power_off.gracefulTimeout.str() +
-               " (spec.redfish.powerOff.gracefulTimeout)" + words;
-    if (power_off.mode == api::v1alpha1::PowerOffMode::Force) return "spec.redfish.powerOff.mode is Force";
-    if (!progress.has_system) return "it hangs on its way up, where nothing can shut it down";
-    return "its BMC offers no GracefulShutdown";
-}
-
-std::string how_it_goes(const Progress& progress, bool never_cuts) {
-    std::string how = progress.force_asked ? " is being turned off by force" : " is shutting down";
-    if (progress.refusal.empty()) return how;
-    if (progress.force_asked) return how + ", which its BMC refuses: " + progress.refusal;
-    how = " is asked to shut down, which its BMC refuses: " + progress.refusal;
-    return never_cuts ? how +
-                            "; its power is not cut, as spec.redfish.powerOff.mode is GracefulOnly: turn it "
-                            "off, or change the mode"
-                      : how;
 }
 
 // Nothing that runs was ever asked of it.
@@ -315,7 +291,8 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std:
                               " offers no GracefulShutdown and spec.redfish.powerOff.mode "
                               "is GracefulOnly: turn the host off, or change the mode",
                           kPersonRetry);
-    co_return in_progress("host " + name + how_it_goes(progress, never_cuts), next_look(progress.looks++));
+    co_return in_progress("host " + name + how_it_goes(progress, limits, clock_.now()),
+                          next_look(progress.looks++));
 }
 
 asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::shared_ptr<Station> station,

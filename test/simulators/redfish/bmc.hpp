@@ -67,6 +67,11 @@ public:
     std::function<void(const std::string&)> on_tag_write;
     Media& media(const std::string& slot) { return media_[slot]; }
     std::size_t sessions() const { return sessions_.size(); }
+    // It was opened and has neither ended nor timed out.
+    bool has_session(const std::string& target) const {
+        const auto found = sessions_.find(target);
+        return found != sessions_.end() && now() - found->second.used <= profile_.session_timeout;
+    }
     // A session that nobody uses any more.
     void leak_session(const std::string& context);
     void expire_sessions() { sessions_.clear(); }

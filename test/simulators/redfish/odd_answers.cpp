@@ -1,5 +1,7 @@
 #include "test/simulators/redfish/odd_answers.hpp"
 
+#include <algorithm>
+#include <boost/crc.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -49,6 +51,35 @@ std::function<void(const base::HttpRequest&, base::HttpResponse&)> merging(std::
         for (const auto& [name, value] : changes) document[name] = value;
         response.body = json::serialize(document);
     };
+}
+
+namespace {
+
+void append_number(std::string& text, std::uint32_t number, int bytes) {
+    for (int i = 0; i < bytes; ++i, number >>= 8U) text += static_cast<char>(number & 255U);
+}
+
+}  // namespace
+
+// In stored blocks (RFC 1951), which any reader of the format takes.
+void gzip(const base::HttpRequest&, base::HttpResponse& response) {
+    constexpr std::size_t kMostOfABlock = 65535;
+    const auto text = std::move(response.body);
+    response.body = std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10);
+    std::size_t at = 0;
+    do {
+        const auto size = std::min(kMostOfABlock, text.size() - at);
+        response.body += at + size == text.size() ? '\1' : '\0';
+        append_number(response.body, static_cast<std::uint32_t>(size), 2);
+        append_number(response.body, static_cast<std::uint32_t>(~size), 2);
+        response.body += text.substr(at, size);
+        at += size;
+    } while (at < text.size());
+    boost::crc_32_type crc;
+    crc.process_bytes(text.data(), text.size());
+    append_number(response.body, crc.checksum(), 4);
+    append_number(response.body, static_cast<std::uint32_t>(text.size()), 4);
+    response.headers.set("Content-Encoding", "gzip");
 }
 
 OddAnswer& OddAnswers::add(OddAnswer answer) {

@@ -33,6 +33,9 @@ std::function<bool(const base::HttpRequest&)> requests(std::string method, std::
 // Replaces properties of documents that are answered with 200.
 std::function<void(const base::HttpRequest&, base::HttpResponse&)> merging(std::string json_object);
 
+// Compresses what is answered (gzip).
+void gzip(const base::HttpRequest& request, base::HttpResponse& response);
+
 // The odd answers of one BMC; of several that match all delays and alterations count, and the first of what
 // is answered instead.
 class OddAnswers {

@@ -369,3 +369,30 @@ TEST_CASE("a look that tells no identity or power leaves what is known of the ho
     CHECK(api::is_true(after.conditions, "IdentityVerified"));
     CHECK(c.reason() == "UnexpectedAnswer");
 }
+
+TEST_CASE("of cores and memory only what the BMC does not tell has to be stated") {
+    Case c;
+    c.report.cpu_cores = 0;
+    CHECK(c.settled().capacity->memoryMiB == c.report.memory_mib);
+    const auto message = [&] { return api::find_condition(c.host.status.conditions, "Ready")->message; };
+    CHECK(message() == "its BMC does not tell its cores; set spec.capacity.cpuCores");
+    c.host.spec.capacity = api::v1alpha1::HostCapacity{8, 0, {}};
+    CHECK(c.settled().phase == HostPhase::Available);
+    Case other;
+    other.report.memory_mib = 0;
+    other.settled();
+    CHECK(api::find_condition(other.host.status.conditions, "Ready")->message.find("memoryMiB") !=
+          std::string::npos);
+}
+
+TEST_CASE("a host that is deleted while a claim has it says what it waits for") {
+    Case c;
+    c.take(HostPhase::Joining);
+    c.settled();
+    c.host.metadata.deletionTimestamp = objects::at(c.now);
+    c.settled();
+    const auto message = api::find_condition(c.host.status.conditions, "Ready")->message;
+    CHECK(message.find("is being deleted, which waits until claim c has given it back") != std::string::npos);
+    CHECK(c.settled().phase == HostPhase::Joining);
+    CHECK(api::find_condition(c.host.status.conditions, "Ready")->message == message);
+}

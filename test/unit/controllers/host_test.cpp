@@ -466,3 +466,35 @@ TEST_CASE("a backend that is made anew leaves no session of the one before on a 
         CHECK(bmc.sessions() == 1);
     }
 }
+
+TEST_CASE("a backend that is dropped leaves no session on a BMC") {
+    Rack rack;
+    auto& bmc = rack.put("a");
+    rack.start();
+    rack.run_for(seconds{20});
+    REQUIRE(bmc.sessions() == 1);
+    const api::ObjectKey provider{"default", test::rack_provider().metadata.name};
+    const auto forget = [](Rack& of, api::ObjectKey key) -> boost::asio::awaitable<bool> {
+        co_await of.instances.forget(std::move(key));
+        co_return true;
+    };
+    test::run(rack.context, rack.clock, forget(rack, provider));
+    CHECK(bmc.sessions() == 0);
+}
+
+TEST_CASE(
+    "a Secret that got another version with the same data keeps the session, and its version is noted") {
+    Rack rack;
+    auto& bmc = rack.put("a");
+    rack.start();
+    rack.run_for(seconds{20});
+    const auto before = rack.host("a").status.acceptedCredentials;
+    rack.server.edit<api::Secret>({"default", "bmc"},
+                                  [](api::Secret& edited) { edited.metadata.annotations["a"] = "b"; });
+    test::run(rack.context, rack.clock,
+              rack.instances.refresh({"default", test::rack_provider().metadata.name}));
+    rack.run_for(minutes{30});
+    CHECK_FALSE(before.empty());
+    CHECK(rack.host("a").status.acceptedCredentials != before);
+    CHECK(bmc.count("POST", "/Sessions") == 1);
+}

@@ -69,9 +69,9 @@ TEST_CASE("credentials that were accepted and are refused for good are tried thr
     auto& bmc = world.add("a");
     look(world, "a");
     bmc.expire_sessions();
-    const auto tried =
-        count(world, "a", [](const base::HttpRequest& r) { return kLogin(r) || uses_basic(r); });
-    world.odd("a").add({.is_for = kLogin, .instead = refusal(401)});
+    const auto sends_password = [](const base::HttpRequest& r) { return kLogin(r) || uses_basic(r); };
+    const auto tried = count(world, "a", sends_password);
+    world.odd("a").add({.is_for = sends_password, .instead = refusal(401)});
     for (int i = 0; i < 30; ++i) {
         look(world, "a");
         if (i % 4 == 0) world.restart();
@@ -131,7 +131,7 @@ TEST_CASE("a login that fails once is tried again where Basic is refused") {
     CHECK(look(world, "a").reason.empty());
 }
 
-TEST_CASE("a session service that is switched off means Basic, and no refusal") {
+TEST_CASE("a session service that is switched off means Basic, and no refusal, whichever process asks") {
     World world;
     auto& bmc = world.add("a");
     world.odd("a").add({.is_for = kLogin, .instead = refusal(401)});
@@ -139,10 +139,45 @@ TEST_CASE("a session service that is switched off means Basic, and no refusal") 
     service.status = 200;
     service.body = R"({"ServiceEnabled":false})";
     world.odd("a").add({.is_for = requests("GET", "SessionService"), .instead = service});
-    const auto report = look(world, "a");
-    CHECK(report.reason.empty());
-    CHECK(report.refused_credentials.empty());
+    for (int process = 0; process < 3; ++process) {
+        const auto report = look(world, "a");
+        CHECK(report.reason.empty());
+        CHECK(report.refused_credentials.empty());
+        world.restart();
+    }
     CHECK(bmc.wrong_passwords() == 0);
+}
+
+TEST_CASE("while good credentials are refused the host says so, and not that they are accepted") {
+    World world;
+    auto& bmc = world.add("a");
+    look(world, "a");
+    bmc.expire_sessions();
+    auto& wrong = world.odd("a").add({.is_for = kLogin, .instead = refusal(401)});
+    const auto report = look(world, "a");
+    CHECK(report.reason == "CredentialsDoubted");
+    CHECK_FALSE(report.authenticated);
+    wrong.times = 0;
+    world.pass(minutes{3});
+    CHECK(look(world, "a").authenticated);
+}
+
+TEST_CASE("a password that must be changed first is asked about less and less often") {
+    World world;
+    world.add("a");
+    const auto asked = count(world, "a", requests("GET", "Systems"));
+    auto& expired = world.odd("a").add(
+        {.is_for = requests("GET", "Systems"), .instead = refusal(403, "PasswordChangeRequired")});
+    for (int minute = 0; minute < 120; ++minute) {
+        CHECK(look(world, "a").reason == "PasswordChangeRequired");
+        world.pass(minutes{1});
+    }
+    CHECK(*asked >= 4);
+    CHECK(*asked <= 10);
+    expired.times = 0;
+    world.host("a").retry_mark = "once more";
+    world.inventory.touch("a");
+    CHECK(look(world, "a").reason.empty());
 }
 
 TEST_CASE("hosts of one BMC share one session, which the last of them ends") {

@@ -178,3 +178,14 @@ TEST_CASE("an error object in an answer of 200 is a refusal, unless it says Succ
     auto second = other.claim("c");
     CHECK(other.wake(second));
 }
+
+TEST_CASE("GracefulOnly says what it waits for where the host does not shut down") {
+    api::v1alpha1::RedfishSpec spec;
+    spec.powerOff.mode = PowerOffMode::GracefulOnly;
+    World world(spec);
+    world.add("a", {.ignores_shutdown = true});
+    auto claim = world.serving("c", "a");
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{30}));
+    CHECK(claim.outcome.find("was asked to shut down") != std::string::npos);
+    CHECK(claim.outcome.find("turn it off, or change the mode") != std::string::npos);
+}
