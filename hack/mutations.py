@@ -376,4 +376,8 @@ MUTATIONS = [
              Edit("is_recorded", r"kRegistered\)( \|\| is_of_past)", "")),
     Mutation("believe a claim's record of its Node against its host's", "a stranger's Node is taken", "controllers",
              Edit("is_recorded", r"is_of_others = (is_given_to[^;]+);", "false")),
+    Mutation("keep what a list proves to be undone", "the cache shows what never happened", "kube",
+             Edit("proves_restore", r"if \((is_newer\(version, object->metadata\.resourceVersion\) && [^;]+)\) return", "false")),
+    Mutation("do not notice that the Lease went back", "waiting pods are not seen after a restore", "kube",
+             Edit("heed_version", r"if \((!is_newer\(last, version_\))\)", "true")),
 ]

@@ -83,6 +83,7 @@ private:
     template <class Reconciler>
     void add(std::string name, Reconciler& reconciler, int workers);
     void add_unmanaged();
+    std::unique_ptr<kube::LeaderElector> make_elector(kube::LeaderElectionOptions election);
 };
 
 }  // namespace kubenodesmith

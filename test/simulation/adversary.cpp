@@ -30,7 +30,8 @@ constexpr Fault kTimed[] = {Fault::killed,
                             Fault::tags_forbidden,
                             Fault::quorum_lost,
                             Fault::right_withdrawn,
-                            Fault::certificate_renewed};
+                            Fault::certificate_renewed,
+                            Fault::etcd_restored};
 
 base::Duration exponential(base::Random& random, double per_hour) {
     auto hours = -std::log(1 - random.unit()) / per_hour;
@@ -109,6 +110,8 @@ void Adversary::strike(Fault fault) {
                          [this] { world_.proxmox.cluster().is_partitioned = false; });
         case Fault::right_withdrawn:
             return withdraw_right();
+        case Fault::etcd_restored:
+            return restore_etcd();
         case Fault::certificate_renewed:
             return renew_certificate();
         case Fault::not_ready:

@@ -55,6 +55,7 @@ constexpr std::array<Kind, kFaults> kKinds{{
     {"quorum_lost", 1.5},
     {"right_withdrawn", 1},
     {"certificate_renewed", 2},
+    {"etcd_restored", 2},
 }};
 
 constexpr std::chrono::minutes kRecent{1};

@@ -58,6 +58,7 @@ enum class Fault : std::size_t {
     quorum_lost,             // no change is possible, and what is under way cannot end
     right_withdrawn,         // one privilege, wherever our user has it, for a while
     certificate_renewed,     // of a Proxmox host's own API
+    etcd_restored,           // from a backup that is a minute old
     count,
 };
 inline constexpr std::size_t kFaults = static_cast<std::size_t>(Fault::count);

@@ -127,6 +127,14 @@ std::unique_ptr<WatchStream> ApiServer::watch(const Target& target, const base::
                                          request.timeout);
 }
 
+void ApiServer::restore(const Store::Backup& backup) {
+    for (auto* watch : watches_) watch->end();
+    is_restoring_ = true;
+    store_.restore(backup);
+    is_restoring_ = false;
+    pages_.clear();
+}
+
 void ApiServer::cut_watches() {
     for (auto* watch : watches_) watch->end();
 }
@@ -187,7 +195,8 @@ Snapshot ApiServer::put_json(const Key& key, json::object object) {
 }
 
 void ApiServer::on_change(const Change& change) {
-    for (auto* watch : watches_) watch->offer(change);
+    if (!is_restoring_)
+        for (auto* watch : watches_) watch->offer(change);
     for (const auto& observer : observers_) observer(change);
     if (change.key.resource == "pods") schedule_pod_end(change);
     if (!change.before && change.last->object().at("metadata").as_object().contains("ownerReferences")) {
