@@ -38,7 +38,9 @@ void Wiring::add_unmanaged() {
 Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
     : environment(std::move(given)),
       leader_election(settings.leader_elect),
-      client(kube::make_write_fence(std::move(environment.api_server), [this] { return may_mutate(); }),
+      server_clock(environment.clock, metrics),
+      client(kube::make_write_fence(server_clock.listen(std::move(environment.api_server)),
+                                    [this] { return may_mutate(); }),
              clock(), metrics),
       elector(make_elector(settings.election)),
       events(kube::make_event_writer(client, clock(), random(), executor(), "kubenodesmith")),
@@ -110,7 +112,7 @@ bool Wiring::may_mutate() const {
 }
 
 report::ClusterReport Wiring::report() const {
-    return report::report_of(informers, disruption.stays(), leading, api::Time(environment.clock.wall_now()));
+    return report::report_of(informers, disruption.stays(), leading, api::Time(server_clock.wall_now()));
 }
 
 }  // namespace kubenodesmith

@@ -7,6 +7,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/http_date.hpp"
 #include "test/support/fake_api_rules.hpp"
 #include "test/support/fake_api_watch.hpp"
 
@@ -166,6 +167,7 @@ base::HttpResponse ApiServer::handle(const base::HttpRequest& request) {
     } catch (const Refusal& refusal) {
         response = response_of(refusal);
     }
+    response.headers.set("Date", base::format_http_date(clock_.wall_now()));
     log(request, response.status);
     return response;
 }
