@@ -22,8 +22,12 @@ class Clock : public Interface {
 public:
     // Monotonic time, for waiting and measuring.
     virtual TimePoint now() const = 0;
-    // Calendar time, for timestamps that leave the process; it may jump.
+    // Calendar time, for timestamps that leave the process. That of the host may jump; what the operator
+    // decides by does not (kube/server_clock.hpp).
     virtual WallTime wall_now() const = 0;
+    // Calendar time by the clock of those who act on the timestamps that we write, such as the end of a
+    // token. It differs from wall_now() for a while after their clock has jumped.
+    virtual WallTime readers_now() const { return wall_now(); }
     // Runs `callback` once at `deadline` (soon, if that is past) unless the alarm is destroyed before.
     [[nodiscard]] virtual std::unique_ptr<Alarm> call_at(TimePoint deadline,
                                                          std::function<void()> callback) = 0;

@@ -9,7 +9,10 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/verify_context.hpp>
 #include <cctype>
+#include <chrono>
 #include <stdexcept>
+
+#include "base/http_date.hpp"
 
 namespace base {
 namespace {
@@ -149,6 +152,9 @@ std::string ServerVerification::describe(NetStream::Tls& tls, const boost::syste
         text +=
             options_.ca_bundle_pem.empty() ? " by the system's trust store" : " by the CA bundle configured";
     }
+    if (verdict == X509_V_ERR_CERT_NOT_YET_VALID || verdict == X509_V_ERR_CERT_HAS_EXPIRED)
+        text += ". This host's clock says " + format_http_date(std::chrono::system_clock::now()) +
+                "; if that is wrong, set it";
     return text + " (certificate SHA-256 " + presented_ + ")";
 }
 

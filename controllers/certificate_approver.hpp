@@ -42,6 +42,8 @@ public:
     // Follows the requests until cancelled. Nobody waits for it: a cluster that does not let them be read
     // still gets machines.
     asio::awaitable<void> watch() { return requests_.run(); }
+    // The API server's data was restored from a backup.
+    void list_anew() { requests_.list_anew(); }
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
     // Finds the addresses of the cluster itself, in a queue of its own.
     ClusterAddressFinder& cluster_addresses() { return cluster_; }

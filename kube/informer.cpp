@@ -29,6 +29,15 @@ asio::awaitable<void> InformerCore::wait_synced() {
     while (!synced_) co_await changed_.wait();
 }
 
+void InformerCore::list_anew() {
+    is_restored_ = true;
+    reflector_.list_anew();
+}
+
+void InformerCore::note_restore() const {
+    if (restore_handler_) restore_handler_();
+}
+
 void InformerCore::set_synced() {
     synced_ = true;
     changed_.notify_all();

@@ -21,6 +21,7 @@
 #include "kube/client.hpp"
 #include "kube/large_objects.hpp"
 #include "kube/reflector.hpp"
+#include "kube/resource_version.hpp"
 #include "kube/store.hpp"
 #include "kube/undecodable_objects.hpp"
 
@@ -33,10 +34,6 @@ using ChangeHandler = std::function<void(const T* before, const T* after)>;
 // Makes an object smaller before it is kept: what nobody reads need not be held. Must not throw.
 template <api::Kind T>
 using Transform = std::function<void(T& object)>;
-
-// Versions of one resource are numbers that grow (promised since Kubernetes 1.35, so ever since etcd 3);
-// what is no number is not surely newer than anything.
-bool is_newer(const std::string& version, const std::string& than);
 
 // Whether an object belongs into the local copy, by what never changes of it (its namespace, say). Must not
 // throw.
@@ -57,6 +54,11 @@ public:
     asio::awaitable<void> wait_synced();
     // Lists and watches until cancelled; failures are logged, counted and retried with backoff.
     asio::awaitable<void> run() { return reflector_.run(); }
+    // The server's data was restored from a backup: lists anew, and what is listed takes the place of all
+    // that is known.
+    void list_anew();
+    // Called when a list proves such a restore; only before run(). Must not throw.
+    void on_restore(std::function<void()> handler) { restore_handler_ = std::move(handler); }
     // Lists the objects in these namespaces (the empty one: in all) once, and observes each.
     asio::awaitable<void> observe_list(Client& client, std::vector<std::string> namespaces);
 
@@ -79,7 +81,9 @@ protected:
                  api::Resource resource, ListOptions options);
     ~InformerCore() override = default;
     void set_synced();
+    void note_restore() const;
 
+    bool is_restored_ = false;  // the next list replaces everything
     UndecodableObjects undecodable_;
     LargeObjects large_;
 
@@ -93,6 +97,7 @@ private:
     base::Clock& clock_;
     base::Event changed_;
     Reflector reflector_;
+    std::function<void()> restore_handler_;
     std::unique_ptr<base::MetricsRegistry::Hook> exposition_;
 };
 
@@ -155,6 +160,7 @@ private:
     }
 
     void begin_list() override {
+        replaces_all_ = std::exchange(is_restored_, false);
         gathered_.clear();
         misfits_.clear();
     }
@@ -176,8 +182,9 @@ private:
     void end_list(const std::string& resource_version) override {
         const auto listed = std::exchange(gathered_, {});
         const auto misfits = std::exchange(misfits_, {});
-        // The server's data was restored from a backup: what we know beyond that never happened.
-        const bool went_back = is_newer(heard_, resource_version);
+        const bool is_proof = proves_restore(listed, resource_version);
+        // What we know beyond the backup never happened.
+        const bool went_back = replaces_all_ || is_proof;
         heard_ = resource_version;
         std::vector<ObjectKey> gone;
         for (const auto& [key, object] : store_.all()) {
@@ -196,6 +203,22 @@ private:
             if (went_back || !is_known(*object)) apply(object);
         }
         set_synced();
+        if (is_proof && !replaces_all_) note_restore();
+    }
+
+    // Versions only grow, unless the server's data was restored from a backup. Then the whole list is older
+    // than what was heard or, where others have written since, an object in it is: one that is newer here
+    // than in the list, though not newer than the list.
+    bool proves_restore(const Sorted& listed, const std::string& resource_version) const {
+        if (is_newer(heard_, resource_version)) return true;
+        for (const auto& object : listed) {
+            const auto known = store_.get(api::key_of(*object));
+            if (!known) continue;
+            const auto& version = known->metadata.resourceVersion;
+            if (is_newer(version, object->metadata.resourceVersion) && !is_newer(version, resource_version))
+                return true;
+        }
+        return false;
     }
 
     WatchNews take_event(std::string_view line) override {
@@ -291,7 +314,8 @@ private:
     Sorted gathered_;                      // by the list in progress
     std::map<ObjectKey, Misfit> misfits_;  // of the list in progress
     std::vector<ChangeHandler<T>> handlers_;
-    std::string heard_;  // the version up to which the watch has told us everything
+    bool replaces_all_ = false;  // the list in progress
+    std::string heard_;          // the version up to which the watch has told us everything
 };
 
 }  // namespace kube

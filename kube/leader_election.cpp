@@ -6,6 +6,7 @@
 #include "api/core.hpp"
 #include "base/log.hpp"
 #include "base/task_group.hpp"
+#include "kube/resource_version.hpp"
 
 namespace kube {
 namespace {
@@ -94,12 +95,13 @@ private:
         } else {
             found = co_await client_.get<api::Lease>(options_.lease);
         }
+        if (found) heed_version(*found);
         if (!found) {
             api::Lease fresh;
             fresh.metadata.name = options_.lease.name;
             fresh.metadata.namespace_ = options_.lease.namespace_;
             claim(fresh, nullptr);
-            co_await client_.create<api::Lease>(std::move(fresh));
+            heed_version(co_await client_.create<api::Lease>(std::move(fresh)));
             co_return won(start);
         }
         if (released_) co_return;  // while we were reading
@@ -114,6 +116,7 @@ private:
         auto patch = difference(*found, wanted, Lock::resource_version);
         if (patch) {
             auto written = co_await client_.patch<api::Lease>(options_.lease, std::move(*patch));
+            heed_version(written);
             observe(written);
             is_certain_ = true;
         }
@@ -144,6 +147,15 @@ private:
         if (seen_ && seen_->spec == lease.spec) return;
         seen_ = lease;
         seen_at_ = clock_.now();
+    }
+
+    // Each answer is newer than the one before: reads are consistent, and one follows the other.
+    void heed_version(const api::Lease& lease) {
+        const auto last = std::exchange(version_, lease.metadata.resourceVersion);
+        if (!is_newer(last, version_)) return;
+        base::log::warning("The API server's data was restored from a backup: everything is listed anew",
+                           {{"lease", options_.lease.str()}, {"version", version_}, {"before", last}});
+        if (options_.on_restore) options_.on_restore();
     }
 
     bool is_free(const api::Lease& lease) const {
@@ -187,6 +199,7 @@ private:
     bool leading_ = false;
     bool released_ = false;  // for good: this process ends
     TimePoint renewed_{};
+    std::string version_;  // of the last answer
     std::optional<api::Lease> seen_;
     bool is_certain_ = false;  // `seen_` is what our last request wrote
     TimePoint seen_at_{};

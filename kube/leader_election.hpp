@@ -1,6 +1,7 @@
 // Leader election by a coordination.k8s.io/v1 Lease, with client-go's protocol and defaults.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,9 @@ struct LeaderElectionOptions {
     base::Duration lease_duration = std::chrono::seconds{15};
     base::Duration renew_deadline = std::chrono::seconds{10};
     base::Duration retry_period = std::chrono::seconds{2};
+    // Called when the Lease has an older version than before: the API server's data was restored from a
+    // backup. Must not throw.
+    std::function<void()> on_restore;
 };
 
 class LeaderElector : public base::Interface {

@@ -64,6 +64,7 @@ Reflector::Reflector(Client& client, base::Clock& clock, base::Random& random, a
 asio::awaitable<void> Reflector::run() {
     for (;;) {
         std::string failure;
+        if (std::exchange(list_wanted_, false)) state_.list_anew();
         try {
             co_await perform(state_.next());
             objects_.set(static_cast<double>(target_.size()));
@@ -128,7 +129,23 @@ asio::awaitable<void> Reflector::list_page(std::string continue_token) {
     state_.page_received(page);
 }
 
+void Reflector::list_anew() {
+    list_wanted_ = true;
+    if (watching_) watching_->stop();
+}
+
 asio::awaitable<void> Reflector::watch(std::string resource_version) {
+    base::TaskGroup group(co_await asio::this_coro::executor);
+    struct Watching {
+        Reflector& reflector;
+        ~Watching() { reflector.watching_ = nullptr; }
+    } watching{*this};
+    watching_ = &group;
+    group.spawn(follow(std::move(resource_version)));
+    co_await group.join();
+}
+
+asio::awaitable<void> Reflector::follow(std::string resource_version) {
     watches_.add();
     const std::chrono::seconds lifetime(kWatchSeconds + static_cast<int>(random_.below(kWatchSpreadSeconds)));
     auto target =
@@ -230,6 +247,11 @@ void ReflectorState::expired() {
     continue_token_.clear();
     // The first time is not a failure; a second one before anything was heard is.
     must_pause_ = failures_++ > 0;
+}
+
+void ReflectorState::list_anew() {
+    listing_ = true;
+    continue_token_.clear();
 }
 
 void ReflectorState::failed() {

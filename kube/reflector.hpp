@@ -12,6 +12,7 @@
 #include "api/meta.hpp"
 #include "base/clock.hpp"
 #include "base/random.hpp"
+#include "base/task_group.hpp"
 #include "kube/client.hpp"
 
 namespace kube {
@@ -47,6 +48,8 @@ public:
     // 410: the continue token or the version to watch from is too old.
     void expired();
     void failed();
+    // What the server had was replaced by something else: whatever was planned, a new list comes first.
+    void list_anew();
 
     int failures() const { return failures_; }
 
@@ -88,6 +91,9 @@ public:
     // server asks for it (at most 5 minutes). A watch that stood for 5 s is resumed at once, however it ends;
     // one that says nothing for 75 s is begun anew.
     asio::awaitable<void> run();
+    // Ends the present watch or list and begins with a new list: the server's data was restored from a
+    // backup, and a watch from a version that it has yet to reach hears nothing.
+    void list_anew();
     // When the server last sent a page, an event or bookmark, or agreed to a watch. The objects were current
     // then. nullopt: never.
     std::optional<base::TimePoint> last_contact() const { return last_contact_; }
@@ -96,6 +102,7 @@ private:
     asio::awaitable<void> perform(ReflectorState::Action action);
     asio::awaitable<void> list_page(std::string continue_token);
     asio::awaitable<void> watch(std::string resource_version);
+    asio::awaitable<void> follow(std::string resource_version);
     // False: the version is too old, and the stream is of no more use.
     bool take_lines(std::string& buffer);
     bool take_event(std::string_view line);
@@ -111,8 +118,10 @@ private:
     ListOptions options_;
     ReflectorTarget& target_;
     ReflectorState state_;
-    bool heard_ = false;            // something, in the current watch
-    base::Duration retry_after_{};  // what the server asked for with its last refusal
+    bool list_wanted_ = false;
+    base::TaskGroup* watching_ = nullptr;  // the watch in progress
+    bool heard_ = false;                   // something, in the current watch
+    base::Duration retry_after_{};         // what the server asked for with its last refusal
     std::optional<base::TimePoint> last_contact_;
     base::Counter& lists_;
     base::Counter& watches_;

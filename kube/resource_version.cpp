@@ -1,8 +1,8 @@
+#include "kube/resource_version.hpp"
+
 #include <charconv>
 #include <cstdint>
 #include <optional>
-
-#include "kube/informer.hpp"
 
 namespace kube {
 namespace {

@@ -190,7 +190,10 @@ kube::Client& Operator::client() {
 
 Readiness Operator::readiness() const {
     if (parts_->stopping) return {false, "stopping", {}};
-    return {parts_->synced, "waiting for " + parts_->waiting_for, parts_->wiring.informers.describe_caches()};
+    auto details = parts_->wiring.informers.describe_caches();
+    if (const auto difference = parts_->wiring.server_clock.describe_difference(); !difference.empty())
+        details += "clock: " + difference + "\n";
+    return {parts_->synced, "waiting for " + parts_->waiting_for, std::move(details)};
 }
 
 const base::MetricsRegistry& Operator::metrics() const {

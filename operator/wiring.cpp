@@ -38,9 +38,11 @@ void Wiring::add_unmanaged() {
 Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
     : environment(std::move(given)),
       leader_election(settings.leader_elect),
-      client(kube::make_write_fence(std::move(environment.api_server), [this] { return may_mutate(); }),
+      server_clock(environment.clock, metrics),
+      client(kube::make_write_fence(server_clock.listen(std::move(environment.api_server)),
+                                    [this] { return may_mutate(); }),
              clock(), metrics),
-      elector(kube::make_leader_elector(client, clock(), random(), settings.election)),
+      elector(make_elector(settings.election)),
       events(kube::make_event_writer(client, clock(), random(), executor(), "kubenodesmith")),
       decisions(*events, clock()),
       informers(client, clock(), random(), executor(), settings.namespaces),
@@ -94,7 +96,15 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
 }
 
 void Wiring::elect_by(const kube::LeaderElectionOptions& election) {
-    elector = kube::make_leader_elector(client, clock(), random(), election);
+    elector = make_elector(election);
+}
+
+std::unique_ptr<kube::LeaderElector> Wiring::make_elector(kube::LeaderElectionOptions election) {
+    election.on_restore = [this] {
+        informers.list_anew();
+        certificates.list_anew();
+    };
+    return kube::make_leader_elector(client, clock(), random(), std::move(election));
 }
 
 bool Wiring::may_mutate() const {
@@ -102,7 +112,7 @@ bool Wiring::may_mutate() const {
 }
 
 report::ClusterReport Wiring::report() const {
-    return report::report_of(informers, disruption.stays(), leading, api::Time(environment.clock.wall_now()));
+    return report::report_of(informers, disruption.stays(), leading, api::Time(server_clock.wall_now()));
 }
 
 }  // namespace kubenodesmith

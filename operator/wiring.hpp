@@ -24,6 +24,7 @@
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 #include "kube/leader_election.hpp"
+#include "kube/server_clock.hpp"
 #include "operator/cluster_metrics.hpp"
 #include "operator/operator.hpp"
 #include "operator/status_page/page.hpp"
@@ -35,7 +36,7 @@ struct Wiring {
     Wiring(OperatorEnvironment environment, const OperatorSettings& settings);
 
     asio::any_io_executor executor() { return environment.executor; }
-    base::Clock& clock() { return environment.clock; }
+    base::Clock& clock() { return server_clock; }
     base::Random& random() { return environment.random; }
     // Before the elector is used.
     void elect_by(const kube::LeaderElectionOptions& election);
@@ -48,6 +49,7 @@ struct Wiring {
     // Outside mutations may start; with leader election as long as the lease lasts.
     bool leading = false;
     base::MetricsRegistry metrics;
+    kube::ServerClock server_clock;
     kube::Client client;
     std::unique_ptr<kube::LeaderElector> elector;
     std::unique_ptr<kube::EventWriter> events;
@@ -83,6 +85,7 @@ private:
     template <class Reconciler>
     void add(std::string name, Reconciler& reconciler, int workers);
     void add_unmanaged();
+    std::unique_ptr<kube::LeaderElector> make_elector(kube::LeaderElectionOptions election);
 };
 
 }  // namespace kubenodesmith

@@ -157,6 +157,7 @@ Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& ran
     index_core(*this);
     index_ours(*this);
     admit_managed(*this);
+    for_all(*this, [this](auto& informer) { informer.on_restore([this] { list_anew(); }); });
 }
 
 Informers::~Informers() = default;
@@ -243,6 +244,10 @@ std::string Informers::describe_caches() const {
         text += "\n";
     });
     return text;
+}
+
+void Informers::list_anew() {
+    for_all(*this, [](auto& informer) { informer.list_anew(); });
 }
 
 bool Informers::synced() const {

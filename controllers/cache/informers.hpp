@@ -68,6 +68,8 @@ public:
     // the watches yet.
     asio::awaitable<void> catch_up(kube::Client& client);
     bool synced() const;
+    // The API server's data was restored from a backup.
+    void list_anew();
     // Names the kinds whose objects were not known to be current for ten minutes; empty: none. Nothing is
     // destroyed on their word.
     std::string stale_kinds() const;

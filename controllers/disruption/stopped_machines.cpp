@@ -72,10 +72,10 @@ std::optional<base::Duration> StoppedMachines::worth_a_look_in(const NodeSmithCl
         return std::nullopt;
     const auto node = claim::noted_node(informers_, claim);
     if (!node || claim.metadata.deletionTimestamp) return std::nullopt;
-    const auto since = not_ready_since(*node);
+    const api::Time now(clock_.wall_now());
+    const auto since = not_ready_since(*node, claim, now);
     if (!since) return std::nullopt;
-    return std::chrono::duration_cast<base::Duration>(since->at + kPatience -
-                                                      api::Time(clock_.wall_now()).at);
+    return std::chrono::duration_cast<base::Duration>(since->at + kPatience - now.at);
 }
 
 asio::awaitable<void> StoppedMachines::ask(ClaimPointer claim) {

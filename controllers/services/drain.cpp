@@ -64,7 +64,9 @@ void look_before(DrainProgress& progress, api::Time deadline, const DrainPlan& p
 
 bool lasts(const std::string& duration, const api::Pod& pod, api::Time now) {
     try {
-        auto start = pod.status.startTime.value_or(now);
+        // The kubelet's clock writes the one, the API server's the other.
+        const auto start = std::max(pod.status.startTime.value_or(now),
+                                    pod.metadata.creationTimestamp.value_or(api::Time{}));
         return now.at <
                start.at + std::chrono::ceil<std::chrono::seconds>(api::Duration::parse(duration).value);
     } catch (const std::invalid_argument&) {

@@ -8,11 +8,15 @@ bool is_ready(const api::Node& node) {
     return api::is_true(node.status.conditions, conditions::kReady);
 }
 
-std::optional<api::Time> not_ready_since(const api::Node& node) {
-    const auto* ready = api::find_condition(node.status.conditions, conditions::kReady);
-    if (ready && ready->status == ConditionStatus::True) return std::nullopt;
-    if (ready && ready->lastTransitionTime) return ready->lastTransitionTime;
-    return node.metadata.creationTimestamp.value_or(api::Time{});
+std::optional<api::Time> not_ready_since(const api::Node& node, const NodeSmithClaim& claim, api::Time now) {
+    if (is_ready(node)) return std::nullopt;
+    const auto* of_node = api::find_condition(node.status.conditions, conditions::kReady);
+    auto since = of_node ? of_node->lastTransitionTime : std::nullopt;
+    if (!since) since = node.metadata.creationTimestamp.value_or(api::Time{});
+    const auto* recorded = api::find_condition(claim.status.conditions, conditions::kReady);
+    if (!recorded) return std::min(*since, now);
+    if (recorded->status == ConditionStatus::True || !recorded->lastTransitionTime) return now;
+    return std::min(std::max(*since, *recorded->lastTransitionTime), now);
 }
 
 const api::Node* node_of(const NodeSmithClaim& claim, const Nodes& nodes) {

@@ -14,8 +14,10 @@ namespace controllers {
 using Nodes = std::map<api::ObjectKey, NodePointer>;
 
 bool is_ready(const api::Node& node);
-// Since when the Node has not been Ready; nullopt: it is.
-std::optional<api::Time> not_ready_since(const api::Node& node);
+// Since when the claim's Node has not been Ready; nullopt: it is. The time in the Node was written by the
+// clock of a kubelet or a controller, so it counts at the earliest from when the claim's own status recorded
+// it.
+std::optional<api::Time> not_ready_since(const api::Node& node, const NodeSmithClaim& claim, api::Time now);
 // The Node of the claim, as its status names it; null: none (yet, or any more).
 const api::Node* node_of(const NodeSmithClaim& claim, const Nodes& nodes);
 

@@ -243,6 +243,25 @@ class Cluster:
         self.processes.revive(program)
         self._wait("the API server's readiness", self._ready)
 
+    def back_up(self):
+        """Copies the data of etcd, which stands still meanwhile."""
+        self.processes.kill("etcd")
+        shutil.copytree(self.state / "etcd", self.state / "backup")
+        self.processes.revive("etcd")
+        self._wait("the API server's readiness", self._ready)
+
+    def restore(self):
+        """Puts the backup in the place of etcd's data and starts the control plane anew, as its administrators do."""
+        programs = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+        for program in reversed(programs):
+            self.processes.kill(program)
+        shutil.rmtree(self.state / "etcd")
+        (self.state / "backup").rename(self.state / "etcd")
+        for program in programs:
+            self.processes.revive(program)
+            if program == "kube-apiserver":
+                self._wait("the API server's readiness", self._ready)
+
     def compact(self):
         """etcd forgets all revisions but the present one, so that old resourceVersions are answered with 410."""
         revision = self._storage("kv/range", {"key": "AA=="})["header"]["revision"]

@@ -39,6 +39,7 @@ class Operator:
         self.command = [BIN / "kubenodesmith"]
         self.log = self.folder / "operator.log"
         self.process = None
+        self.environment = {}  # more than this process has
         self.health_port, self.metrics_port = free_ports(2)
         self.token = None  # if set, metrics are served over HTTPS, and asked for with this token
 
@@ -50,7 +51,8 @@ class Operator:
                 f"--health-probe-bind-address=127.0.0.1:{self.health_port}",
                 f"--metrics-bind-address=127.0.0.1:{self.metrics_port}", f"--metrics-secure={json.dumps(self.token is not None)}", *flags]
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                            env={**os.environ, **self.environment})
         return self
 
     def wait_ready(self):

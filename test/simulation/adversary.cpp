@@ -31,7 +31,11 @@ constexpr Fault kTimed[] = {Fault::killed,
                             Fault::quorum_lost,
                             Fault::right_withdrawn,
                             Fault::certificate_renewed,
-                            Fault::power_cut};
+                            Fault::power_cut,
+                            Fault::etcd_restored};
+
+constexpr std::chrono::seconds kSmallJump = 2min;
+constexpr std::chrono::seconds kLargeJump = 6h;
 
 base::Duration exponential(base::Random& random, double per_hour) {
     auto hours = -std::log(1 - random.unit()) / per_hour;
@@ -110,6 +114,8 @@ void Adversary::strike(Fault fault) {
                          [this] { world_.proxmox.cluster().is_partitioned = false; });
         case Fault::right_withdrawn:
             return withdraw_right();
+        case Fault::etcd_restored:
+            return restore_etcd();
         case Fault::certificate_renewed:
             return renew_certificate();
         case Fault::power_cut:
@@ -169,9 +175,16 @@ void Adversary::cut_off() {
 }
 
 void Adversary::jump_clock() {
-    auto seconds = static_cast<std::int64_t>(random_->below(240)) - 120;
+    // A time server corrects by seconds; a host that was suspended or has no time server is wrong by hours.
+    const auto most = random_->below(2) == 0 ? kSmallJump : kLargeJump;
+    const auto seconds =
+        static_cast<std::int64_t>(random_->below(2 * static_cast<std::uint64_t>(most.count()))) -
+        most.count();
     if (random_->below(2) == 0) {
-        world_.clock.shift_wall(std::chrono::seconds{std::abs(seconds)});
+        // Everybody's clock jumps, but for the times that they have written.
+        const auto of_all = seconds % kSmallJump.count();
+        world_.trace.line("clocks", "jump by ", of_all, " s");
+        world_.clock.shift_wall(std::chrono::seconds{of_all});
     } else if (auto* process = any_process()) {
         world_.trace.line(process->name(), "has its calendar shifted by ", seconds, " s");
         process->shift_calendar(std::chrono::seconds{seconds});

@@ -49,6 +49,7 @@ private:
     void second_operator();
     void cut_off();
     void jump_clock();
+    void restore_etcd(int tries = 10);
     void forbid_tags();
     void withdraw_right();
     void renew_certificate();

@@ -56,6 +56,7 @@ constexpr std::array<Kind, kFaults> kKinds{{
     {"right_withdrawn", 1},
     {"certificate_renewed", 2},
     {"power_cut", 1.5},
+    {"etcd_restored", 2},
 }};
 
 constexpr std::chrono::minutes kRecent{1};

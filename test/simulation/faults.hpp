@@ -59,6 +59,7 @@ enum class Fault : std::size_t {
     right_withdrawn,         // one privilege, wherever our user has it, for a while
     certificate_renewed,     // of a Proxmox host's own API
     power_cut,               // hosts of Proxmox lose power together, and come back one by one
+    etcd_restored,           // from a backup that is a minute old
     count,
 };
 inline constexpr std::size_t kFaults = static_cast<std::size_t>(Fault::count);

@@ -68,6 +68,7 @@ Process& Operators::start() {
     instance->process = std::make_unique<Process>(name, executor, premises_.clock);
     instance->random = premises_.random_for(name);
     auto& process = *instance->process;
+    if (premises_.faults.has(Fault::clock_jump)) shift_from_the_start(process);
     auto connect = [this, &process](const base::HttpClientOptions& options) {
         return premises_.network.connect(process, premises_.connect(options));
     };
@@ -80,6 +81,16 @@ Process& Operators::start() {
     instances_.push_back(std::move(instance));
     group_.spawn(live(*instances_.back()));
     return process;
+}
+
+// Its host has no time server.
+void Operators::shift_from_the_start(Process& process) const {
+    constexpr std::int64_t kMost = 12 * 3600;
+    const auto random = premises_.random_for(process.name() + " calendar");
+    if (random->below(3) > 0) return;
+    const auto seconds = static_cast<std::int64_t>(random->below(2 * kMost)) - kMost;
+    premises_.trace.line(process.name(), "starts with a calendar that is off by ", seconds, " s");
+    process.shift_calendar(std::chrono::seconds{seconds});
 }
 
 asio::awaitable<void> Operators::live(Instance& instance) {

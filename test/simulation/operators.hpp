@@ -55,6 +55,7 @@ private:
     struct Instance;
 
     asio::awaitable<void> live(Instance& instance);
+    void shift_from_the_start(Process& process) const;
     void replace_later();
     void reap();
     Instance* find(const Process& process);

@@ -7,6 +7,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/http_date.hpp"
 #include "test/support/fake_api_rules.hpp"
 #include "test/support/fake_api_watch.hpp"
 
@@ -127,6 +128,14 @@ std::unique_ptr<WatchStream> ApiServer::watch(const Target& target, const base::
                                          request.timeout);
 }
 
+void ApiServer::restore(const Store::Backup& backup) {
+    for (auto* watch : watches_) watch->end();
+    is_restoring_ = true;
+    store_.restore(backup);
+    is_restoring_ = false;
+    pages_.clear();
+}
+
 void ApiServer::cut_watches() {
     for (auto* watch : watches_) watch->end();
 }
@@ -158,6 +167,7 @@ base::HttpResponse ApiServer::handle(const base::HttpRequest& request) {
     } catch (const Refusal& refusal) {
         response = response_of(refusal);
     }
+    response.headers.set("Date", base::format_http_date(clock_.wall_now()));
     log(request, response.status);
     return response;
 }
@@ -187,7 +197,8 @@ Snapshot ApiServer::put_json(const Key& key, json::object object) {
 }
 
 void ApiServer::on_change(const Change& change) {
-    for (auto* watch : watches_) watch->offer(change);
+    if (!is_restoring_)
+        for (auto* watch : watches_) watch->offer(change);
     for (const auto& observer : observers_) observer(change);
     if (change.key.resource == "pods") schedule_pod_end(change);
     if (!change.before && change.last->object().at("metadata").as_object().contains("ownerReferences")) {

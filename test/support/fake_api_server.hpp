@@ -70,6 +70,9 @@ public:
     base::Clock& clock() { return clock_; }
     asio::any_io_executor executor() { return executor_; }
     Options& options() { return options_; }
+    // As people do with etcd: the server stops, and starts with the data of then. Watches from versions that
+    // it has yet to reach stand and hear nothing.
+    void restore(const Store::Backup& backup);
     // Every watch ends, as when a server restarts.
     void cut_watches();
     // Every watch loses its connection, as behind a load balancer that ends quiet ones.
@@ -157,6 +160,7 @@ private:
     base::Clock& clock_;
     Options options_;
     Store store_;
+    bool is_restoring_ = false;
     std::list<WatchStream*> watches_;
     std::vector<std::function<void(const Change&)>> observers_;
     struct Page {

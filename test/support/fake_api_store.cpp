@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <cstdio>
+#include <utility>
 
 #include "api/time.hpp"
 #include "test/support/fake_api_rules.hpp"
@@ -261,6 +262,21 @@ void Store::collect_dependents(const std::string& owner_uid, bool orphan) {
         } else {
             update(key, [&others](json::object& object) { set_owners(object, others); });
         }
+    }
+}
+
+void Store::restore(const Backup& backup) {
+    const auto before = std::exchange(objects_, backup.objects);
+    version_ = backup.version;
+    while (!history_.empty() && history_.back().version > version_) history_.pop_back();
+    compacted_ = std::min(compacted_, version_);
+    if (!listener_) return;
+    for (const auto& [key, object] : before)
+        if (!backup.objects.contains(key)) listener_({version_, key, object, nullptr, object});
+    for (const auto& [key, object] : backup.objects) {
+        const auto known = before.find(key);
+        const auto was = known == before.end() ? nullptr : known->second;
+        if (was != object) listener_({version_, key, was, object, object});
     }
 }
 

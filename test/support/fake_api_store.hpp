@@ -85,6 +85,15 @@ public:
     // Forgets history up to and including `version`: watches from there get 410.
     void compact(std::uint64_t version);
     std::uint64_t compacted() const { return compacted_; }
+    // Everything that is stored now.
+    struct Backup {
+        std::map<Key, Snapshot> objects;
+        std::uint64_t version = 0;
+    };
+    Backup back_up() const { return {objects_, version_}; }
+    // What was there at the backup is there again, at the versions of then. Who listens learns the
+    // differences as changes; no watch does.
+    void restore(const Backup& backup);
     void on_change(std::function<void(const Change&)> listener) { listener_ = std::move(listener); }
     std::string now() const;  // RFC 3339
 

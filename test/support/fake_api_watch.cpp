@@ -47,7 +47,8 @@ void WatchStream::begin() {
         if (initial_events) push_bookmark(store.version(), true);
         return;
     }
-    auto from = std::stoull(version);
+    const auto from = std::stoull(version);
+    from_ = from;
     if (from < store.compacted()) {
         auto gone = status_response(410, "Expired", "too old resource version: " + version);
         push("ERROR", gone.body);
@@ -60,7 +61,7 @@ void WatchStream::begin() {
 }
 
 void WatchStream::offer(const Change& change) {
-    if (ended_ || change.key.resource != target_.resource) return;
+    if (ended_ || change.version <= from_ || change.key.resource != target_.resource) return;
     seen_ = change.version;
     if (!target_.namespace_.empty() && change.key.namespace_ != target_.namespace_) return;
     bool was = change.before && selector_.matches(change.before->object());

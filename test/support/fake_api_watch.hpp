@@ -42,6 +42,7 @@ private:
     base::HttpResponse head_;
     base::Event changed_;
     std::deque<Line> lines_;
+    std::uint64_t from_ = 0;       // earlier changes are not told
     std::uint64_t seen_ = 0;       // the last change of the resource, selected or not
     std::uint64_t told_from_ = 0;  // where the watch began
     base::TimePoint ends_at_ = base::TimePoint::max();

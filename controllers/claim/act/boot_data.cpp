@@ -327,7 +327,8 @@ asio::awaitable<bootstrap::Token> BootData::token(Observation observation) {
     const auto token = bootstrap::make_token(claim.metadata.uid, claim.status.launchAttempts, random_);
     const bootstrap::TokenOwner owner{claim.metadata.namespace_, claim.metadata.name, claim.metadata.uid};
     const auto wanted = settings(observation);
-    const auto expiration = later(api::Time(clock_.wall_now()), wanted.tokenTTL);
+    // The API server and its controllers decide when a token ends.
+    const auto expiration = later(api::Time(clock_.readers_now()), wanted.tokenTTL);
     const auto secret = bootstrap::token_secret(token, owner, group_of(wanted), expiration);
     const bool is_new = co_await created(secret);
     if (is_new) co_return token;
@@ -353,7 +354,7 @@ asio::awaitable<std::optional<bootstrap::Token>> BootData::valid_token(std::stri
     const kube::ObjectKey key{std::string(bootstrap::kTokenNamespace),
                               bootstrap::token_secret_name(token_id)};
     const auto found = co_await client_.get<api::Secret>(key);
-    if (!found || bootstrap::token_expired(*found, api::Time(clock_.wall_now()))) co_return std::nullopt;
+    if (!found || bootstrap::token_expired(*found, api::Time(clock_.readers_now()))) co_return std::nullopt;
     co_return bootstrap::token_of(*found);
 }
 

@@ -22,7 +22,7 @@ bool only_watches(const std::optional<Hold>& hold) {
 }  // namespace
 
 void watch_power(const Situation& s, Decision& decision) {
-    const auto since = not_ready_since(*s.node);
+    const auto since = not_ready_since(*s.node, s.claim, s.now);
     if (!since) api::remove_condition(decision.status.conditions, conditions::kPoweredOff);
     const bool has_other_work = decision.step != Step::nothing || disruption::under_way(s.claim) ||
                                 disruption::is_power_cycling(s.claim);

@@ -21,7 +21,7 @@ bool has_a_second_chance(const NodeFacts& facts, api::Time now) {
 
 Candidacy find_unhealthy(const NodeFacts& facts, api::Time now) {
     const auto& repair = facts.pool.spec.disruption.repair;
-    auto since = not_ready_since(facts.node);
+    auto since = not_ready_since(facts.node, facts.claim, now);
     if (repair.action == RepairAction::None || !since) return {};
     // After it was switched off and on it has as long again.
     const auto* cycled = api::find_condition(facts.claim.status.conditions, conditions::kPowerCycled);

@@ -47,6 +47,13 @@ MaybeBlocker do_not_disrupt(const api::Node& node, Time now) {
     return std::nullopt;
 }
 
+// A Node counts from when it was created, at the earliest from when the claim's own status recorded it: the
+// API server's clock may have been another one then.
+std::optional<Time> in_use_since(const NodeFacts& facts) {
+    return std::max(facts.node.metadata.creationTimestamp,
+                    api::true_since(facts.claim.status.conditions, api::conditions::kRegistered));
+}
+
 MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
     const auto& scale_down = facts.pool.spec.scaleDown;
     if (!is_scale_down(kind)) return std::nullopt;
@@ -57,7 +64,7 @@ MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
                                " (scaleDown.emptyGracePeriod)",
                            end);
     }
-    if (const auto end = end_of(facts.node.metadata.creationTimestamp, scale_down.minNodeAge, now))
+    if (const auto end = end_of(in_use_since(facts), scale_down.minNodeAge, now))
         return blocker("MinNodeAge",
                        "the node is younger than " + scale_down.minNodeAge.str() + " (scaleDown.minNodeAge)",
                        end);

@@ -57,7 +57,8 @@ bool shows_it_again(const NodeFacts& facts, Kind kind, api::Time now) {
     const auto in_service = api::true_since(facts.claim.status.conditions, conditions::kInitialized);
     if (kind == Kind::Drifted || !in_service) return true;
     if (kind == Kind::Expired) return was_old_from_the_start(facts, *in_service);
-    const auto since = kind == Kind::Unhealthy ? not_ready_since(facts.node).value_or(now) : now;
+    const auto since =
+        kind == Kind::Unhealthy ? not_ready_since(facts.node, facts.claim, now).value_or(now) : now;
     return since.at - in_service->at < kServedLong;
 }
 

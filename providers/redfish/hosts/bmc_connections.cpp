@@ -176,7 +176,8 @@ bool BmcConnections::wants_retry(const Host& host) {
 base::Duration BmcConnections::rest_of_suspension(const Host& host) {
     if (!host.refused_at) return kSuspension;
     const auto passed = traffic_.environment.clock.wall_now() - *host.refused_at;
-    return kSuspension - std::chrono::duration_cast<base::Duration>(passed);
+    // A time in the future was written by a clock that was wrong.
+    return std::min(kSuspension - passed, kSuspension);
 }
 
 // Unless another host of the same BMC uses the session.

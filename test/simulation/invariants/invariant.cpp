@@ -76,6 +76,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       roles_suffice,
                       drains_go_on,
                       machines_run_again,
+                      nothing_is_due_by_a_clock,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }

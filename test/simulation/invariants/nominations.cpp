@@ -21,6 +21,7 @@ constexpr std::array kOfOperator{
     Fault::watch_stale,     Fault::watch_stalled,   Fault::killed_at_request,
     Fault::killed,          Fault::paused,          Fault::second_operator,
     Fault::api_unreachable, Fault::clock_jump,      Fault::history_compacted,
+    Fault::etcd_restored,
 };
 // Another pod may take the room at any instant.
 constexpr std::chrono::seconds kTakenBackWithin{10};

@@ -306,12 +306,29 @@ TEST_CASE("what a node is a candidate for, the most urgent first") {
     }
     SECTION("not Ready for long, or with a machine that is off") {
         world.node = objects::node("a", false);
+        objects::set_condition(world.claim.status.conditions, "Ready", ConditionStatus::False);
         CHECK(world.kinds(599s).empty());
         CHECK(world.kinds(600s) == Kinds{Kind::Unhealthy});
         world.facts.machine_stopped = true;
         CHECK(world.kinds(60s) == Kinds{Kind::Unhealthy});
         world.pool.spec.disruption.repair.action = api::v1alpha1::RepairAction::None;
         CHECK(world.kinds(600s).empty());
+    }
+    SECTION("not Ready for long by our own record, whatever clock wrote the Node's condition") {
+        world.node = objects::node("a", false);
+        CHECK(world.kinds(1000h).empty());
+        CHECK(method_for(Kind::Unhealthy).candidacy(world.facts, objects::at(1h)).look_again ==
+              objects::at(1h + 600s));
+        objects::set_condition(world.claim.status.conditions, "Ready", ConditionStatus::False,
+                               objects::at(1h));
+        CHECK(world.kinds(1h + 599s).empty());
+        CHECK(world.kinds(1h + 600s) == Kinds{Kind::Unhealthy});
+        // By a clock that is ahead.
+        world.node.status.conditions->clear();
+        objects::set_condition(world.node.status.conditions, "Ready", ConditionStatus::False,
+                               objects::at(9h));
+        CHECK(world.kinds(1h + 600s).empty());
+        CHECK(world.kinds(9h + 600s) == Kinds{Kind::Unhealthy});
     }
     SECTION("not before it was in service") {
         world.facts.drift = "it differs";

@@ -260,6 +260,59 @@ TEST_CASE_METHOD(Fixture, "a server restored from a backup is believed, though i
     clock.run_for(context, 1s);
 }
 
+TEST_CASE_METHOD(Fixture, "an object that is older in a list than it is known proves a restored backup") {
+    auto x = server.put(pod("x"));
+    const auto backup = server.store().back_up();
+    server.edit<api::Pod>({"default", "x"}, [](api::Pod& object) { object.spec.nodeName = "n1"; });
+    start();
+    REQUIRE(names_on("n1") == Names{"x"});
+    int restores = 0;
+    pods.on_restore([&restores] { ++restores; });
+    server.restore(backup);
+    // Others write until the versions are beyond what the watch has heard.
+    for (int i = 0; i < 20; ++i) server.put(pod("other" + std::to_string(i)));
+    server.store().compact(server.store().version());
+    server.cut_watches();
+    clock.run_for(context, 10s);
+    CHECK(names_on("n1").empty());
+    CHECK(pods.store().size() == 21);
+    CHECK(restores == 1);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "after a restore everything is listed anew, though the watch stands and is silent") {
+    server.put(pod("x"));
+    const auto backup = server.store().back_up();
+    for (int i = 0; i < 20; ++i) server.put(pod("lost" + std::to_string(i)));
+    start();
+    server.restore(backup);
+    server.put(pod("waits"));
+    clock.run_for(context, 1min);
+    // The watch waits for a version that the server has yet to reach.
+    REQUIRE_FALSE(pods.store().get({"default", "waits"}));
+    pods.list_anew();
+    clock.run_for(context, 1s);
+    CHECK(pods.store().size() == 2);
+    CHECK(pods.store().get({"default", "waits"}));
+    server.put(pod("later"));
+    clock.run_for(context, 1s);
+    CHECK(pods.store().get({"default", "later"}));
+    CHECK(failures() == "0");
+}
+
+TEST_CASE_METHOD(Fixture, "after a restore an equal version is not the same object") {
+    server.put(pod("x"));
+    const auto backup = server.store().back_up();
+    server.edit<api::Pod>({"default", "x"}, [](api::Pod& object) { object.spec.nodeName = "n1"; });
+    start();
+    server.restore(backup);
+    server.edit<api::Pod>({"default", "x"}, [](api::Pod& object) { object.spec.nodeName = "n2"; });
+    pods.list_anew();
+    clock.run_for(context, 1s);
+    CHECK(names_on("n1").empty());
+    CHECK(names_on("n2") == Names{"x"});
+}
+
 TEST_CASE_METHOD(Fixture, "what we wrote is there at once, and older news about it is ignored") {
     start();
     server.options().watch_delay = 10s;

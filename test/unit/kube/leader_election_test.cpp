@@ -35,6 +35,7 @@ struct Candidate {
         kube::LeaderElectionOptions options;
         options.lease = kLease;
         options.identity = name;
+        options.on_restore = [this] { ++restores; };
         elector = kube::make_leader_elector(client, clock, *random, options);
         auto life = [this]() -> asio::awaitable<void> {
             co_await elector->acquire();
@@ -50,6 +51,7 @@ struct Candidate {
     kube::Client client;
     std::unique_ptr<kube::LeaderElector> elector;
     bool led = false;
+    int restores = 0;
     bool lost = false;
     base::TaskGroup group;
 };
@@ -163,4 +165,27 @@ TEST_CASE_METHOD(Fixture, "calendar time that jumps does not move the lease") {
     pass(20s);
     CHECK(first.elector->is_leader());
     CHECK_FALSE(other().led);
+}
+
+TEST_CASE_METHOD(Fixture, "both candidates notice that the server's data was restored from a backup") {
+    pass(30s);
+    const auto backup = server.store().back_up();
+    pass(1min);
+    CHECK(a.restores + b.restores == 0);
+    server.restore(backup);
+    pass(10s);
+    CHECK(a.restores == 1);
+    CHECK(b.restores == 1);
+    CHECK(leader().elector->lease_outlives(0s));
+    pass(1min);
+    CHECK(a.restores + b.restores == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "a lease that is not in the backup is made again, and that is a restore as well") {
+    const auto backup = server.store().back_up();
+    pass(1min);
+    server.restore(backup);
+    pass(30s);
+    CHECK(a.restores + b.restores >= 1);
+    CHECK(leader().elector->lease_outlives(0s));
 }

@@ -1,0 +1,16 @@
+// The `Date` header of HTTP answers (RFC 9110, 5.6.7): GMT, whole seconds.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/time.hpp"
+
+namespace base {
+
+// nullopt: it is no such date.
+std::optional<WallTime> parse_http_date(std::string_view text);
+std::string format_http_date(WallTime time);
+
+}  // namespace base
