@@ -127,7 +127,7 @@ install: ## Install the CRDs and the rights of joining machines
 	$(KUBECTL) wait --for=condition=Established --timeout=60s $$($(KUBECTL) get -k crds -o name)
 
 .PHONY: uninstall
-uninstall: ## Remove the CRDs and with them all our objects; refuses while claims exist unless FORCE=1
+uninstall: ## Remove all our objects and the CRDs, while the operator runs; refuses while claims exist unless FORCE=1
 	@hack/uninstall.sh "$(KUBECTL)" $(if $(FORCE),--force)
 
 .PHONY: deploy

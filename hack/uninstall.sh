@@ -1,24 +1,52 @@
 #!/usr/bin/env bash
-# Removes the CRDs and with them all our objects: uninstall.sh KUBECTL [--force]
-# Without --force it refuses while claims exist. With it the claims are deleted too: a running operator then removes their
-# machines and the CRDs go when that is done; without an operator the finalizers hold them, and this gives up.
+# Removes all our objects and their CRDs: uninstall.sh KUBECTL [--force]
+# Objects go before the CRDs, in the order in which they need each other, while the operator can still see all kinds. Without
+# --force it refuses while claims exist. With it the claims are deleted too, and the operator removes their machines.
 set -euo pipefail
 kubectl=$1
 cd "$(dirname "$0")/.."
 
-crd=nodesmithclaims.kubenodesmith.parawell.cloud
-if [[ ${2:-} != --force && -n $("$kubectl" get crd "$crd" --ignore-not-found -o name) ]]; then
-    claims=$("$kubectl" get "$crd" --all-namespaces --no-headers -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name)
-    if [[ -n $claims ]]; then
-        printf 'uninstall: these claims, and their machines, still exist:\n%s\n' "$claims" >&2
+group=kubenodesmith.parawell.cloud
+claims=nodesmithclaims.$group
+
+# exists CRD
+exists() { [[ -n $("$kubectl" get crd "$1" --ignore-not-found -o name) ]]; }
+# objects_of CRD: their namespaces and names, one a line
+objects_of() {
+    "$kubectl" get "$1" --all-namespaces --no-headers -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name
+}
+
+if [[ ${2:-} != --force ]] && exists "$claims"; then
+    left=$(objects_of "$claims")
+    if [[ -n $left ]]; then
+        printf 'uninstall: these claims, and their machines, still exist:\n%s\n' "$left" >&2
         echo 'Delete their pools first, or use FORCE=1 while the operator runs: both remove the machines.' >&2
         exit 1
     fi
 fi
-"$kubectl" delete --ignore-not-found --timeout=10m -k crds
+
+for kind in nodesmithpools nodesmithclaims nodesmithproviders nodesmithhosts nodesmithcontrolplanes; do
+    crd=$kind.$group
+    if ! exists "$crd" || [[ -z $(objects_of "$crd") ]]; then continue; fi
+    echo "uninstall: deleting all $kind"
+    if ! "$kubectl" delete "$crd" --all --all-namespaces --timeout="${UNINSTALL_TIMEOUT:-5m}"; then
+        echo "uninstall: these $kind are still being deleted, so the CRDs stay:" >&2
+        objects_of "$crd" | while read -r namespace name; do
+            printf "  kubectl describe %s %s --namespace %s\n" "$kind" "$name" "$namespace" >&2
+        done
+        echo 'The operator ends them when nothing of theirs is left; start it if it does not run, and repeat this command. Only if you' >&2
+        echo 'know that no machine or template of theirs is left, take their finalizers off:' >&2
+        objects_of "$crd" | while read -r namespace name; do
+            printf "  kubectl patch %s %s --namespace %s --type merge --patch '{\"metadata\":{\"finalizers\":null}}'\n" \
+                "$kind" "$name" "$namespace" >&2
+        done
+        exit 1
+    fi
+done
+"$kubectl" delete --ignore-not-found --timeout=2m -k crds
 "$kubectl" delete --ignore-not-found -f config/rbac/bootstrap.yaml
 
-# Nobody is left to take the finalizer off, and a Secret that carries it could not be deleted. What belongs to users is not changed
+# If nobody is left to take the finalizer off, a Secret that carries it cannot be deleted. What belongs to users is not changed
 # here, only named.
 held=$("$kubectl" get secrets,rolebindings --all-namespaces --no-headers \
     -o custom-columns=KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name,FINALIZERS:.metadata.finalizers |

@@ -50,3 +50,13 @@ def test_troubleshooting_knows_every_reason_of_a_condition():
     reasons = set(re.findall(r'=\s*"([A-Za-z]+)"', names)) - {"Unschedulable"}  # the scheduler's, of a pod
     documented = set(re.findall(r"`([A-Za-z]+)`", (ROOT / "docs/troubleshooting.md").read_text()))
     assert reasons - documented == set()
+
+
+def test_troubleshooting_names_no_reason_that_nothing_says():
+    folders = ("api", "bootstrap", "controllers", "kube", "operator", "providers")
+    sources = "".join(file.read_text() for folder in folders for file in (ROOT / folder).rglob("*.[ch]pp"))
+    tables = re.findall(r"^\| reason .*\n\|[-| ]*\n((?:\|.*\n)+)", (ROOT / "docs/troubleshooting.md").read_text(), re.MULTILINE)
+    assert tables
+    first_cells = [row.split("|")[1] for table in tables for row in table.splitlines()]
+    reasons = {reason for cell in first_cells for reason in re.findall(r"`([A-Z][A-Za-z]+)`", cell)}
+    assert {reason for reason in reasons if f'"{reason}"' not in sources} == set()

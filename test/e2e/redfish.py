@@ -11,6 +11,8 @@ from base64 import b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import yaml
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "component/redfish"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "controlplane"))
 from cluster import Cluster  # noqa: E402
@@ -190,7 +192,8 @@ def main(folder, state):
         for pool in (o["spec"] for o in objects if o["kind"] == "NodeSmithPool"):
             del pool["scaleDown"]
         draft = rack.folder / "objects.tmp"
-        draft.write_text("\n---\n".join(json.dumps(o, indent=2) for o in objects) + "\n")
+        # Older kubectl takes a file that begins with JSON for JSON throughout.
+        draft.write_text(yaml.safe_dump_all(objects, explicit_start=True, sort_keys=False))
         draft.replace(rack.folder / "objects.yaml")
         signal.sigwait({signal.SIGTERM, signal.SIGINT})
     finally:

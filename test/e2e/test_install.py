@@ -33,6 +33,18 @@ def uninstall_release(folder, programs, cluster):
                        folder, programs, cluster.kubeconfig)
 
 
+def uninstall_with_a_pool_left(cluster):
+    """What the script says where no operator ends the pool."""
+    pool = {"apiVersion": "kubenodesmith.parawell.cloud/v1alpha1", "kind": "NodeSmithPool",
+            "metadata": {"name": "held", "namespace": "default", "finalizers": ["kubenodesmith.io/nodepool"]},
+            "spec": {"providerRef": "none"}}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pool))
+    environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig), "UNINSTALL_TIMEOUT": "1s"}
+    done = subprocess.run([ROOT / "hack/uninstall.sh", cluster.program("kubectl")], env=environment, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout
+    return done.stderr
+
+
 def test_every_documented_way_of_installing_works(tmp_path):
     folder = documented.workspace(tmp_path / "clone")
     with Cluster(tmp_path / "cluster") as cluster:
@@ -64,6 +76,10 @@ def test_every_documented_way_of_installing_works(tmp_path):
         validate(cluster, yaml.safe_load_all(subprocess.run(helm, check=True, capture_output=True, text=True).stdout))
         validate(cluster, yaml.safe_load_all(cluster.kubectl("kustomize", ROOT / "config/network-policy")))
         validate(cluster, yaml.safe_load_all(cluster.kubectl("kustomize", ROOT / "config/grafana")))
+        refused = uninstall_with_a_pool_left(cluster)
+        assert "patch nodesmithpools held --namespace default" in refused, refused
+        assert len(kinds()) == 5, "CRDs stay while objects that an operator has to end do"
+        cluster.kubectl("patch", POOLS, "held", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
         run("remove")
         wait_kinds(0)
         assert not cluster.kubectl("get", "deployments", "-n", NAMESPACE, "-o", "name")

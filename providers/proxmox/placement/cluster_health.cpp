@@ -183,6 +183,13 @@ std::string unseen_storages(const Settings& settings, const ClusterState& state)
     return text;
 }
 
+std::string unseen_pool(const Settings& settings, const ClusterState& state) {
+    const auto& pool = settings.spec.resourcePool;
+    if (pool.empty() || state.pools.empty() || state.pools.contains(pool)) return {};
+    return "no resource pool " + pool + " is among those that are visible (" + base::joined(state.pools) +
+           "): check the name in spec.proxmox.resourcePool; ";
+}
+
 asio::awaitable<std::string> unseen_bridges(const Settings& settings, Client& client, std::string host) {
     std::set<std::string> seen;
     const auto bridges = co_await client.read(get_bridges(host));
@@ -262,7 +269,7 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         check_rights(settings, permissions, surroundings, client.user(), health);
         check_images(settings, permissions, *state, client.user(), health);
         if (health.reason == "MissingPrivileges") {
-            auto unseen = unseen_storages(settings, *state);
+            auto unseen = unseen_pool(settings, *state) + unseen_storages(settings, *state);
             const auto host = std::ranges::find_if(state->hosts, &HostState::is_online);
             if (host != state->hosts.end()) unseen += co_await unseen_bridges(settings, client, host->name);
             health.message = unseen + health.message;

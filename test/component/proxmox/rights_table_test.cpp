@@ -259,6 +259,16 @@ TEST_CASE("With the rights of the table, and none besides, machines are made and
     }
 }
 
+TEST_CASE("A resource pool with a mistyped name is told of before the rights that are missing on it") {
+    Site site(Use::image);
+    site.lab.config.spec.proxmox->resourcePool = "kube";
+    site.lab.restart();
+    const auto health = site.settle();
+    CHECK(health.reason == "MissingPrivileges");
+    CHECK(health.message.starts_with(
+        "no resource pool kube is among those that are visible (kubernetes): check the name"));
+}
+
 TEST_CASE("Without any one right of the table the Provider says which, and the docs have what came out") {
     const auto generated = table();
     const std::string path = KUBENODESMITH_SOURCE "/docs/proxmox.md";

@@ -191,6 +191,7 @@ TEST_CASE("bad input: each ends in a condition that says what to do") {
         CHECK(world.condition("Ready") == "False Unauthorized");
         CHECK(world.condition("CredentialsResolved") == "False Unauthorized");
         CHECK(world.condition("Reachable") == "True Reachable");
+        CHECK(world.condition("TemplateResolved") == "Unknown NotReconciled");
     }
     SECTION("TLS does not match") {
         world.script.health = {false, false, "TLSFailed", "certificate has another fingerprint", ""};
