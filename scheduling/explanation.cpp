@@ -202,6 +202,12 @@ Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& cla
     if (!size) {
         const auto largest = new_machines.largest(index, places);
         const bool hosts_decide = machines.smallest(total).has_value();
+        const bool no_size_fits = largest.base[kCpu] <= 0 && largest.base[kMemory] <= 0;
+        if (hosts_decide && no_size_fits)
+            return say(
+                "each of its sizes is larger than what any host can give one machine: make one smaller, or "
+                "add "
+                "a larger host");
         std::string remedy = hosts_decide ? ", as no host can give one machine more" : "";
         const bool lacks_size =
             total.base[kCpu] > largest.base[kCpu] || total.base[kMemory] > largest.base[kMemory];

@@ -64,9 +64,11 @@ void forget_series(Losses& losses) {
     losses = std::move(rest);
 }
 
+// Only the last one's kind is on record.
 std::string what_was_taken(const Losses& losses) {
-    if (losses.reason == reasons::kMachineVanished) return "machine";
-    return losses.reason == reasons::kClaimDeleted ? "claim" : "Node object";
+    if (losses.count > 1) return std::to_string(losses.count) + " of the pool's Nodes, machines or claims";
+    if (losses.reason == reasons::kMachineVanished) return "a machine of the pool";
+    return losses.reason == reasons::kClaimDeleted ? "a claim of the pool" : "a Node object of the pool";
 }
 
 }  // namespace
@@ -122,8 +124,8 @@ bool pauses_after_losses(const PoolStatus& status, api::Time now) {
 }
 
 std::string losses_text(const Losses& losses) {
-    auto text = "others took away " + base::counted(losses.count, what_was_taken(losses)) +
-                " of the pool since " + (losses.since ? losses.since->str() : std::string("a while ago"));
+    auto text = "others took away " + what_was_taken(losses) + " since " +
+                (losses.since ? losses.since->str() : std::string("a while ago"));
     if (losses.rounds > 1)
         text += ", " + std::to_string(losses.rounds - 1) +
                 (losses.rounds == 2 ? " time a replacement, too" : " times a replacement, too");

@@ -277,9 +277,10 @@ std::string explain_pool(ClusterSnapshot& view, const api::ObjectKey& key) {
     std::string text;
     for (const auto& pool : find_pools(view, key)) {
         const auto& status = pool->status;
-        text += "Pool " + api::key_of(*pool).str() + " has " + std::to_string(status.nodes) + " nodes, " +
+        text += "Pool " + api::key_of(*pool).str() + " has " + base::counted(status.nodes, "node") + ", " +
                 std::to_string(status.readyNodes) + " of them ready; " + std::to_string(status.pendingNodes) +
-                " are on their way.\n" + kept_by(*pool, view.now()) + failures_of(view, *pool);
+                (status.pendingNodes == 1 ? " is on its way.\n" : " are on their way.\n") +
+                kept_by(*pool, view.now()) + failures_of(view, *pool);
         if (!status.conditions.empty()) text += "Conditions:\n";
         for (const auto& condition : status.conditions) text += condition_line(condition, view.now());
         text += events_about(view, "NodeSmithPool", api::key_of(*pool));

@@ -16,6 +16,7 @@
 #include "api/yaml.hpp"
 #include "base/file.hpp"
 #include "base/task_group.hpp"
+#include "operator/plan/strictness.hpp"
 #include "operator/plan/written_objects.hpp"
 #include "operator/plan/written_world.hpp"
 
@@ -305,6 +306,7 @@ void ClusterSnapshot::take_all(const std::vector<json::object>& objects) {
         }
     };
     each([&](const auto& object) {
+        refuse_misspelt(object);
         if (!take(object, priorities) && is_written(object) && !is_workload(object)) unknown.note(object);
     });
     WrittenWorld written(informers_, priorities);

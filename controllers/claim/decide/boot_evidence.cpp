@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kCloudInit = "cloud-init's data";
 constexpr std::string_view kOverHttp = " over HTTP";
+constexpr std::string_view kByItself = " (bootstrap.method None)";
 constexpr std::string_view kByAgent = "a script that its guest agent runs";
 
 std::string by_itself(const NodeSmithProvider* provider) {
@@ -24,7 +25,7 @@ std::string by_itself(const NodeSmithProvider* provider) {
     if (redfish && redfish->boot.method == BootMethod::PXE) what = "the image that it boots by PXE";
     if (redfish && redfish->boot.method == BootMethod::UefiHttp) what = "the image that it boots over HTTP";
     if (redfish && redfish->boot.method == BootMethod::VirtualMedia) what = "its virtual medium";
-    return what + " (bootstrap.method None)";
+    return what + std::string(kByItself);
 }
 
 std::string document_text(const Bootstrap& bootstrap) {
@@ -100,6 +101,9 @@ std::string boot_story(const ClaimStatus& status) {
 std::string awaited_text(const Situation& s) {
     std::string text = "waiting for the machine to join as a Node";
     const auto& boot = s.claim.status.boot;
+    // Most who did not set a method did not know that they had to.
+    if (boot && boot->delivery.ends_with(kByItself))
+        text += " by " + boot->delivery + "; if it cannot by itself, set bootstrap.method of the pool";
     return boot && is_loopback(boot->apiServer) ? text + "; " + endpoint_advice(s.claim.status) : text;
 }
 

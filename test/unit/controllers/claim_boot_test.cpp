@@ -144,6 +144,8 @@ TEST_CASE("a machine whose image joins by itself is told of by what that is") {
     CHECK_THAT(scene.told(),
                Contains("It was to join the cluster by its own image (bootstrap.method None)") &&
                    !Contains("reachable") && !Contains("cloud-init"));
+    CHECK_THAT(condition(scene.decide().status, conditions::kRegistered).message,
+               Contains("by its own image (bootstrap.method None); if it cannot by itself, set"));
     scene.provider.spec.proxmox->template_.emplace();
     CHECK_THAT(delivery_of(none, &scene.provider), Contains("its template's own means"));
     scene.provider.spec.proxmox.reset();

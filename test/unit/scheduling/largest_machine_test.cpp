@@ -62,6 +62,17 @@ TEST_CASE("a pod that fits no host is told the largest machine, and all others g
                                    "larger host"});
 }
 
+TEST_CASE("a pool whose sizes are all larger than its hosts says so, whatever the pod asks for") {
+    auto cluster = overcommitted({8});
+    cluster.pools[0].shapes = {{"giant", 500, 6144, 110}};
+    add_pods(cluster, 1, "2");
+    const auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons ==
+          std::vector<std::string>{"pool small: each of its sizes is larger than what any host can give one "
+                                   "machine: make one smaller, or add a larger host"});
+}
+
 TEST_CASE("of fixed sizes those are bought that a host can give") {
     auto cluster = overcommitted({8});
     cluster.pools[0].shapes = {{"large", 16, 16384, 110}, {"small", 4, 8192, 110}};
