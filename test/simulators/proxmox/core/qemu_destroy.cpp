@@ -24,8 +24,7 @@ void require_unprotected(const Machine& machine) {
 }
 
 void require_off(const Machine& machine) {
-    if (machine.running)
-        throw failure("VM " + std::to_string(machine.vmid) + " is running - destroy failed");
+    if (machine.running) throw failure("VM " + std::to_string(machine.vmid) + " is running - destroy failed");
 }
 
 // What the options name, without disks that stand as a CD-ROM; drives of cloud-init are no such.
