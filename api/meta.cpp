@@ -90,7 +90,7 @@ bool is_false(const Conditions& conditions, std::string_view type) {
 bool set_condition(Conditions& conditions, const ConditionUpdate& update, Time now) {
     // Of metav1.Condition: a longer one would have the whole status refused.
     constexpr std::size_t kLongestMessage = 32'768;
-    const auto message = base::beginning(update.message, kLongestMessage);
+    const auto message = base::shortened(update.message, kLongestMessage);
     auto place =
         std::ranges::find_if(conditions, [&](const Condition& each) { return each.type == update.type; });
     const bool added = place == conditions.end();

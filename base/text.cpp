@@ -16,6 +16,17 @@ std::string_view beginning(std::string_view text, std::size_t most) {
     return text.substr(0, most);
 }
 
+std::string shortened(std::string_view text, std::size_t most) {
+    constexpr std::string_view kRest = "...";
+    if (text.size() <= most) return std::string(text);
+    if (most <= kRest.size()) return std::string(beginning(text, most));
+    const auto shown = most - kRest.size();
+    const auto first = beginning(text, shown * 3 / 8);
+    auto last = text.substr(text.size() - (shown - first.size()));
+    while (!last.empty() && (static_cast<unsigned char>(last.front()) & 0xC0) == 0x80) last.remove_prefix(1);
+    return std::string(first).append(kRest).append(last);
+}
+
 namespace {
 
 constexpr unsigned char kLeadOfLatin1Controls = 0xC2;  // C2 80 to C2 9F

@@ -16,6 +16,9 @@ std::string is_or_are(std::int64_t count);
 // The whole characters of UTF-8 that `text` begins with, in at most `most` bytes. Half a character is no text
 // that an API server takes as it is.
 std::string_view beginning(std::string_view text, std::size_t most);
+// Returns a text of more than `most` bytes with "..." for its middle, as programs mostly say the cause at the
+// end. It is cut between characters, and is then at most `most` bytes long.
+std::string shortened(std::string_view text, std::size_t most);
 
 // "a, b": the texts of a range, or what `text_of` makes of its elements.
 template <class Range, class Projection = std::identity>

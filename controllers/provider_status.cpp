@@ -144,7 +144,7 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
         host.machines = std::ssize(offering.machines);
         host.machineIDs = offering.machines;
         if (host.machineIDs.size() > kMostMachineIDs) host.machineIDs.resize(kMostMachineIDs);
-        host.message = base::beginning(message_of(offering), kLongestHostMessage);
+        host.message = base::shortened(message_of(offering), kLongestHostMessage);
         hosts.push_back(std::move(host));
     }
     std::ranges::sort(hosts, [](const auto& a, const auto& b) { return a.name < b.name; });

@@ -95,8 +95,7 @@ public:
           component_(std::move(component)) {}
 
     void event(const EventTarget& about, EventType type, std::string reason, std::string message) override {
-        if (message.size() > kMostMessage)
-            message = std::string(base::beginning(message, kMostMessage - 3)) + "...";
+        message = base::shortened(message, kMostMessage);
         const auto object =
             about.uid.empty() ? about.kind + "/" + about.namespace_ + "/" + about.name : about.uid;
         const auto [said, is_new] = said_.try_emplace(hash_of(object + "|" + reason));

@@ -14,9 +14,7 @@ namespace {
 constexpr std::size_t kLongestMessage = 1000;
 
 std::string joined(const std::vector<std::string>& reasons) {
-    auto text = base::joined(reasons, "; ");
-    if (text.size() > kLongestMessage) text = std::string(base::beginning(text, kLongestMessage)) + " ...";
-    return text;
+    return base::shortened(base::joined(reasons, "; "), kLongestMessage);
 }
 
 }  // namespace

@@ -33,8 +33,7 @@ constexpr std::size_t kMostWords = 300;
 
 std::string in_short(std::string text) {
     std::ranges::replace_if(text, [](unsigned char c) { return c < ' '; }, ' ');
-    if (text.size() <= kMostWords) return text;
-    return std::string(base::beginning(text, kMostWords)) + "...";
+    return base::shortened(text, kMostWords);
 }
 
 bool is_gone(const kube::ApiError& error) {

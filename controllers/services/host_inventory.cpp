@@ -5,6 +5,7 @@
 
 #include "api/names.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/services/secret_data.hpp"
 #include "controllers/state/node_search.hpp"
@@ -131,7 +132,7 @@ HostStatus with_use(HostStatus status, const providers::HostUse& use, std::strin
     if (use.owner)
         status.claimRef = api::v1alpha1::ClaimReference{use.owner->claim_name, use.owner->claim_uid};
     status.failures = use.failures;
-    status.lastFailure = use.last_failure.substr(0, kLongestFailure);
+    status.lastFailure = base::shortened(use.last_failure, kLongestFailure);
     status.nextRetryTime.reset();
     if (use.next_retry) status.nextRetryTime = api::Time(*use.next_retry);
     status.wokenTime.reset();

@@ -46,7 +46,7 @@ void count_one(const NodeSmithPool& pool, const NodeSmithClaim& claim, const Los
     if (!losses.since) losses.since = now;
     losses.lastTime = now;
     losses.reason = loss.reason;
-    losses.message = loss.message.substr(0, kLongestMessage);
+    losses.message = base::shortened(loss.message, kLongestMessage);
     losses.claims.push_back(claim.metadata.uid);
     if (losses.claims.size() > kMostClaims) losses.claims.erase(losses.claims.begin());
     // Machines that were there before the last round are lost once each. One that was created after it shows

@@ -3,6 +3,7 @@
 
 #include "api/json.hpp"
 #include "api/names.hpp"
+#include "base/text.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "operator/status_page/sections.hpp"
 
@@ -96,7 +97,7 @@ Html waits_for(const NodeSmithClaim& claim) {
         if (settled || condition.type == api::conditions::kReady || condition.message.empty()) continue;
         if (condition.type == api::conditions::kFailed && condition.status != api::ConditionStatus::True)
             continue;
-        return text(condition.reason) + ": "_html + text(shortened(condition.message, kLongestMessage));
+        return text(condition.reason) + ": "_html + text(base::shortened(condition.message, kLongestMessage));
     }
     return {};
 }

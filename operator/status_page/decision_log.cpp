@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "operator/status_page/html.hpp"
 
 namespace kubenodesmith::status_page {
@@ -20,7 +21,7 @@ std::string name_of(const kube::EventTarget& target) {
 void DecisionLog::event(const kube::EventTarget& about, kube::EventType type, std::string reason,
                         std::string message) {
     LoggedDecision decision{api::Time(clock_.wall_now()), type, name_of(about), reason,
-                            shortened(message, kLongestMessage)};
+                            base::shortened(message, kLongestMessage)};
     const auto same = std::ranges::find_if(decisions_, [&](const LoggedDecision& known) {
         return known.about == decision.about && known.reason == decision.reason &&
                known.message == decision.message;

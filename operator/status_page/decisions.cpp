@@ -1,4 +1,5 @@
 // What was decided and why, and why nodes stay.
+#include "base/text.hpp"
 #include "operator/status_page/sections.hpp"
 
 namespace kubenodesmith::status_page {
@@ -20,7 +21,7 @@ Html nodes_that_stay(const ClusterReport& report) {
         html += "<tr><td>"_html + text(node) + "</td><td>"_html +
                 text(controllers::disruption::name_of(stay.kind)) + "</td><td class=\"free\">"_html +
                 text(stay.blocker.reason) + ": "_html +
-                text(shortened(stay.blocker.message, kLongestMessage));
+                text(base::shortened(stay.blocker.message, kLongestMessage));
         if (stay.blocker.until) html += ", until "_html + text(stay.blocker.until->str());
         html += "</td></tr>\n"_html;
     }

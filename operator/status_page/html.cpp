@@ -1,7 +1,5 @@
 #include "operator/status_page/html.hpp"
 
-#include "base/text.hpp"
-
 namespace kubenodesmith::status_page {
 
 Html& Html::operator+=(const Html& more) {
@@ -42,11 +40,6 @@ Html text(std::string_view plain) {
 
 Html number(std::int64_t value) {
     return Html(std::to_string(value));
-}
-
-std::string shortened(std::string_view plain, std::size_t most) {
-    if (plain.size() <= most) return std::string(plain);
-    return std::string(base::beginning(plain, most)) + "…";
 }
 
 }  // namespace kubenodesmith::status_page

@@ -32,7 +32,4 @@ Html operator""_html(const char* literal, std::size_t size);
 Html text(std::string_view plain);
 Html number(std::int64_t value);
 
-// At most `most` bytes of UTF-8 and an ellipsis; never half a character.
-std::string shortened(std::string_view plain, std::size_t most);
-
 }  // namespace kubenodesmith::status_page

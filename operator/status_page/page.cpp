@@ -1,5 +1,6 @@
 #include "operator/status_page/page.hpp"
 
+#include "base/text.hpp"
 #include "operator/status_page/sections.hpp"
 
 namespace kubenodesmith::status_page {
@@ -79,7 +80,7 @@ Html readiness(const api::Conditions& conditions) {
     if (!ready) return "<td class=\"soft\">not looked at yet</td>"_html;
     if (ready->status == api::ConditionStatus::True) return "<td>Ready</td>"_html;
     return "<td><span class=\"bad\">"_html + text(ready->reason) + "</span><br>"_html +
-           text(shortened(ready->message, 200)) + "</td>"_html;
+           text(base::shortened(ready->message, 200)) + "</td>"_html;
 }
 
 }  // namespace kubenodesmith::status_page

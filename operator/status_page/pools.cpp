@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/names.hpp"
+#include "base/text.hpp"
 #include "operator/status_page/sections.hpp"
 
 namespace kubenodesmith::status_page {
@@ -64,7 +65,8 @@ Html waiting_pods(const ClusterReport& report) {
         const auto* scheduled =
             api::find_condition(pods[i]->status.conditions, api::conditions::kPodScheduled);
         html += "<tr><td>"_html + text(api::key_of(*pods[i]).str()) + "</td><td class=\"free\">"_html +
-                text(shortened(scheduled ? scheduled->message : "", kLongestMessage)) + "</td></tr>\n"_html;
+                text(base::shortened(scheduled ? scheduled->message : "", kLongestMessage)) +
+                "</td></tr>\n"_html;
     }
     return html + "</table>\n"_html + and_more(pods.size(), kMostPods) + "</section>\n"_html;
 }

@@ -20,7 +20,7 @@ namespace providers::proxmox {
 
 namespace {
 
-constexpr base::Duration kStrayAge = std::chrono::seconds{10};
+constexpr base::Duration kListAge = std::chrono::seconds{10};
 
 // What is concluded from what is not there is confirmed here, after the last answer: all of it came from the
 // cluster that the machines are on.
@@ -58,10 +58,12 @@ public:
           adoption_(settings_, client_, view_),
           half_made_(settings_, client_, view_, machines_, cloner_, tasks_),
           left_volumes_(client_, view_, environment.clock),
-          doubts_(environment.clock) {}
+          doubts_(environment.clock),
+          clock_(environment.clock) {}
 
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
         auto result = co_await ensurer_.ensure(std::move(spec));
+        worked_at_ = clock_.now();
         if (!std::holds_alternative<Machine>(result)) co_await client_.confirm_cluster();
         co_return result;
     }
@@ -214,6 +216,8 @@ private:
     HalfMadeFinder half_made_;
     LeftVolumeFinder left_volumes_;
     GrowingPauses doubts_;  // whether machines are gone
+    base::Clock& clock_;
+    std::optional<base::TimePoint> worked_at_;  // when an ensure last ended
 };
 
 asio::awaitable<Machine> ProxmoxProvider::machine_of(MachineIdentity identity, std::string host,
@@ -261,11 +265,11 @@ asio::awaitable<std::optional<Machine>> ProxmoxProvider::get(MachineIdentity ide
     co_return machine;
 }
 
-// A claim that lost its status gets a second machine if its first is missing here. So the list is asked for
-// now, though shared with whoever asks at the same time, and comes from the cluster's majority.
+// A claim that lost its status gets a second machine if its first is missing here. So the list is younger
+// than the last machine that was worked on, and comes from the cluster's majority.
 asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
-    constexpr base::Duration kNow = std::chrono::nanoseconds{1};
-    const auto state = co_await view_.state(kNow);
+    const auto since_work = worked_at_ ? clock_.now() - *worked_at_ : kListAge;
+    const auto state = co_await view_.state(std::min(kListAge, since_work));
     machines_.forget_missing(*state);
     const auto tag = parse_tags(settings_.managed_tag());
     std::vector<Machine> result;
@@ -296,7 +300,7 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
 
 // Only guests with our tag or the default one are read: clusters of others may be large.
 asio::awaitable<std::vector<Stray>> ProxmoxProvider::strays() {
-    const auto state = co_await view_.state(kStrayAge);
+    const auto state = co_await view_.state(kListAge);
     const auto tag = parse_tags(settings_.managed_tag());
     const auto usual = parse_tags(api::v1alpha1::ProxmoxSpec().managedNodeTag);
     std::vector<Stray> result;

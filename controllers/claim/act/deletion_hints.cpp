@@ -58,7 +58,7 @@ asio::awaitable<std::string> DeletionHints::events_about(std::string node) {
     if (events.empty()) co_return std::string();
     const auto& event = events.back();
     co_return "Event " + event.reason + " of " + source_of(event) +
-        " says: " + std::string(base::beginning(event.message, kLongestQuote));
+        " says: " + base::shortened(event.message, kLongestQuote);
 }
 
 asio::awaitable<std::string> DeletionHints::about(std::string node) {

@@ -28,10 +28,10 @@ runpy.run_path(sys.argv[1], run_name="__main__")
 class Stage:
     """The outside world of a scenario: token files, switches for guests and for hosts, all in one folder."""
 
-    def __init__(self, folder, simulator, hosts=()):
+    def __init__(self, folder, simulator, hosts=(), token="autoscaler@pve!kube"):
         self.folder, self.simulator = folder, simulator
         (folder / "qga").mkdir(parents=True)
-        (folder / "token").write_text("PVEAPIToken=autoscaler@pve!kube=" + worlds.TOKEN_SECRET)
+        (folder / "token").write_text(f"PVEAPIToken={token}={worlds.TOKEN_SECRET}")
         (folder / "token.admin").write_text("PVEAPIToken=root2@pve!admin=" + worlds.ADMIN_SECRET)
         (folder / "token.secret").write_text(worlds.TOKEN_SECRET)
         self.hosts = {}
@@ -74,7 +74,7 @@ class Stage:
         environment = os.environ | {"PVER": str(self.folder), "PORT": str(self.simulator.port), "OUT": str(out),
                                     "CLUSTER": str(self.folder)}
         run = subprocess.run([sys.executable, "-c", LAUNCHER, script], env=environment, capture_output=True, text=True,
-                             check=False)
+                             cwd=script.parent, check=False)
         assert run.returncode == 0, run.stderr
         return load(out)
 

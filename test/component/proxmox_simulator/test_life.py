@@ -123,3 +123,27 @@ def test_errors_carry_the_reason(api):
     with pytest.raises(ResourceException) as caught:
         api.nodes(HOST).qemu.create(vmid=301, net0="virtio,bridge=", cores="many")
     assert caught.value.status_code == 400 and set(caught.value.errors) == {"net0", "cores"}
+
+
+def test_a_machine_sleeps_on_a_disk_and_wakes(api):
+    host = api.nodes(HOST)
+    assert finish(api, host.qemu.create(vmid=130, memory=1024, scsi0="local:2")) == "OK"
+    machine = host.qemu(130)
+    assert finish(api, machine.status.start.create()) == "OK"
+    assert finish(api, machine.status.suspend.create()) == "OK"
+    assert machine.status.current.get()["qmpstatus"] == "paused"
+    assert finish(api, machine.status.resume.create()) == "OK"
+    assert finish(api, machine.status.suspend.create(todisk=1)) == "OK"
+    asleep = machine.status.current.get()
+    assert asleep["status"] == "stopped" and asleep["lock"] == "suspended"
+    state = next(volume for volume in host.storage("local").content.get(vmid=130) if "state-suspend" in volume["volid"])
+    assert state["size"] == (2 * 1024 + 500) * 2 ** 20
+    with pytest.raises(ResourceException, match=r"VM is locked \(suspended\)"):
+        machine.config.put(cores=2)
+    assert finish(api, machine.status.start.create()) == "OK"
+    assert "lock" not in machine.config.get()
+    assert not any("state-suspend" in volume["volid"] for volume in host.storage("local").content.get(vmid=130))
+    assert finish(api, machine.status.suspend.create(todisk=1)) == "OK"
+    assert finish(api, machine.delete()) == "OK"
+    assert host.storage("local").content.get(vmid=130) == []
+

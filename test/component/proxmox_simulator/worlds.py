@@ -43,6 +43,24 @@ def one_node():
                         "machines": [template], "durations": DURATIONS}
 
 
+def sleeping_hosts():
+    """Scenarios 11 and 12: three hosts whose QEMU is Debian's, and a token that has rights on a resource pool."""
+    machines = [right for right in AUTOSCALER if right.startswith("VM.")] + ["Pool.Audit"]
+    disks = ["Datastore.AllocateSpace", "Datastore.Audit"]
+    return {
+        "cluster": "lab", "hosts": [_host(f"pve{n}") for n in (1, 2, 3)], "storages": [LOCAL, SHARED],
+        "pools": [{"id": "kubernetes"}], "durations": DURATIONS, "qemuLacksSavevm": True,
+        "machines": [{"vmid": 9000, "config": {"name": "tmpl", "memory": "256"}}],
+        "users": [{"id": "automation@pve", "password": "secret12"}, {"id": "root2@pve"}],
+        "tokens": [{"user": "automation@pve", "id": "kubenodesmith", "secret": TOKEN_SECRET, "separated": False},
+                   {"user": "root2@pve", "id": "admin", "secret": ADMIN_SECRET, "separated": False}],
+        "roles": {"Machines": machines, "Disks": disks, "Hosts": ["Sys.Audit"]},
+        "acl": [{"path": "/", "user": "automation@pve", "role": "Hosts"},
+                {"path": "/pool/kubernetes", "user": "automation@pve", "role": "Machines"},
+                {"path": "/storage", "user": "automation@pve", "role": "Disks"},
+                {"path": "/", "user": "root2@pve", "role": "Administrator"}]}
+
+
 def three_nodes():
     """Scenarios 7 and 8."""
     return _access() | {"cluster": "lab", "hosts": [_host(f"pve{n}") for n in (1, 2, 3)], "storages": [LOCAL, SHARED],

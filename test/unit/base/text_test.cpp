@@ -16,6 +16,15 @@ TEST_CASE("a text is cut between characters") {
     CHECK(base::beginning("", 0).empty());
 }
 
+TEST_CASE("a text that is too long loses its middle, between characters, and keeps its end") {
+    CHECK(base::shortened("0123456789", 10) == "0123456789");
+    CHECK(base::shortened("clone failed: 0123456789 0123456789: no space left", 30) ==
+          "clone fail...89: no space left");
+    CHECK(base::shortened("ääääääääää", 12) == "ä...äää");
+    CHECK(base::shortened("äöü", 3) == "ä");
+    CHECK(base::shortened("", 0).empty());
+}
+
 TEST_CASE("a terminal gets no control character of others but the line feed") {
     CHECK(base::for_terminal("one\n two") == "one\n two");
     CHECK(base::for_terminal("a\x1b[2Jb\rc\x7f"

@@ -105,14 +105,15 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("what keeps a host from use is cut between characters to what its status takes") {
+TEST_CASE("what keeps a host from use loses its middle to fit its status, between characters") {
     World world;
     world.script.hosts[0].usable = false;
     world.script.hosts[0].why_not = std::string(1023, 'x') + "ä";
     world.start();
     world.run_for(10s);
     REQUIRE(world.provider().status.hosts.size() == 1);
-    CHECK(world.provider().status.hosts[0].message == std::string(1023, 'x'));
+    CHECK(world.provider().status.hosts[0].message ==
+          std::string(382, 'x') + "..." + std::string(637, 'x') + "ä");
 }
 
 TEST_CASE("hosts that are full or off are no fault of the configuration, a storage that is nowhere is") {

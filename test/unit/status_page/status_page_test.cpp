@@ -77,11 +77,6 @@ TEST_CASE("text of the cluster never becomes markup") {
     CHECK_THAT(page, Contains("&lt;script&gt;alert(&#39;x&#39;)") && Contains("&lt;i&gt;because"));
 }
 
-TEST_CASE("text is cut between characters") {
-    CHECK(status_page::shortened("äöü", 6) == "äöü");
-    CHECK(status_page::shortened("äöü", 3) == "ä…");
-}
-
 TEST_CASE("a pool is shown against its limits") {
     std::string full(kPool);
     full.insert(

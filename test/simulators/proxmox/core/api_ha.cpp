@@ -18,6 +18,14 @@ asio::awaitable<json::value> list_ha_resources(Call& call) {
     co_return result;
 }
 
+asio::awaitable<json::value> get_ha_resource(Call& call) {
+    const auto sid = full_sid(call.text("sid"));
+    const auto& resources = call.cluster.world.ha_resources;
+    const auto found = resources.find(sid);
+    if (found == resources.end()) throw failure("no such resource '" + sid + "'");
+    co_return json::object{{"sid", sid}, {"type", "vm"}, {"state", found->second}, {"digest", "0"}};
+}
+
 asio::awaitable<json::value> add_resource(Call& call) {
     call.cluster.require_quorum();
     auto sid = full_sid(call.text("sid"));
@@ -102,6 +110,9 @@ void add_ha(Routes& routes) {
         max_relocate integer min=0
         max_restart integer min=0)";
     routes.add(std::move(add));
+    auto read = ha_endpoint("GET", "/cluster/ha/resources/{sid}", get_ha_resource, "Sys.Audit");
+    read.parameters = "sid! format=pve-ha-resource-or-vm-id";
+    routes.add(std::move(read));
     auto remove = ha_endpoint("DELETE", "/cluster/ha/resources/{sid}", remove_resource, "Sys.Console");
     remove.parameters = "sid! format=pve-ha-resource-or-vm-id\npurge boolean";
     routes.add(std::move(remove));

@@ -164,13 +164,20 @@ void add_pools(Routes& routes) {
                 .permission_path = "/pool/{poolid}",
                 .privileges = {"Pool.Audit"}});
     routes.add(changing("POST", create_pool, "comment string"));
-    routes.add(changing("PUT", update_pool, R"(
+    auto update = changing("PUT", update_pool, R"(
         comment string
         vms format=pve-vmid-list
         storage format=pve-storage-id-list
         delete boolean
-        allow-move boolean)"));
-    routes.add(changing("DELETE", delete_pool, ""));
+        allow-move boolean)");
+    auto remove = changing("DELETE", delete_pool, "");
+    // Of old, the pool was part of the path.
+    for (auto endpoint : {update, remove}) {
+        endpoint.path = "/pools/{poolid}";
+        routes.add(std::move(endpoint));
+    }
+    routes.add(std::move(update));
+    routes.add(std::move(remove));
 }
 
 }  // namespace proxmox_simulator

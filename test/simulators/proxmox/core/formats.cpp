@@ -78,6 +78,7 @@ std::map<std::string, Format, std::less<>> make_formats() {
          {"none|cdrom|/[\\s\\S]*|" + storage_id + ":.+", "unable to parse volume ID '%s'"}},
         {"pve-volume-id-or-absolute-path",
          {"/[\\s\\S]*|" + storage_id + ":.+", "unable to parse volume ID '%s'"}},
+        {"pve-iface", {R"([a-zA-Z][a-zA-Z0-9_]{1,20}([:\.]\d+)?)", "invalid network interface name '%s'"}},
         {"pve-bridge-id", {R"([-_.\w]+)", "invalid bridge name '%s'"}},
         {"pve-task-status-type", {"(?i:ok|error|warning|unknown)", "invalid status '%s'"}},
         {"pve-ha-resource-or-vm-id",

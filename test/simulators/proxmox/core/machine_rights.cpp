@@ -3,6 +3,7 @@
 #include "test/simulators/proxmox/core/access.hpp"
 #include "test/simulators/proxmox/core/formats.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
+#include "test/simulators/proxmox/core/pci_devices.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
 #include "test/simulators/proxmox/core/vm_options.hpp"
 #include "test/simulators/proxmox/core/volumes.hpp"
@@ -82,6 +83,7 @@ void require_machine_right(const Call& call, int vmid, const std::string& pool,
 
 void require_option_right(const Call& call, int vmid, const std::string& pool, const std::string& option) {
     if (call.is_root()) return;
+    if (is_passed_through(option)) return;  // by its mapping
     auto privileges = option_privileges(option);
     if (privileges.empty()) throw failure("only root can set '" + option + "' config");
     require_machine_right(call, vmid, pool, privileges);

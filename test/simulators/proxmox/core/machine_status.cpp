@@ -87,6 +87,7 @@ json::object machine_status(const Cluster& cluster, const Machine& machine) {
     auto status = machine_summary(cluster, machine);
     const auto& config = machine.running ? machine.running->config : machine.config;
     status["qmpstatus"] = !machine.running                ? "stopped"
+                          : machine.running->is_paused    ? "paused"
                           : machine.running->guest_halted ? "shutdown"
                                                           : "running";
     if (has_agent(config)) status["agent"] = 1;

@@ -220,6 +220,17 @@ void add_devices(Groups& groups) {
         pci.add(std::string(key) + " pattern=0x[0-9a-fA-F]{4}");
     }
     groups["hostpci"] = std::move(pci);
+    groups["pci-map"] = Schema(R"(
+        node! format=pve-node
+        path! string
+        id! pattern=(0x)?[0-9A-Fa-f]{4}:(0x)?[0-9A-Fa-f]{4}
+        subsystem-id pattern=(0x)?[0-9A-Fa-f]{4}:(0x)?[0-9A-Fa-f]{4}
+        iommugroup integer min=0
+        description string)");
+    groups["wakeonlan"] = Schema(R"(
+        mac! format=mac-addr default
+        bind-interface format=pve-iface
+        broadcast-address format=ipv4)");
 }
 
 Groups make_groups() {

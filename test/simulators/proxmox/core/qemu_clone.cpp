@@ -4,6 +4,7 @@
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/machine_disks.hpp"
 #include "test/simulators/proxmox/core/machine_rights.hpp"
+#include "test/simulators/proxmox/core/pci_devices.hpp"
 #include "test/simulators/proxmox/core/qemu.hpp"
 #include "test/simulators/proxmox/core/router.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
@@ -56,6 +57,11 @@ void require_storages(const Call& call, const Config& config, const Copy& copy) 
 void require_bridges(const Call& call, const Config& config) {
     for (const auto& [option, value] : config)
         if (is_network_interface(option)) require_bridge(call.cluster.world, call.user, value);
+}
+
+void require_devices(const Call& call, const Config& config) {
+    for (const auto& [option, value] : config)
+        if (is_passed_through(option)) require_device_right(call.cluster.world, call.user, option, value);
 }
 
 void require_features(const Config& config, const Copy& copy) {
@@ -247,6 +253,7 @@ asio::awaitable<json::value> clone(Call& call) {
     }
     require_storages(call, source.config, copy);
     require_bridges(call, source.config);
+    require_devices(call, source.config);
     if (cluster.world.machines.contains(copy.vmid)) throw id_taken(copy.vmid);
     require_features(source.config, copy);
     auto& task = cluster.create_task(call.node, "qmclone", call.text("vmid"), call.user);

@@ -5,6 +5,7 @@
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/machine_disks.hpp"
 #include "test/simulators/proxmox/core/machine_rights.hpp"
+#include "test/simulators/proxmox/core/pci_devices.hpp"
 #include "test/simulators/proxmox/core/qemu.hpp"
 #include "test/simulators/proxmox/core/router.hpp"
 #include "test/simulators/proxmox/core/tag_rights.hpp"
@@ -128,9 +129,11 @@ void write_deletion(Cluster& cluster, const Change& change, const std::string& o
     if (option == "tags") {
         require_tag_rights(cluster.world, change.user, change.vmid, config_text(machine.config, option), "");
         machine.config.erase(option);
-    } else {
-        machine.pending_delete.insert(option);
+        return;
     }
+    if (is_passed_through(option))
+        require_device_right(cluster.world, change.user, option, config_text(machine.config, option));
+    machine.pending_delete.insert(option);
 }
 
 asio::awaitable<void> write_option(Cluster& cluster, Task& task, const Change& change, std::string option) {
@@ -151,6 +154,9 @@ asio::awaitable<void> write_option(Cluster& cluster, Task& task, const Change& c
         value = normalise_tags(value);
     } else if (is_network_interface(option) && !old.empty()) {
         require_bridge(cluster.world, change.user, old);
+    } else if (is_passed_through(option)) {
+        if (!old.empty()) require_device_right(cluster.world, change.user, option, old);
+        require_device_right(cluster.world, change.user, option, value);
     }
     cluster.require_writable(change.node, change.vmid);
     auto& machine = cluster.machine(change.node, change.vmid);

@@ -4,6 +4,7 @@
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/machine_disks.hpp"
 #include "test/simulators/proxmox/core/machine_rights.hpp"
+#include "test/simulators/proxmox/core/pci_devices.hpp"
 #include "test/simulators/proxmox/core/qemu.hpp"
 #include "test/simulators/proxmox/core/router.hpp"
 #include "test/simulators/proxmox/core/tag_rights.hpp"
@@ -123,6 +124,8 @@ asio::awaitable<json::value> create(Call& call) {
     if (call.has("archive")) throw failure("unable to restore VM " + name + " - backups are not simulated");
     creation.settings = requested_config(call);
     require_config_rights(call, creation.vmid, creation.pool, creation.settings);
+    for (const auto& [option, value] : creation.settings)
+        if (is_passed_through(option)) require_device_right(call.cluster.world, call.user, option, value);
     const auto tags = config_text(creation.settings, "tags");
     if (!tags.empty()) require_tag_rights(cluster.world, call.user, creation.vmid, "", tags);
     add_random_macs(cluster, creation.settings);

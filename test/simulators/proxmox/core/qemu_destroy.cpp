@@ -18,11 +18,13 @@ struct Destruction {
     bool skip_lock = false;
 };
 
-void require_destroyable(const Machine& machine) {
-    auto name = std::to_string(machine.vmid);
+void require_unprotected(const Machine& machine) {
     if (config_flag(machine.config, "protection"))
-        throw failure("can't remove VM " + name + " - protection mode enabled");
-    if (machine.running) throw failure("VM " + name + " is running - destroy failed");
+        throw failure("can't remove VM " + std::to_string(machine.vmid) + " - protection mode enabled");
+}
+
+void require_off(const Machine& machine) {
+    if (machine.running) throw failure("VM " + std::to_string(machine.vmid) + " is running - destroy failed");
 }
 
 // What the options name, without disks that stand as a CD-ROM; drives of cloud-init are no such.
@@ -60,8 +62,10 @@ void forget(Cluster& cluster, const Destruction& order) {
 
 asio::awaitable<void> destroy_worker(Cluster& cluster, Task& task, Destruction order) {
     auto lock = co_await lock_machine(cluster, task, order.vmid);
-    require_destroyable(cluster.machine(order.node, order.vmid));
-    if (!order.skip_lock) require_unlocked(cluster.machine(order.node, order.vmid).config);
+    require_unprotected(cluster.machine(order.node, order.vmid));
+    require_off(cluster.machine(order.node, order.vmid));
+    const auto& doomed = cluster.machine(order.node, order.vmid).config;
+    if (!order.skip_lock && config_text(doomed, "lock") != "suspended") require_unlocked(doomed);
     auto volumes = volumes_to_free(cluster, cluster.machine(order.node, order.vmid), order);
     for (const auto& volume : volumes) require_no_clones(cluster.world, order.node, volume);
     auto last = cluster.view(cluster.machine(order.node, order.vmid));
@@ -89,11 +93,12 @@ asio::awaitable<void> destroy_worker(Cluster& cluster, Task& task, Destruction o
 asio::awaitable<json::value> destroy(Call& call) {
     call.only_root({"skiplock"});
     const auto& machine = call.machine();
-    require_destroyable(machine);
     auto name = call.text("vmid");
+    require_unprotected(machine);
     if (call.cluster.world.ha_resources.contains("vm:" + name) && !call.flag("purge")) {
         throw failure("unable to remove VM " + name + " - used in HA resources and purge parameter not set.");
     }
+    require_off(machine);
     call.cluster.require_quorum();
     Destruction order{call.node, call.vmid(), call.flag("purge"), call.flag("destroy-unreferenced-disks"),
                       call.flag("skiplock")};

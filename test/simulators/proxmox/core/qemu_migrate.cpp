@@ -2,8 +2,11 @@
 #include <boost/json/array.hpp>
 
 #include "test/simulators/proxmox/core/machine_config.hpp"
+#include "test/simulators/proxmox/core/pci_devices.hpp"
+#include "test/simulators/proxmox/core/property_string.hpp"
 #include "test/simulators/proxmox/core/qemu.hpp"
 #include "test/simulators/proxmox/core/router.hpp"
+#include "test/simulators/proxmox/core/text.hpp"
 #include "test/simulators/proxmox/core/volumes.hpp"
 
 namespace proxmox_simulator {
@@ -48,6 +51,13 @@ asio::awaitable<void> migrate_worker(Cluster& cluster, Task& task, Move order) {
             "Problem found while scanning volumes - can't live migrate attached local disks without "
             "with-local-disks option");
     }
+    const auto lacking =
+        unmapped_options(cluster.world, cluster.machine(order.node, order.vmid).config, order.target);
+    if (!lacking.empty()) {
+        task.log.push_back("ERROR: migration aborted (duration 00:00:00): can't migrate to '" + order.target +
+                           "': missing mapped devices " + join(lacking, ", "));
+        throw failure("migration aborted");
+    }
     cluster.machine(order.node, order.vmid).config["lock"] = "migrate";
     co_await task.spend(cluster.world.durations.of_task("qmigrate"));
     for (const auto& [option, drive] : volumes) move_volume(cluster, drive.volume, order);
@@ -73,7 +83,14 @@ asio::awaitable<json::value> migrate(Call& call) {
 
 asio::awaitable<json::value> preconditions(Call& call) {
     const auto& machine = call.machine();
-    json::array disks, allowed;
+    require_unlocked(machine.config);
+    json::array disks, allowed, mapped;
+    json::object mappings;
+    for (const auto& [option, value] : machine.config) {
+        if (!is_passed_through(option)) continue;
+        mapped.push_back(json::value(option));
+        mappings[option] = {{"name", property_of("hostpci", value, "mapping")}};
+    }
     for (const auto& [option, drive] : local_volumes(call.cluster, machine)) {
         const auto* volume = find_volume(std::as_const(call.cluster.world), call.node, drive.volume);
         disks.push_back({{"volid", drive.volume},
@@ -84,13 +101,22 @@ asio::awaitable<json::value> preconditions(Call& call) {
     json::object refused;
     for (const auto& host : call.cluster.world.hosts) {
         if (host.name == call.node || !call.cluster.seems_online(host)) continue;
-        allowed.push_back(json::value(host.name));
-        refused[host.name] = json::object{};
+        const auto lacking = unmapped_options(call.cluster.world, machine.config, host.name);
+        json::object reasons;
+        if (lacking.empty())
+            allowed.push_back(json::value(host.name));
+        else
+            reasons["unavailable-resources"] = json::array(lacking.begin(), lacking.end());
+        refused[host.name] = std::move(reasons);
     }
-    json::object result{{"running", machine.running ? 1 : 0},      {"allowed_nodes", std::move(allowed)},
-                        {"not_allowed_nodes", std::move(refused)}, {"local_disks", std::move(disks)},
-                        {"local_resources", json::array{}},        {"mapped-resources", json::array{}},
-                        {"mapped-resource-info", json::object{}},  {"has-dbus-vmstate", 1}};
+    json::object result{{"running", machine.running ? 1 : 0},
+                        {"allowed_nodes", std::move(allowed)},
+                        {"not_allowed_nodes", std::move(refused)},
+                        {"local_disks", std::move(disks)},
+                        {"local_resources", json::array{}},
+                        {"mapped-resources", std::move(mapped)},
+                        {"mapped-resource-info", std::move(mappings)},
+                        {"has-dbus-vmstate", 1}};
     co_return result;
 }
 

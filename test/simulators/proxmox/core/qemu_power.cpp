@@ -3,6 +3,7 @@
 
 #include "test/simulators/proxmox/core/cloudinit.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
+#include "test/simulators/proxmox/core/pci_devices.hpp"
 #include "test/simulators/proxmox/core/qemu.hpp"
 #include "test/simulators/proxmox/core/router.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
@@ -16,11 +17,23 @@ constexpr Duration kAgentTimeout = std::chrono::seconds{3};
 constexpr Duration kRestartDelay = std::chrono::seconds{1};
 constexpr std::int64_t kShutdownTimeout = 60;
 
+Config with_waiting(const Machine& machine) {
+    auto config = machine.config;
+    for (const auto& [option, value] : machine.pending) config[option] = value;
+    return config;
+}
+
+// Of a machine whose memory is on a disk.
+void forget_state(Cluster& cluster, Machine& machine) {
+    free_volume(cluster.world, machine.node, config_text(machine.config, "vmstate"));
+    for (const char* option : {"lock", "vmstate", "runningmachine"}) machine.config.erase(option);
+}
+
 // What only shows when QEMU is about to start.
 void require_startable(Cluster& cluster, const Machine& machine) {
     const auto& host = cluster.host(machine.node);
-    auto config = machine.config;
-    for (const auto& [option, value] : machine.pending) config[option] = value;
+    const auto config = with_waiting(machine);
+    devices_to_take(cluster, machine, config);
     if (vcpus(config) > host.cpus) {
         throw failure("MAX " + std::to_string(host.cpus) + " vcpus allowed per VM on this node");
     }
@@ -224,12 +237,18 @@ asio::awaitable<void> start_worker(Cluster& cluster, Task& task, std::string nod
     auto lock = co_await lock_machine(cluster, task, vmid);
     const auto& config = cluster.machine(node, vmid).config;
     if (config_flag(config, "template")) throw failure("you can't start a vm if it's a template");
-    require_unlocked(config);
+    const bool is_on_disk = config_text(config, "lock") == "suspended";
+    if (!is_on_disk) require_unlocked(config);
     if (cluster.machine(node, vmid).running) throw failure("VM " + std::to_string(vmid) + " already running");
     require_startable(cluster, cluster.machine(node, vmid));
+    if (is_on_disk) task.log.push_back("Resuming suspended VM");
     if (has_cloudinit_drive(config)) task.log.push_back("generating cloud-init ISO");
     co_await task.spend(cluster.world.durations.of_task("qmstart"));
-    cluster.start_machine(cluster.machine(node, vmid));
+    auto& machine = cluster.machine(node, vmid);
+    auto devices = devices_to_take(cluster, machine, with_waiting(machine));
+    if (is_on_disk) forget_state(cluster, machine);
+    cluster.start_machine(machine);
+    machine.running->devices = std::move(devices);
 }
 
 void add_qemu_power(Routes& routes) {

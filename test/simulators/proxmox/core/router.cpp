@@ -115,10 +115,12 @@ Routes::Match Routes::find(const std::string& method, const std::string& path) c
 const Routes& routes() {
     static const Routes all = [] {
         Routes result;
-        for (auto add : {add_access, add_cluster, add_ha, add_pools, add_nodes, add_tasks, add_storage,
-                         add_storage_content, add_qemu_status, add_qemu_create, add_qemu_destroy,
-                         add_qemu_clone, add_qemu_template, add_qemu_cloudinit, add_qemu_disk,
-                         add_qemu_migrate, add_qemu_agent, add_qemu_config, add_qemu_power}) {
+        for (auto add :
+             {add_access,          add_cluster,        add_ha,          add_ha_rules,     add_mapping,
+              add_pools,           add_nodes,          add_node_config, add_tasks,        add_storage,
+              add_storage_content, add_qemu_status,    add_qemu_create, add_qemu_destroy, add_qemu_clone,
+              add_qemu_template,   add_qemu_cloudinit, add_qemu_disk,   add_qemu_migrate, add_qemu_agent,
+              add_qemu_config,     add_qemu_power,     add_qemu_suspend}) {
             add(result);
         }
         return result;

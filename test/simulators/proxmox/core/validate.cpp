@@ -100,6 +100,12 @@ void check_text(const Property& property, const std::string& name, const std::st
     }
 }
 
+void check_items(const Schema& group, const std::string& name, const json::array& items,
+                 json::object& errors) {
+    for (std::size_t i = 0; i < items.size(); ++i)
+        check_group(group, name + "[" + std::to_string(i) + "]", std::string(items[i].as_string()), errors);
+}
+
 void check_presence(const Schema& schema, const json::object& values, json::object& errors) {
     for (const auto& [name, property] : schema.properties()) {
         if (property.required && !values.contains(name)) errors[name] = kMissing;
@@ -109,8 +115,7 @@ void check_presence(const Schema& schema, const json::object& values, json::obje
         if (!property) {
             errors[name] = kUnknown;
         } else if (!property->requires_.empty() && !values.contains(property->requires_)) {
-            errors[property->requires_] =
-                "missing property - '" + std::string(name) + "' requires this property";
+            errors[property->requires_] = "missing property required by '" + std::string(name) + "'";
         }
     }
 }
@@ -161,6 +166,8 @@ json::object validate(const Schema& schema, const json::object& parameters) {
         if (!property || errors.contains(name)) continue;
         if (value.is_string()) {
             check_text(*property, std::string(name), std::string(value.as_string()), errors);
+        } else if (property->type == Type::array && property->group && value.is_array()) {
+            check_items(*property->group, std::string(name), value.as_array(), errors);
         } else if (property->type != Type::array) {
             errors[name] = wrong_type("string", json::serialize(value));
         }

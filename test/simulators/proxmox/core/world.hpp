@@ -25,6 +25,14 @@ struct Bridge {
     std::string port;
 };
 
+struct PciDevice {
+    std::string address;  // 0000:01:00.0
+    std::string vendor, device;
+    std::string subsystem_vendor, subsystem_device;
+    std::string device_class;
+    int iommugroup = -1;  // none
+};
+
 struct Host {
     std::string name;
     std::string ip;
@@ -40,6 +48,10 @@ struct Host {
     bool maintenance = false;
     std::optional<TimePoint> booted_at;
     unsigned next_pid = 1000;
+    std::map<std::string, std::string> options;  // of GET /nodes/{node}/config
+    std::vector<PciDevice> pci_devices{
+        {"0000:00:02.0", "0x1af4", "0x1042", "0x1af4", "0x1042", "0x018000", -1},
+        {"0000:00:03.0", "0x1af4", "0x1041", "0x1af4", "0x1041", "0x020000", -1}};
 };
 
 // One volume: a disk image, an ISO, a snippet.
@@ -94,8 +106,10 @@ struct Running {
     TimePoint since;        // QEMU started
     TimePoint guest_since;  // the guest booted last (a reset starts it anew)
     unsigned pid = 0;
-    Config config;                          // as it was at the start: what the guest sees
-    bool guest_halted = false;              // QEMU is there, the guest is not
+    Config config;              // as it was at the start: what the guest sees
+    bool guest_halted = false;  // QEMU is there, the guest is not
+    bool is_paused = false;
+    std::set<std::string> devices;          // addresses of its host's, passed through
     std::uint64_t generation = 0;           // tells one run from the next
     std::map<int, GuestProcess> processes;  // by PID in the guest
     int next_process = 2001;
@@ -151,6 +165,16 @@ struct Pool {
     std::set<std::string> storages;
 };
 
+struct PciMapping {
+    std::vector<std::string> map;  // "node=pve1,path=0000:01:00.0,id=10de:1eb8"
+    std::string description;
+};
+
+struct HaRule {
+    std::string type;
+    std::map<std::string, std::string> settings;
+};
+
 // How long things take; a task type that is not listed takes `other`.
 struct Durations {
     std::map<std::string, Duration, std::less<>> tasks;
@@ -181,6 +205,9 @@ struct World {
     std::map<std::string, Pool> pools;
     std::map<std::string, std::string> options;       // datacenter.cfg
     std::map<std::string, std::string> ha_resources;  // sid to wished state
+    std::map<std::string, HaRule> ha_rules;
+    std::map<std::string, PciMapping> pci_mappings;  // by ID
+    bool qemu_lacks_savevm = false;      // it is Debian's, which cannot write a guest's memory to a disk
     std::map<std::string, WebFile> web;  // by URL; whatever server is not named there refuses connections
     Durations durations;
 };

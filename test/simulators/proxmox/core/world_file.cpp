@@ -217,6 +217,7 @@ World world_from_json(const json::value& description) {
     world.authority_fingerprint = fields.text("authority", world.authority_fingerprint);
     world.standalone = fields.flag("standalone", false);
     world.version = fields.text("version", world.version);
+    world.qemu_lacks_savevm = fields.flag("qemuLacksSavevm", false);
     if (auto durations = fields.find_object("durations")) read_durations(world.durations, *durations);
     if (auto hosts = fields.find_list("hosts")) {
         world.hosts.clear();
