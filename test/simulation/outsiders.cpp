@@ -13,6 +13,7 @@
 #include "test/simulation/local_data.hpp"
 #include "test/simulation/machine_destroyer.hpp"
 #include "test/simulation/node_deleter.hpp"
+#include "test/simulation/odd_bmcs.hpp"
 #include "test/simulation/odd_objects.hpp"
 #include "test/simulation/storage_fillers.hpp"
 #include "test/simulation/taint_keeper.hpp"
@@ -40,6 +41,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(storage_fillers(world));
     all.push_back(make_hostile_kubelets(world));
     all.push_back(make_hostile_tenants(world));
+    all.push_back(make_odd_bmcs(world));
     return all;
 }
 

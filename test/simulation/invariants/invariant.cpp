@@ -75,6 +75,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       volumes_of_others_stay,
                       roles_suffice,
                       drains_go_on,
+                      odd_answers_cost_nothing,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }

@@ -127,5 +127,6 @@ std::unique_ptr<Invariant> local_volumes_are_kept(const Stage& stage);
 std::unique_ptr<Invariant> series_end(const Stage& stage);
 std::unique_ptr<Invariant> roles_suffice(const Stage& stage);
 std::unique_ptr<Invariant> drains_go_on(const Stage& stage);
+std::unique_ptr<Invariant> odd_answers_cost_nothing(const Stage& stage);
 
 }  // namespace simulation
