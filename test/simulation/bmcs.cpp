@@ -34,25 +34,13 @@ std::string reset_type(const base::HttpRequest& request) {
 
 }  // namespace
 
-class Bmcs::Wire final : public base::HttpTransport {
+// Where requests arrive.
+class Bmcs::Board final : public base::HttpTransport {
 public:
-    Wire(Bmcs& bmcs, Host& host, Cluster cluster) : bmcs_(bmcs), host_(host), cluster_(cluster) {}
+    Board(Bmcs& bmcs, Host& host, Cluster cluster) : bmcs_(bmcs), host_(host), cluster_(cluster) {}
 
     asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
-        const auto what = request.method + " " + url_of(host_.name) + request.target;
-        if (!host_.is_plugged) {
-            co_await bmcs_.clock_.sleep_for(kConnectTimeout);
-            throw base::TransportError(what + ": timed out", false);
-        }
-        if (bmcs_.faults_.strikes(Fault::provider_refused))
-            throw base::TransportError(what + ": connection refused", false);
-        co_await bmcs_.clock_.sleep_for(host_.bmc->profile().latency);
-        auto response = bmcs_.serve(host_, request, cluster_);
-        if (bmcs_.faults_.strikes(Fault::provider_answer_lost)) {
-            co_await bmcs_.clock_.sleep_for(kBmcResetsAfter);
-            throw base::TransportError(what + ": connection reset", true);
-        }
-        co_return response;
+        co_return bmcs_.serve(host_, request, cluster_);
     }
     asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest) override {
         throw base::TransportError("BMCs have no streams", false);
@@ -63,6 +51,47 @@ private:
     Bmcs& bmcs_;
     Host& host_;
     Cluster cluster_;
+};
+
+// The way there, on which requests and answers are lost.
+class Bmcs::Cable final : public base::HttpTransport {
+public:
+    Cable(Bmcs& bmcs, Host& host, Cluster cluster)
+        : bmcs_(bmcs),
+          host_(host),
+          is_ours_(cluster == Cluster::ours),
+          board_(std::make_unique<Board>(bmcs, host, cluster)) {
+        if (is_ours_) board_ = redfish_simulator::with_odd_answers(std::move(board_), host.odd, bmcs.clock_);
+    }
+
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
+        const auto what = request.method + " " + url_of(host_.name) + request.target;
+        if (!host_.is_plugged) {
+            co_await bmcs_.clock_.sleep_for(kConnectTimeout);
+            throw base::TransportError(what + ": timed out", false);
+        }
+        if (bmcs_.faults_.strikes(Fault::provider_refused))
+            throw base::TransportError(what + ": connection refused", false);
+        co_await bmcs_.clock_.sleep_for(host_.bmc->profile().latency);
+        const bool asks_to_shut_down = is_ours_ && reset_type(request) == "GracefulShutdown";
+        if (asks_to_shut_down && !host_.shutdown_asked) host_.shutdown_asked = bmcs_.clock_.now();
+        auto response = co_await board_->send(request);
+        if (bmcs_.faults_.strikes(Fault::provider_answer_lost)) {
+            co_await bmcs_.clock_.sleep_for(kBmcResetsAfter);
+            throw base::TransportError(what + ": connection reset", true);
+        }
+        if (is_ours_) bmcs_.note_session(host_, request, response);
+        co_return response;
+    }
+    asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest request) override {
+        co_return co_await board_->open(std::move(request));
+    }
+
+private:
+    Bmcs& bmcs_;
+    Host& host_;
+    bool is_ours_;
+    std::unique_ptr<base::HttpTransport> board_;
 };
 
 Bmcs::Bmcs(fake::ApiServer& server, ClusterSnapshot& view, Kubelets& kubelets, FaultPlan& faults,
@@ -100,7 +129,23 @@ bool Bmcs::serves(const std::string& url) const {
 }
 
 std::unique_ptr<base::HttpTransport> Bmcs::connect(const std::string& url, Cluster cluster) {
-    return std::make_unique<Wire>(*this, *hosts_.at(url.substr(8)), cluster);
+    return std::make_unique<Cable>(*this, *hosts_.at(url.substr(8)), cluster);
+}
+
+void Bmcs::note_session(Host& host, const base::HttpRequest& request, const base::HttpResponse& response) {
+    const bool is_login = request.method == "POST" && request.target.ends_with("/Sessions");
+    const auto location = response.headers.find("Location");
+    if (!is_login || response.status != 201 || !location) return;
+    host.sessions[std::string(*location)] = clock_.now();
+    for (const auto& listener : session_listeners_) listener(host.name);
+}
+
+std::vector<base::TimePoint> Bmcs::open_sessions(const std::string& name) const {
+    const auto& host = *hosts_.at(name);
+    std::vector<base::TimePoint> opened;
+    for (const auto& [target, at] : host.sessions)
+        if (host.bmc->has_session(target)) opened.push_back(at);
+    return opened;
 }
 
 bool Bmcs::was_just_cut_by_others(const std::string& name) const {
@@ -170,6 +215,8 @@ void Bmcs::power_changed(Host& host, Power power) {
         return boot(host);
     }
     host.off_since = clock_.now();
+    host.shutdown_asked.reset();
+    host.cannot_shut_down = false;
     host.boot.reset();
     host.is_foreign = false;
     host.lent_since.reset();

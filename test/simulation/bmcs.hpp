@@ -14,6 +14,7 @@
 #include "test/simulation/cluster/view.hpp"
 #include "test/simulation/faults.hpp"
 #include "test/simulators/redfish/bmc.hpp"
+#include "test/simulators/redfish/odd_answers.hpp"
 
 namespace simulation {
 
@@ -45,6 +46,17 @@ public:
     redfish_simulator::Bmc& bmc(const std::string& name) { return *hosts_.at(name)->bmc; }
     // The machine that stands there, whatever its BMC says.
     const std::string& uuid(const std::string& name) const { return hosts_.at(name)->uuid; }
+    // Laid over what the BMC answers to our operator.
+    redfish_simulator::OddAnswers& odd_answers(const std::string& name) { return hosts_.at(name)->odd; }
+    // Since the host last came on our operator asked for a graceful shutdown, whatever the answer was.
+    std::optional<base::TimePoint> shutdown_asked(const std::string& name) const {
+        return hosts_.at(name)->shutdown_asked;
+    }
+    // Whoever lets a BMC say that it cannot shut the host down notes it here.
+    void note_cannot_shut_down(const std::string& name) { hosts_.at(name)->cannot_shut_down = true; }
+    bool cannot_shut_down(const std::string& name) const { return hosts_.at(name)->cannot_shut_down; }
+    // When each session was opened whose token our operator knows, of those that are still good.
+    std::vector<base::TimePoint> open_sessions(const std::string& name) const;
     // It was turned on by people, or released to them, and is none of the operator's.
     bool is_foreign(const std::string& name) const { return hosts_.at(name)->is_foreign; }
     // Another machine's BMC answers at the host's address since then.
@@ -84,7 +96,12 @@ public:
     using AnyResetListener = std::function<void(Cluster, const std::string&, const std::string&)>;
     // Called when the power of a host has changed, before its Node notices.
     using PowerListener = std::function<void(const std::string&, Power)>;
+    // Called when our operator has learned of a session that it opened: name of the host.
+    using SessionListener = std::function<void(const std::string&)>;
     void subscribe(ResetListener listener) { reset_listeners_.push_back(std::move(listener)); }
+    void subscribe_to_sessions(SessionListener listener) {
+        session_listeners_.push_back(std::move(listener));
+    }
     void subscribe(AnyResetListener listener) { any_reset_listeners_.push_back(std::move(listener)); }
     // What joins the other cluster, or leaves it, when a host that it turned on has booted, or any goes off.
     std::function<void(const Registration&)> on_their_boot;
@@ -92,7 +109,8 @@ public:
     void subscribe(PowerListener listener) { power_listeners_.push_back(std::move(listener)); }
 
 private:
-    class Wire;
+    class Cable;
+    class Board;
     struct Host {
         std::string name;
         std::string uuid;
@@ -107,6 +125,10 @@ private:
         bool is_contested = false;
         std::optional<Cluster> last_reset_by;
         std::optional<base::TimePoint> off_since;
+        std::optional<base::TimePoint> shutdown_asked;
+        bool cannot_shut_down = false;
+        std::map<std::string, base::TimePoint> sessions;  // by target
+        redfish_simulator::OddAnswers odd;
         std::unique_ptr<redfish_simulator::Bmc> bmc;
         std::unique_ptr<base::Alarm> boot;
         std::unique_ptr<base::Alarm> watch;
@@ -115,6 +137,7 @@ private:
     Host& any(base::Random& random);
     base::HttpResponse serve(Host& host, const base::HttpRequest& request, Cluster cluster);
     void note_wake(Host& host, Cluster cluster, bool was_off);
+    void note_session(Host& host, const base::HttpRequest& request, const base::HttpResponse& response);
     Registration registration_of(const Host& host) const;
     void watch(Host& host);
     void power_changed(Host& host, Power power);
@@ -132,6 +155,7 @@ private:
     std::vector<ResetListener> reset_listeners_;
     std::vector<AnyResetListener> any_reset_listeners_;
     std::vector<PowerListener> power_listeners_;
+    std::vector<SessionListener> session_listeners_;
 };
 
 }  // namespace simulation

@@ -14,6 +14,7 @@
 #include "test/simulation/local_data.hpp"
 #include "test/simulation/machine_destroyer.hpp"
 #include "test/simulation/node_deleter.hpp"
+#include "test/simulation/odd_bmcs.hpp"
 #include "test/simulation/odd_objects.hpp"
 #include "test/simulation/passing_guests.hpp"
 #include "test/simulation/storage_fillers.hpp"
@@ -44,6 +45,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(make_hostile_tenants(world));
     all.push_back(passing_guests(world));
     all.push_back(isolation(world));
+    all.push_back(make_odd_bmcs(world));
     return all;
 }
 

@@ -77,6 +77,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       drains_go_on,
                       machines_run_again,
                       nothing_is_due_by_a_clock,
+                      odd_answers_cost_nothing,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }
