@@ -61,9 +61,8 @@ Update reachable(const ProviderExamination& examination) {
 Update template_resolved(const ProviderExamination& examination) {
     const auto& health = examination.health;
     // Templates are neither seen nor made for an account that is refused.
-    const bool is_refused =
-        !health.credentials_ok && (health.reason != reasons::kMissingPrivileges ||
-                                   health.template_reason == reasons::kImagePreparing);
+    const bool is_refused = !health.credentials_ok && (health.reason != reasons::kMissingPrivileges ||
+                                                       health.template_reason == reasons::kImagePreparing);
     if (examination.unavailable || !health.reachable || is_refused)
         return update(conditions::kTemplateResolved, ConditionStatus::Unknown, reasons::kNotReconciled,
                       "not examined");
