@@ -29,6 +29,8 @@ Scene dark() {
     scene.in_service();
     objects::set_condition(scene.node->status.conditions, conditions::kReady, ConditionStatus::Unknown,
                            at(100s));
+    objects::set_condition(scene.claim.status.conditions, conditions::kReady, ConditionStatus::False,
+                           at(100s));
     return scene;
 }
 

@@ -324,7 +324,7 @@ TEST_CASE("what a node is a candidate for, the most urgent first") {
         CHECK(world.kinds(1h + 599s).empty());
         CHECK(world.kinds(1h + 600s) == Kinds{Kind::Unhealthy});
         // By a clock that is ahead.
-        world.node.status.conditions->clear();
+        world.node.status.conditions.clear();
         objects::set_condition(world.node.status.conditions, "Ready", ConditionStatus::False,
                                objects::at(9h));
         CHECK(world.kinds(1h + 600s).empty());
