@@ -86,8 +86,7 @@ void add_daemons(json::array& running, const Planned& planned, const scheduling:
         pod.spec = set->spec.template_.spec;
         const checker::CheckedCluster empty{planned.snapshot, {}, {}};
         const checker::CheckedNode bare{
-            name,   node.node->metadata.labels, node.node->spec.taints, checker::requests_of(pod), true, {},
-            nullptr};
+            name, node.node->metadata.labels, node.node->spec.taints, checker::requests_of(pod), true, {}};
         if (checker::refusal(empty, bare, pod).empty()) running.push_back(encoded(on(pod, name)));
     }
 }

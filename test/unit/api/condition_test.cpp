@@ -34,9 +34,13 @@ TEST_CASE("a condition's transition time changes only with its status") {
 
 TEST_CASE("a condition's message is cut between characters to what the API server takes") {
     Conditions conditions;
-    const api::ConditionUpdate update{"Ready", ConditionStatus::False, "Odd", std::string(32'767, 'x') + "ä"};
+    const api::ConditionUpdate update{
+        "Ready", ConditionStatus::False, "Odd",
+        std::string(20'000, 'x') + "ä" + std::string(20'000, 'y') + "the cause"};
     CHECK(set_condition(conditions, update, kEarly));
-    CHECK(conditions.front().message == std::string(32'767, 'x'));
+    const auto& message = conditions.front().message;
+    CHECK(message.size() == 32'768);
+    CHECK((message.starts_with("xxx") && message.ends_with("the cause")));
     CHECK_FALSE(set_condition(conditions, update, kLate));
 }
 

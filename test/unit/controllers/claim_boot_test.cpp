@@ -141,11 +141,11 @@ TEST_CASE("a machine whose image joins by itself is told of by what that is") {
     const auto none = Boot::bootstrap(api::v1alpha1::BootstrapMethod::None);
     scene.boot.apiServer.clear();
     scene.boot.delivery = delivery_of(none, &scene.provider);
+    CHECK_THAT(condition(scene.decide().status, conditions::kRegistered).message,
+               Contains("by its own image (bootstrap.method None); if it cannot by itself, set"));
     CHECK_THAT(scene.told(),
                Contains("It was to join the cluster by its own image (bootstrap.method None)") &&
                    !Contains("reachable") && !Contains("cloud-init"));
-    CHECK_THAT(condition(scene.decide().status, conditions::kRegistered).message,
-               Contains("by its own image (bootstrap.method None); if it cannot by itself, set"));
     scene.provider.spec.proxmox->template_.emplace();
     CHECK_THAT(delivery_of(none, &scene.provider), Contains("its template's own means"));
     scene.provider.spec.proxmox.reset();

@@ -186,6 +186,7 @@ TEST_CASE("bad input: each ends in a condition that says what to do") {
         CHECK(world.message("Ready").find("PROXMOX_TOKEN_ID") != std::string::npos);
     }
     SECTION("the token is wrong") {
+        world.use_image();
         world.script.health = {false, true, "Unauthorized", "401: token root@pam!token is not known", ""};
         world.start();
         world.run_for(1s);
