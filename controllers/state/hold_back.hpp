@@ -22,6 +22,8 @@ asio::awaitable<bool> is_held_back(kube::Informer<T>& informer, kube::ObjectKey 
     const bool is_news = !why.empty() && (!accepted || accepted->message != why);
     auto after = *object;
     conclude_acceptance(after.status.conditions, object->metadata, api::Time(clock.wall_now()));
+    // Nothing more comes of it, so nobody has to wait for it.
+    if (!why.empty()) after.status.observedGeneration = object->metadata.generation;
     if (is_news) events.warning(*object, std::string(reasons::kUnknownValue), why);
     try {
         co_await write_status(client, informer, *object, std::move(after));

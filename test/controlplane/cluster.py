@@ -244,11 +244,15 @@ class Cluster:
         self._wait("the API server's readiness", self._ready)
 
     def back_up(self):
-        """Copies the data of etcd, which stands still meanwhile."""
-        self.processes.kill("etcd")
+        """Copies the data of etcd, which stands still meanwhile; so do those that would end when they cannot renew their leases."""
+        programs = ("etcd", "kube-controller-manager", "kube-scheduler")
+        for program in reversed(programs):
+            self.processes.kill(program)
         shutil.copytree(self.state / "etcd", self.state / "backup")
-        self.processes.revive("etcd")
-        self._wait("the API server's readiness", self._ready)
+        for program in programs:
+            self.processes.revive(program)
+            if program == "etcd":
+                self._wait("the API server's readiness", self._ready)
 
     def restore(self):
         """Puts the backup in the place of etcd's data and starts the control plane anew, as its administrators do."""

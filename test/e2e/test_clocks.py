@@ -31,7 +31,7 @@ def test_a_jump_while_machines_boot_makes_nothing_due(clean):
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox))
     stack.apply(manifests.deployment("shop", PODS, cpu="3"))
-    booting = wait_for("machines that boot", lambda: len(claims := [c for c in stack.claims() if is_true(c, "Launched")]) == PODS and claims)
+    booting = wait_for("machines that boot", lambda: (claims := stack.claims()) and all(is_true(c, "Launched") for c in claims) and claims)
     set_clock(stack, AHEAD)
     wait_for("all pods running", lambda: len(running_pods(stack.pods())) == PODS, 120)
     assert {c["metadata"]["uid"] for c in stack.claims()} == {c["metadata"]["uid"] for c in booting}

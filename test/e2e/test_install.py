@@ -37,7 +37,7 @@ def uninstall_with_a_pool_left(cluster):
     """What the script says where no operator ends the pool."""
     pool = {"apiVersion": "kubenodesmith.parawell.cloud/v1alpha1", "kind": "NodeSmithPool",
             "metadata": {"name": "held", "namespace": "default", "finalizers": ["kubenodesmith.io/nodepool"]},
-            "spec": {"providerRef": "none"}}
+            "spec": {"providerRef": "none", "limits": {"maxNodes": 1}}}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pool))
     environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig), "UNINSTALL_TIMEOUT": "1s"}
     done = subprocess.run([ROOT / "hack/uninstall.sh", cluster.program("kubectl")], env=environment, capture_output=True, text=True)

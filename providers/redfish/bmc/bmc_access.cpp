@@ -253,8 +253,9 @@ asio::awaitable<base::HttpResponse> Bmc::authorized_in_turn(const std::string& t
                   kSessionRetry);
 }
 
-// BMCs have few sessions: one is ended, as far as it has not ended by itself, before it is replaced.
+// BMCs have few sessions: one is ended, as far as it has not ended by itself, before anybody opens another.
 asio::awaitable<void> Bmc::replace_session(std::string token) {
+    const auto pass = co_await access_->log_ins.enter("");
     if (access_->token == token) co_await log_out();
 }
 

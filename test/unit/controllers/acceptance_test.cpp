@@ -53,6 +53,7 @@ TEST_CASE("the machine of a claim with a value of a newer version is left alone,
     REQUIRE(accepted);
     CHECK(accepted->reason == "UnknownValue");
     CHECK_THAT(accepted->message, Catch::Contains("spec.deletionPolicy has the value \"Hibernate\""));
+    CHECK(world.claim()->status.observedGeneration == world.claim()->metadata.generation);
     world.launch("d");
     REQUIRE(world.run_until([&] { return world.ready("d"); }));
 
