@@ -92,7 +92,7 @@ def test_a_host_that_dies_while_it_clones_costs_the_pods_nothing_but_time(clean)
     # The clone's worker died with its host and left a lock that only root can break; until then nothing is touched.
     locked = wait_until("the lock to be told", lambda: condition(mine(), "MachineDeleted"), lambda c: c["reason"] == "Locked", 240)
     assert f"qm unlock {vmid} && qm destroy {vmid}" in locked["message"]
-    as_root(stack.proxmox, "DELETE", f"/nodes/{dead}/qemu/{vmid}?skiplock=1&purge=1")
+    as_root(stack.proxmox, "DELETE", f"/nodes/{dead}/qemu/{vmid}?skiplock=1&purge=1&destroy-unreferenced-disks=1")
 
 
 def test_a_storage_that_is_full_sends_the_machine_to_another_host(clean):

@@ -22,12 +22,7 @@ public:
         world_.bmcs.subscribe_to_sessions([this](const std::string& host) { check_sessions(host); });
     }
 
-    void each_second() override {
-        const auto alive = stage_.operators.alive();
-        if (alive == alive_) return;
-        alive_ = alive;
-        processes_changed_ = world_.now();
-    }
+    void each_second() override { note_processes(); }
 
     Findings at_rest() const override {
         Findings findings;
@@ -70,7 +65,16 @@ private:
     }
 
     // What a process that died had opened is nobody's any more.
-    void check_sessions(const std::string& name) const {
+    void note_processes() {
+        const auto alive = stage_.operators.alive();
+        if (alive == alive_) return;
+        alive_ = alive;
+        processes_changed_ = world_.now();
+    }
+
+    // What a process that died within this second had opened ends by itself.
+    void check_sessions(const std::string& name) {
+        note_processes();
         const auto opened = world_.bmcs.open_sessions(name);
         const auto since_then =
             std::ranges::count_if(opened, [this](base::TimePoint at) { return at > processes_changed_; });
