@@ -252,7 +252,7 @@ class Cluster:
         for program in programs:
             self.processes.revive(program)
             if program == "etcd":
-                self._wait("the API server's readiness", self._ready)
+                wait_for("the API server's readiness", self._ready)  # the others are still down
 
     def restore(self):
         """Puts the backup in the place of etcd's data and starts the control plane anew, as its administrators do."""
@@ -264,7 +264,7 @@ class Cluster:
         for program in programs:
             self.processes.revive(program)
             if program == "kube-apiserver":
-                self._wait("the API server's readiness", self._ready)
+                wait_for("the API server's readiness", self._ready)  # the others are still down
 
     def compact(self):
         """etcd forgets all revisions but the present one, so that old resourceVersions are answered with 410."""

@@ -84,7 +84,10 @@ public:
         for (const auto& name : world_.bmcs.names()) begin(name);
     }
 
-    void make_peace() override { at_peace_ = true; }
+    void make_peace() override {
+        at_peace_ = true;
+        for (const auto& name : world_.bmcs.names()) have_credentials_tried(name);
+    }
 
 private:
     using Kind = void (OddBmcs::*)(const std::string&);
@@ -117,6 +120,16 @@ private:
         const auto kinds = random_->below(5);
         for (std::uint64_t i = 0; i < kinds; ++i) (this->*kKinds[random_->below(kKinds.size())])(host);
         if (random_->below(10) == 0) sessions_switched_off(host);
+    }
+
+    // A person reads why nothing more is sent to the BMC, and that the Secret is right.
+    void have_credentials_tried(const std::string& host) {
+        const auto* object = world_.view.find<NodeSmithHost>({kNodesNamespace, host});
+        if (!object || !object->status.refusedCredentials) return;
+        world_.server.edit<NodeSmithHost>({kNodesNamespace, host}, [](NodeSmithHost& edited) {
+            edited.metadata.annotations[std::string(api::annotations::kRetryCredentials)] = "peace";
+        });
+        world_.happenings.count("a person has credentials tried again");
     }
 
     void note(const std::string& host, const std::string& what) const {

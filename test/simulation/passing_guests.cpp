@@ -87,15 +87,24 @@ private:
             if (!storage.content.contains("images") || !proxmox::exists_on(storage, machine.node)) continue;
             proxmox::Volume volume;
             volume.format = "raw";
-            volume.name = "vm-" + std::to_string(machine.vmid) + "-disk-0";
-            if (proxmox::is_file_based(storage))
-                volume.name = std::to_string(machine.vmid) + "/" + volume.name + ".raw";
+            volume.name = free_name(id, storage, machine);
             volume.content = "images";
             volume.size = proxmox::kGiB;
             volume.vmid = machine.vmid;
             return proxmox::print_volume_id(id, proxmox::add_volume(storage, machine.node, volume));
         }
         return {};
+    }
+
+    // Others may have volumes of that VMID.
+    std::string free_name(const std::string& id, const proxmox::Storage& storage,
+                          const proxmox::Machine& machine) const {
+        for (int number = 0;; ++number) {
+            auto name = "vm-" + std::to_string(machine.vmid) + "-disk-" + std::to_string(number);
+            if (proxmox::is_file_based(storage)) name = std::to_string(machine.vmid) + "/" + name + ".raw";
+            const auto volume = id + ":" + name;
+            if (!proxmox::find_volume(std::as_const(proxmox()), machine.node, volume)) return name;
+        }
     }
 
     // A disk that outlives its machine for a while keeps the VMID taken.

@@ -33,6 +33,15 @@ bool Permissions::has(const std::string& path, const std::string& privilege) con
     return false;
 }
 
+std::set<std::string> Permissions::names_below(const std::string& path) const {
+    std::set<std::string> names;
+    for (const auto& [other, privileges] : by_path_) {
+        const bool is_below = other.size() > path.size() + 1 && other.starts_with(path + "/");
+        if (is_below && !privileges.empty()) names.insert(other.substr(path.size() + 1));
+    }
+    return names;
+}
+
 std::set<std::string> Permissions::at(const std::string& path) const {
     std::set<std::string> held;
     for (const auto& [there, privileges] : by_path_)

@@ -183,10 +183,12 @@ std::string unseen_storages(const Settings& settings, const ClusterState& state)
     return text;
 }
 
-std::string unseen_pool(const Settings& settings, const ClusterState& state) {
+std::string unseen_pool(const Settings& settings, const Permissions& permissions, const ClusterState& state) {
     const auto& pool = settings.spec.resourcePool;
-    if (pool.empty() || state.pools.empty() || state.pools.contains(pool)) return {};
-    return "no resource pool " + pool + " is among those that are visible (" + base::joined(state.pools) +
+    auto seen = permissions.names_below("/pool");
+    seen.insert(state.pools.begin(), state.pools.end());
+    if (pool.empty() || seen.empty() || seen.contains(pool)) return {};
+    return "no resource pool " + pool + " is among those that it has rights on (" + base::joined(seen) +
            "): check the name in spec.proxmox.resourcePool; ";
 }
 
@@ -269,7 +271,7 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         check_rights(settings, permissions, surroundings, client.user(), health);
         check_images(settings, permissions, *state, client.user(), health);
         if (health.reason == "MissingPrivileges") {
-            auto unseen = unseen_pool(settings, *state) + unseen_storages(settings, *state);
+            auto unseen = unseen_pool(settings, permissions, *state) + unseen_storages(settings, *state);
             const auto host = std::ranges::find_if(state->hosts, &HostState::is_online);
             if (host != state->hosts.end()) unseen += co_await unseen_bridges(settings, client, host->name);
             health.message = unseen + health.message;

@@ -265,8 +265,9 @@ TEST_CASE("A resource pool with a mistyped name is told of before the rights tha
     site.lab.restart();
     const auto health = site.settle();
     CHECK(health.reason == "MissingPrivileges");
-    CHECK(health.message.starts_with(
-        "no resource pool kube is among those that are visible (kubernetes): check the name"));
+    CHECK_THAT(health.message,
+               Contains("no resource pool kube is among those that it has rights on (kubernetes): "
+                        "check the name in spec.proxmox.resourcePool"));
 }
 
 TEST_CASE("Without any one right of the table the Provider says which, and the docs have what came out") {
