@@ -430,4 +430,8 @@ MUTATIONS = [
              Edit("grant_commands", r"(privileges\.merge\(permissions\.at\(path\)\);)", "")),
     Mutation("cut the end of a long message", "nobody learns the cause", "base",
              Edit("shortened", r"beginning\(text, (shown \* 3 / 8)\)", "shown")),
+    Mutation("begin a session before the one that ended is gone", "a BMC has two sessions of ours", "providers/redfish",
+             Edit("replace_session", r"(const auto pass = co_await access_->log_ins\.enter\(\"\"\);)", "")),
+    Mutation("say nothing of a newer generation that is not understood", "tools wait for an object for ever", "controllers",
+             Edit("is_held_back", r"(if \(!why\.empty\(\)\) after\.status\.observedGeneration = object->metadata\.generation;)", "")),
 ]
