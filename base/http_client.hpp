@@ -34,15 +34,15 @@ struct HttpClientOptions {
     Duration idle_timeout = std::chrono::seconds{60};
 };
 
-// A GET is sent once more, on a fresh connection, if a reused one ends before the first byte of a response:
-// the server had closed it while idle. Nothing else is ever repeated.
-// Throws std::invalid_argument naming what is wrong with the options (URL, PEM data, fingerprint).
 // The server answered, with more than HttpClientOptions::max_response_bytes.
 class ResponseTooLong final : public TransportError {
 public:
     using TransportError::TransportError;
 };
 
+// A GET is sent once more, on a fresh connection, if a reused one ends before the first byte of a response:
+// the server had closed it while idle. Nothing else is ever repeated.
+// Throws std::invalid_argument naming what is wrong with the options (URL, PEM data, fingerprint).
 std::unique_ptr<HttpTransport> make_http_client(asio::any_io_executor executor, Clock& clock,
                                                 HttpClientOptions options);
 

@@ -16,6 +16,14 @@ objects_of() {
     "$kubectl" get "$1" --all-namespaces --no-headers -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name
 }
 
+# free_by_hand: for each "KIND NAMESPACE NAME" of its input, the command that takes the finalizers off
+free_by_hand() {
+    while read -r kind namespace name; do
+        printf "  kubectl patch %s %s --namespace %s --type merge --patch '{\"metadata\":{\"finalizers\":null}}'\n" \
+            "${kind,,}" "$name" "$namespace"
+    done
+}
+
 if [[ ${2:-} != --force ]] && exists "$claims"; then
     left=$(objects_of "$claims")
     if [[ -n $left ]]; then
@@ -30,16 +38,15 @@ for kind in nodesmithpools nodesmithclaims nodesmithproviders nodesmithhosts nod
     if ! exists "$crd" || [[ -z $(objects_of "$crd") ]]; then continue; fi
     echo "uninstall: deleting all $kind"
     if ! "$kubectl" delete "$crd" --all --all-namespaces --timeout="${UNINSTALL_TIMEOUT:-5m}"; then
+        left=$(objects_of "$crd")
+        [[ -n $left ]] || continue
         echo "uninstall: these $kind are still being deleted, so the CRDs stay:" >&2
-        objects_of "$crd" | while read -r namespace name; do
+        while read -r namespace name; do
             printf "  kubectl describe %s %s --namespace %s\n" "$kind" "$name" "$namespace" >&2
-        done
+        done <<<"$left"
         echo 'The operator ends them when nothing of theirs is left; start it if it does not run, and repeat this command. Only if you' >&2
         echo 'know that no machine or template of theirs is left, take their finalizers off:' >&2
-        objects_of "$crd" | while read -r namespace name; do
-            printf "  kubectl patch %s %s --namespace %s --type merge --patch '{\"metadata\":{\"finalizers\":null}}'\n" \
-                "$kind" "$name" "$namespace" >&2
-        done
+        free_by_hand <<<"$kind ${left//$'\n'/$'\n'$kind }" >&2
         exit 1
     fi
 done
@@ -53,8 +60,5 @@ held=$("$kubectl" get secrets,rolebindings --all-namespaces --no-headers \
     awk '/kubenodesmith.io\/credentials-in-use/ {print $1, $2, $3}')
 if [[ -n $held ]]; then
     echo 'These still carry the finalizer kubenodesmith.io/credentials-in-use:' >&2
-    while read -r kind namespace name; do
-        printf "  kubectl patch %s %s --namespace %s --type merge --patch '{\"metadata\":{\"finalizers\":null}}'\n" \
-            "${kind,,}" "$name" "$namespace" >&2
-    done <<<"$held"
+    free_by_hand <<<"$held" >&2
 fi

@@ -34,14 +34,14 @@ public:
     void hear(base::TimePoint asked, base::WallTime date);
     // How far the host's clock is ahead of the API server's; negative: behind.
     base::Duration lead() const;
-    // Of that for people; "": the clocks agree.
+    // Tells people of that difference; empty: the clocks agree.
     std::string describe_difference() const;
 
 private:
     void report();
 
     base::Clock& local_;
-    // What has to be added to the steady clock's time.
+    // Both are added to the time of the steady clock.
     std::optional<base::Duration> offset_;  // of this calendar
     base::Duration heard_{};                // of the API server's, by its last answer
     base::TimePoint heard_at_{};

@@ -137,7 +137,7 @@ std::string remedy_for_size(const Snapshot& snapshot, const Pool& pool, bool hos
                                : ": ask for less, or add a larger one to machineTemplate.sizes";
 }
 
-// Of the hosts, as their zones are called.
+// Names the hosts at these places by their zones.
 std::string names_of(const Pool& pool, const BitSet& places) {
     constexpr std::size_t kMostNamed = 5;
     std::vector<std::string> names;
@@ -205,9 +205,8 @@ Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& cla
         const bool no_size_fits = largest.base[kCpu] <= 0 && largest.base[kMemory] <= 0;
         if (hosts_decide && no_size_fits)
             return say(
-                "each of its sizes is larger than what any host can give one machine: make one smaller, or "
-                "add "
-                "a larger host");
+                "each of its sizes is larger than what any host can give one machine: make one "
+                "smaller, or add a larger host");
         std::string remedy = hosts_decide ? ", as no host can give one machine more" : "";
         const bool lacks_size =
             total.base[kCpu] > largest.base[kCpu] || total.base[kMemory] > largest.base[kMemory];

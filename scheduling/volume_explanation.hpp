@@ -15,7 +15,7 @@ std::string missing_label(const Pool& pool, const api::NodeSelector& selector);
 
 // None of the pool's nodes would be where the volumes can be used or made.
 std::string why_apart_from_volumes(const Snapshot& snapshot, PodPlacer& placer, ClassId id, std::size_t pool);
-// "; volume v of its claim c can be used with label a in (b) only": what binds the pod to some of the pool's
+// "; volume v of its claim c needs label a=b": what binds the pod to some of the pool's
 // places; empty: nothing does.
 std::string where_volumes_are(const VolumeDemand& demand);
 

@@ -84,8 +84,7 @@ bool is_a(const json::object& document) {
 template <class T>
 bool take_into(kube::Informer<T>& informer, const json::object& document, const PriorityClasses& priorities) {
     if (!is_a<T>(document)) return false;
-    auto object = api::decode<T>(document);
-    if (T::kResource.namespaced && object.metadata.namespace_.empty()) object.metadata.namespace_ = "default";
+    auto object = decode_object<T>(document);
     if constexpr (std::is_same_v<T, api::Pod>) {
         complete(object);
         priorities.complete(object, document);
@@ -286,9 +285,7 @@ bool ClusterSnapshot::take(const json::object& object, const PriorityClasses& pr
 void ClusterSnapshot::take_written(const json::object& object, WrittenWorld& written) {
     if (is_a<api::Pod>(object)) return written.take_pod(object);
     if (!is_a<api::DaemonSet>(object)) return written.take_workload(object);
-    auto daemon_set = api::decode<api::DaemonSet>(object);
-    if (daemon_set.metadata.namespace_.empty()) daemon_set.metadata.namespace_ = "default";
-    written.look_at(daemon_set, title_of(object));
+    written.look_at(decode_object<api::DaemonSet>(object), title_of(object));
 }
 
 // The order of the documents has no meaning: what is stored comes first, then claims, then what uses them.
@@ -312,9 +309,7 @@ void ClusterSnapshot::take_all(const std::vector<json::object>& objects) {
     WrittenWorld written(informers_, priorities);
     each([&](const auto& object) {
         if (!is_written(object) || !is_a<api::PersistentVolumeClaim>(object)) return;
-        auto claim = api::decode<api::PersistentVolumeClaim>(object);
-        if (claim.metadata.namespace_.empty()) claim.metadata.namespace_ = "default";
-        written.take_claim(std::move(claim), title_of(object));
+        written.take_claim(decode_object<api::PersistentVolumeClaim>(object), title_of(object));
     });
     each([&](const auto& object) {
         if (is_written(object)) take_written(object, written);

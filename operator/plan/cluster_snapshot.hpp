@@ -58,7 +58,7 @@ public:
     kube::Client& client() { return client_; }
     base::Clock& clock() { return *clock_; }
     api::Time now() const { return report_.time; }
-    // What is written down in the files and not counted as it is, in sentences.
+    // Sentences about what the files write down and the plan does not count as it is.
     const std::vector<std::string>& notes() const { return notes_; }
 
     // Those about an object, which is in no namespace if the key names none. Throws ViewError.

@@ -38,11 +38,6 @@ const auto& our_kinds() {
     return kinds;
 }
 
-std::string text_of(const json::object& document, std::string_view key) {
-    const auto* value = document.if_contains(key);
-    return value && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 // The first field that the type does not have, and those that it has there; empty: it has all.
 std::string unknown_field(const api::Type& type, const json::value& value, const std::string& path) {
     std::string found;
@@ -70,8 +65,8 @@ std::string unknown_field(const api::Type& type, const json::value& value, const
 }  // namespace
 
 void refuse_misspelt(const json::object& document) {
-    const auto kind = text_of(document, "kind");
-    const auto api_version = text_of(document, "apiVersion");
+    const auto kind = text_in(document, "kind");
+    const auto api_version = text_in(document, "apiVersion");
     if (kind.empty() || api_version.empty())
         throw ViewError("a document is no Kubernetes object: it has no apiVersion or no kind");
     if (!is_written(document) || !api_version.starts_with(std::string(api::kGroup) + "/")) return;

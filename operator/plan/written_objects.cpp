@@ -4,10 +4,8 @@
 #include <boost/json/serialize.hpp>
 #include <limits>
 #include <optional>
-#include <string_view>
 #include <utility>
 
-#include "api/json.hpp"
 #include "api/names.hpp"
 #include "base/text.hpp"
 #include "operator/plan/cluster_snapshot.hpp"
@@ -21,11 +19,6 @@ namespace json = boost::json;
 const json::object* object_in(const json::object& parent, std::string_view name) {
     const auto* value = parent.if_contains(name);
     return value ? value->if_object() : nullptr;
-}
-
-std::string text_in(const json::object& parent, std::string_view name) {
-    const auto* value = parent.if_contains(name);
-    return value && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
 std::optional<std::int64_t> number_in(const json::object& parent, std::string_view name) {
@@ -203,6 +196,11 @@ WrittenWorkload workload_of(const json::object& document, WorkloadBounds& bounds
         workload.pods.push_back(std::move(pod));
     }
     return workload;
+}
+
+std::string text_in(const json::object& parent, std::string_view name) {
+    const auto* value = parent.if_contains(name);
+    return value && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
 bool is_workload(const json::object& document) {

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "api/json.hpp"
 #include "api/pod.hpp"
 #include "api/storage.hpp"
 
@@ -51,6 +53,16 @@ struct WrittenWorkload {
 // CronJob at one run. Returns nothing for everything else, and for one that exists (it has a UID), whose pods
 // are objects of their own. Throws DecodeError, ViewError.
 WrittenWorkload workload_of(const boost::json::object& document, WorkloadBounds& bounds);
+
+// The member of that name; empty: it is no text, or is not there.
+std::string text_in(const boost::json::object& parent, std::string_view name);
+// Decodes an object, in the namespace "default" if it names none. Throws DecodeError.
+template <class T>
+T decode_object(const boost::json::object& document) {
+    auto object = api::decode<T>(document);
+    if (T::kResource.namespaced && object.metadata.namespace_.empty()) object.metadata.namespace_ = "default";
+    return object;
+}
 
 // Whether workload_of() knows the kind.
 bool is_workload(const boost::json::object& document);

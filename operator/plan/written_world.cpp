@@ -63,8 +63,7 @@ void WrittenWorld::look_at(const api::DaemonSet& daemon_set, const std::string& 
 }
 
 std::string WrittenWorld::add(const boost::json::object& document) {
-    auto pod = api::decode<api::Pod>(document);
-    if (pod.metadata.namespace_.empty()) pod.metadata.namespace_ = "default";
+    auto pod = decode_object<api::Pod>(document);
     auto refusal = admission_.admit(pod.metadata.namespace_, pod.spec);
     if (!refusal.empty()) return refusal;
     complete(pod);

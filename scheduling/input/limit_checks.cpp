@@ -33,7 +33,7 @@ void raise(ResourceList& most, const ResourceList& other) {
     }
 }
 
-// Of the pod as a whole, without its overhead, as the admission plugin adds it up.
+// Adds up the pod as a whole, without its overhead, as the admission plugin does.
 ResourceList of_pod(const api::PodSpec& pod, Pick pick) {
     ResourceList running, sidecars, peak;
     for (const auto& container : pod.containers) add_to(running, pick(container.resources));

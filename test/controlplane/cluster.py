@@ -245,26 +245,25 @@ class Cluster:
 
     def back_up(self):
         """Copies the data of etcd, which stands still meanwhile; so do those that would end when they cannot renew their leases."""
-        programs = ("etcd", "kube-controller-manager", "kube-scheduler")
-        for program in reversed(programs):
-            self.processes.kill(program)
-        shutil.copytree(self.state / "etcd", self.state / "backup")
-        for program in programs:
-            self.processes.revive(program)
-            if program == "etcd":
-                wait_for("the API server's readiness", self._ready)  # the others are still down
+        self._without(("etcd", "kube-controller-manager", "kube-scheduler"),
+                      lambda: shutil.copytree(self.state / "etcd", self.state / "backup"))
 
     def restore(self):
         """Puts the backup in the place of etcd's data and starts the control plane anew, as its administrators do."""
-        programs = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+        def replace():
+            shutil.rmtree(self.state / "etcd")
+            (self.state / "backup").rename(self.state / "etcd")
+        self._without(("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"), replace)
+
+    def _without(self, programs, act):
+        """Acts while these servers, named in the order of their start, do not run."""
         for program in reversed(programs):
             self.processes.kill(program)
-        shutil.rmtree(self.state / "etcd")
-        (self.state / "backup").rename(self.state / "etcd")
+        act()
         for program in programs:
+            if program.startswith("kube-") and program != "kube-apiserver":
+                wait_for("the API server's readiness", self._ready)  # some of the servers are still down
             self.processes.revive(program)
-            if program == "kube-apiserver":
-                wait_for("the API server's readiness", self._ready)  # the others are still down
 
     def compact(self):
         """etcd forgets all revisions but the present one, so that old resourceVersions are answered with 410."""

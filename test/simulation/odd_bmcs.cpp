@@ -45,27 +45,17 @@ HttpResponse with_error(int status, const std::string& id) {
     return response;
 }
 
+HttpResponse with_header(int status, const char* name, const char* value, std::string body = {}) {
+    HttpResponse response;
+    response.status = status;
+    response.headers.set(name, value);
+    response.body = std::move(body);
+    return response;
+}
+
 HttpResponse web_page() {
-    HttpResponse response;
-    response.status = 200;
-    response.headers.set("Content-Type", "text/html");
-    response.body = "<html><body>Please wait while the service starts</body></html>";
-    return response;
-}
-
-HttpResponse compressed() {
-    HttpResponse response;
-    response.status = 200;
-    response.headers.set("Content-Encoding", "br");
-    response.body = "\x0b\x02\x80{}\x03";
-    return response;
-}
-
-HttpResponse failing_task() {
-    HttpResponse response;
-    response.status = 202;
-    response.headers.set("Location", kOddTask);
-    return response;
+    return with_header(200, "Content-Type", "text/html",
+                       "<html><body>Please wait while the service starts</body></html>");
 }
 
 class OddBmcs final : public Outsider {
@@ -233,7 +223,7 @@ private:
     void compressed_answer(const std::string& host) {
         alter(host, now_and_then(host, "gzip", 0.3, requests("GET", "")), redfish_simulator::gzip);
         answer(host, now_and_then(host, "compression that is not read", 0.05, requests("GET", "")),
-               compressed());
+               with_header(200, "Content-Encoding", "br", "\x0b\x02\x80{}\x03"));
     }
     void updating(const std::string& host) {
         alter(host, at_times(host, "Updating", requests("GET", kSystem)),
@@ -259,7 +249,8 @@ private:
                with_error(200, "InternalError"));
     }
     void failed_task(const std::string& host) {
-        answer(host, now_and_then(host, "task of On fails", 0.4, presses("On")), failing_task());
+        answer(host, now_and_then(host, "task of On fails", 0.4, presses("On")),
+               with_header(202, "Location", kOddTask));
         HttpResponse outcome;
         outcome.status = 200;
         outcome.body = R"({"TaskState": "Exception", "TaskStatus": "Critical",

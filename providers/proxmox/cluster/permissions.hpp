@@ -19,7 +19,7 @@ public:
     bool has_below(const std::string& path, const std::string& privilege) const;
     // All that hold on the path, inherited or not.
     std::set<std::string> at(const std::string& path) const;
-    // The names directly below the path that have rights of their own: "kubernetes" below "/pool".
+    // What follows the path where something below it has rights of its own: "kubernetes" below "/pool".
     std::set<std::string> names_below(const std::string& path) const;
 
 private:

@@ -1,4 +1,4 @@
-// What people read of a host that is being turned off. Pure.
+// Tells people how a host is being turned off. Pure.
 #pragma once
 
 #include <string>

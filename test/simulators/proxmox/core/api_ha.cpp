@@ -84,6 +84,8 @@ asio::awaitable<json::value> manager_status(Call& call) {
     co_return result;
 }
 
+}  // namespace
+
 Endpoint ha_endpoint(std::string method, std::string path, Handler handler, std::string_view privilege) {
     Endpoint endpoint{.method = std::move(method), .path = std::move(path), .handler = handler};
     endpoint.access = Access::privilege;
@@ -92,8 +94,6 @@ Endpoint ha_endpoint(std::string method, std::string path, Handler handler, std:
     endpoint.daemon = endpoint.method != "GET";
     return endpoint;
 }
-
-}  // namespace
 
 void add_ha(Routes& routes) {
     auto list = ha_endpoint("GET", "/cluster/ha/resources", list_ha_resources, "Sys.Audit");

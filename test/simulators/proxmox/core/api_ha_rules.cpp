@@ -61,14 +61,8 @@ asio::awaitable<json::value> list_groups(Call&) {
 
 Endpoint of_rules(std::string method, std::string path, Handler handler, std::string_view privilege,
                   std::string parameters = {}) {
-    Endpoint endpoint{.method = std::move(method),
-                      .path = "/cluster/ha/" + path,
-                      .handler = handler,
-                      .parameters = std::move(parameters)};
-    endpoint.access = Access::privilege;
-    endpoint.permission_path = "/";
-    endpoint.privileges = {privilege};
-    endpoint.daemon = endpoint.method != "GET";
+    auto endpoint = ha_endpoint(std::move(method), "/cluster/ha/" + path, handler, privilege);
+    endpoint.parameters = std::move(parameters);
     return endpoint;
 }
 

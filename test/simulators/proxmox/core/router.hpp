@@ -86,6 +86,9 @@ private:
 // All that the simulator serves.
 const Routes& routes();
 
+// Of high availability: `privilege` is asked for on "/", and what changes something is done by the daemon.
+Endpoint ha_endpoint(std::string method, std::string path, Handler handler, std::string_view privilege);
+
 // Each area adds its own.
 void add_access(Routes& routes);
 void add_cluster(Routes& routes);

@@ -1,0 +1,163 @@
+// Templates that were made of an image, and what was downloaded for them, go when nothing needs them any
+// more.
+#include "test/component/proxmox/image_lab.hpp"
+
+using namespace providers;
+using namespace std::chrono_literals;
+using Catch::Contains;
+using test::ImageLab;
+
+namespace {
+
+// Downloaded files cannot be deleted until the faults are cleared.
+void keep_files(ImageLab& lab) {
+    lab.world().storages.at("local").content.insert("import");
+    lab.simulator.faults().add_task("imgdel", ".*",
+                                    {proxmox_simulator::TaskTrouble::fail_at_once, "it is in use", ""}, 1000);
+}
+
+}  // namespace
+
+TEST_CASE("What has the name of a template of ours and not our mark is neither cloned nor removed") {
+    ImageLab lab;
+    lab.settle();
+    const auto name = lab.world().machines.at(lab.templates().begin()->first).config.at("name");
+    ImageLab other;
+    other.plant(150, "porsche", {{"name", name}, {"template", "1"}, {"scsi0", "local:base-150-disk-0"}});
+    other.plant(151, "zagato", {{"name", name.substr(0, name.size() - 4) + "0000"}});
+    other.settle();
+    CHECK(other.templates().size() == 4);
+    CHECK(other.vm("150") != nullptr);
+    CHECK(other.vm("151") != nullptr);
+    other.config.spec.proxmox->nodeWhitelist = {"porsche"};
+    other.restart();
+    other.settle();
+    auto spec = other.machine(1);
+    other.launch(spec);
+    CHECK(other.count("POST", "/nodes/porsche/qemu/150/clone") == 0);
+    CHECK(other.run(other.provider->capabilities().dismantler->dismantle()) != "");
+    other.wait(5min);
+    CHECK(other.vm("150") != nullptr);
+    CHECK(other.vm("151") != nullptr);
+}
+
+TEST_CASE("Templates go with their provider, each asked for once") {
+    ImageLab lab;
+    lab.settle();
+    lab.log.clear();
+    auto& dismantler = *lab.provider->capabilities().dismantler;
+    int looks = 0;
+    // It is examined all the while.
+    for (; lab.run(dismantler.dismantle()) != "" && looks < 30; ++looks) {
+        lab.check();
+        lab.wait(3s);
+    }
+    CHECK(looks < 12);
+    CHECK(lab.world().machines.empty());
+    CHECK(lab.count("DELETE", "/nodes/[^/]+/qemu/.*") == 3);
+}
+
+TEST_CASE("A downloaded file that cannot be deleted is tried with growing pauses, and named") {
+    ImageLab lab;
+    keep_files(lab);
+    lab.settle(2s);
+    lab.wait(1min);
+    lab.settle(2s);
+    lab.log.clear();
+    REQUIRE_FALSE(lab.files().empty());
+    auto& dismantler = *lab.provider->capabilities().dismantler;
+    std::string left;
+    for (int i = 0; i < 1200; ++i) {
+        left = lab.run(dismantler.dismantle());
+        lab.wait(3s);
+    }
+    CHECK_THAT(left, Contains("it is in use") && Contains("import/"));
+    CHECK(lab.count("DELETE", "/nodes/[^/]+/storage/.*") < 40);
+    lab.simulator.faults().clear();
+    for (int i = 0; i < 400 && !left.empty(); ++i) {
+        left = lab.run(dismantler.dismantle());
+        lab.wait(3s);
+    }
+    CHECK(left == "");
+    CHECK(lab.files().empty());
+}
+
+TEST_CASE("Downloaded files go with their provider though a template cannot") {
+    ImageLab lab;
+    keep_files(lab);
+    lab.settle(1min);
+    REQUIRE_FALSE(lab.files().empty());
+    lab.simulator.faults().clear();
+    proxmox_simulator::RequestFault refused;
+    refused.status = 500;
+    lab.simulator.faults().add("DELETE", "/nodes/[^/]+/qemu/.*", refused, 1000);
+    auto& dismantler = *lab.provider->capabilities().dismantler;
+    for (int i = 0; i < 400 && !lab.files().empty(); ++i) {
+        CHECK(lab.run(dismantler.dismantle()) != "");
+        lab.wait(3s);
+    }
+    CHECK(lab.files().empty());
+    CHECK(lab.templates().size() == 3);
+}
+
+TEST_CASE("A downloaded file goes although its host cannot be asked, or is down, when its template is made") {
+    ImageLab lab;
+    proxmox_simulator::RequestFault fault;
+    fault.status = 596;
+    fault.reason = "Connection timed out";
+    const std::string files = "/nodes/porsche/storage/local/content";
+    SECTION("the list of files cannot be read") {
+        lab.simulator.faults().add("GET", files, fault, 3);
+    }
+    SECTION("the deletion is refused") {
+        lab.simulator.faults().add("DELETE", files + "/.*", fault, 3);
+    }
+    SECTION("the host is down, and comes back") {
+        lab.simulator.faults().add("GET", files, fault, 20);
+        lab.settle(1min);
+        lab.simulator.cluster().power_off_host("porsche");
+        lab.wait(5min);
+        lab.simulator.faults().clear();
+        lab.settle(10min);
+        lab.simulator.cluster().power_on_host("porsche");
+        lab.wait(1min);
+    }
+    lab.settle(30min);
+    CHECK(lab.templates().size() == 3);
+    CHECK(lab.files().empty());
+}
+
+TEST_CASE("Templates go with their provider, and what is linked to them is named") {
+    ImageLab lab;
+    lab.settle();
+    auto spec = lab.machine(1);
+    const auto host = lab.launch(spec).record.host;
+    auto& dismantler = *lab.provider->capabilities().dismantler;
+    std::string left;
+    for (int i = 0; i < 20; ++i) {
+        left = lab.run(dismantler.dismantle());
+        lab.wait(1s);
+    }
+    CHECK_THAT(left, Contains("on " + host) && Contains("are linked to its disk"));
+    CHECK(lab.templates().size() == 1);
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    lab.wait(2min);
+    for (int i = 0; i < 20 && !left.empty(); ++i) {
+        left = lab.run(dismantler.dismantle());
+        lab.wait(1s);
+    }
+    CHECK(left == "");
+    CHECK(lab.world().machines.empty());
+    CHECK(lab.files().empty());
+}
+
+TEST_CASE("A provider that turns to a template of its user's takes its own away") {
+    ImageLab lab;
+    lab.settle();
+    lab.plant(9000, "alfaromeo",
+              {{"name", "debian"}, {"template", "1"}, {"scsi0", "local:base-9000-disk-0"}});
+    test::use_template(lab, test::named("debian"));
+    lab.settle();
+    CHECK(lab.templates().empty());
+    CHECK(lab.vm("9000") != nullptr);
+}
