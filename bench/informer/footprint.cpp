@@ -25,7 +25,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::awaitable;
 
-constexpr int kKinds = 18;  // that the operator watches
+constexpr int kKinds = 19;  // that the operator watches
 constexpr int kPage = 500;
 constexpr base::Duration kLong = std::chrono::hours(1);
 constexpr double kMostBytesPerPod = 1500;
