@@ -284,6 +284,7 @@ asio::awaitable<std::string> ProviderReconciler::orphans_of(Pointer provider) {
                 ", whose description could not be read yet");
     for (const auto& leftover : leftovers.found)
         if (leftover.is_certain) add(leftover.message);
+    for (const auto& what : leftovers.under_way) add(what);
     for (const auto& what : leftovers.unseen) add("what could not be examined: " + what);
     co_return names;
 }

@@ -430,6 +430,8 @@ MUTATIONS = [
              Edit("grant_commands", r"(privileges\.merge\(permissions\.at\(path\)\);)", "")),
     Mutation("cut the end of a long message", "nobody learns the cause", "base",
              Edit("shortened", r"beginning\(text, (shown \* 3 / 8)\)", "shown")),
+    Mutation("let a provider go while a task still makes a VM", "a half-made VM is left behind, and nobody is told", "controllers",
+             Edit("orphans_of", r"(for \(const auto& what : leftovers\.under_way\) add\(what\);)", "")),
     Mutation("begin a session before the one that ended is gone", "a BMC has two sessions of ours", "providers/redfish",
              Edit("replace_session", r"(const auto pass = co_await access_->log_ins\.enter\(\"\"\);)", "")),
     Mutation("say nothing of a newer generation that is not understood", "tools wait for an object for ever", "controllers",

@@ -66,6 +66,8 @@ struct Leftover {
 struct Leftovers {
     std::vector<Leftover> found;
     std::vector<std::string> unseen;  // what could not be looked at just now, and why: there may be more
+    // What a task of ours still makes, for people. A claim's is no leftover; where no claim is left it may be.
+    std::vector<std::string> under_way;
 };
 
 // Finding what died half-way on its way to become a machine of ours: too young for a mark, so list() does not

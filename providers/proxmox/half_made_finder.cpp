@@ -47,7 +47,11 @@ asio::awaitable<Leftovers> HalfMadeFinder::find() {
         const auto* host = state->find_host(guest.node);
         if (!may_be_one || !host || !host->is_online) continue;
         try {
-            auto leftover = co_await judge(guest);
+            const auto maker = co_await maker_of(guest);
+            if (maker == Maker::ours_at_work)
+                all.under_way.push_back("VM " + std::to_string(guest.vmid) + " on " + guest.node +
+                                        ", which a task is still making");
+            auto leftover = co_await judge(guest, maker);
             if (leftover) all.found.push_back(*std::move(leftover));
         } catch (const ProxmoxError& error) {
             skip("VM " + std::to_string(guest.vmid) + " on " + guest.node, guest.node, error, all);
@@ -90,13 +94,13 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find_hidden(std::string h
     co_return found;
 }
 
-asio::awaitable<std::optional<Leftover>> HalfMadeFinder::judge(Guest guest) {
-    const auto died = co_await died_in_our_hands(guest);
-    if (!died) co_return std::nullopt;
+asio::awaitable<std::optional<Leftover>> HalfMadeFinder::judge(Guest guest, Maker maker) {
+    if (maker == Maker::ours_at_work || maker == Maker::others_at_work) co_return std::nullopt;
+    const bool died = maker == Maker::ours_died;
     // A clone's task bears its template's ID: only the range, if it is ours alone, tells.
     const auto& ids = settings_.ids;
     const bool has_our_id = ids && guest.vmid >= ids->lower && guest.vmid <= ids->upper;
-    if (!*died && !has_our_id) co_return std::nullopt;
+    if (!died && !has_our_id) co_return std::nullopt;
     Look look;
     look.presence = Presence::present;
     look.host = guest.node;
@@ -110,35 +114,36 @@ asio::awaitable<std::optional<Leftover>> HalfMadeFinder::judge(Guest guest) {
     }
     // What is left of a machine that was being destroyed has lost its tags, so that no list shows it,
     // whatever else it still has.
-    const bool is_remains = *died && look.config.lock() == kDestroyedLock;
+    const bool is_remains = died && look.config.lock() == kDestroyedLock;
     const bool is_marked =
         !is_remains && (parse_mark(look.config.option("description")) || !look.config.system_uuid().empty());
     if (is_marked || !is_left_behind(look.config.lock())) co_return std::nullopt;
     Leftover leftover;
     leftover.record.host = guest.node;
     leftover.record.machine_id = std::to_string(guest.vmid);
-    leftover.message = half_made_text(look, *died);
-    leftover.is_certain = *died;
+    leftover.message = half_made_text(look, died);
+    leftover.is_certain = died;
     co_return leftover;
 }
 
-asio::awaitable<std::optional<bool>> HalfMadeFinder::died_in_our_hands(Guest guest) {
+asio::awaitable<HalfMadeFinder::Maker> HalfMadeFinder::maker_of(Guest guest) {
     if (guest.lock == "clone") {
         bool is_at_work = false;
         if (settings_.spec.template_) is_at_work = co_await cloner_.is_cloning(guest.node);
-        if (is_at_work) co_return std::nullopt;
-        co_return false;
+        co_return is_at_work ? Maker::ours_at_work : Maker::unknown;
     }
     const auto tasks = co_await client_.read(get_last_tasks(guest.node, guest.vmid));
     for (const auto* entry : objects_of(tasks)) {
         const auto task = parse_upid(text_of(*entry, "upid"));
         if (!task || !may_leave_lock(task->type, guest.lock)) continue;
+        const bool is_ours = task->user == client_.user();
         const auto status = text_of(*entry, "status");
-        if (status == kRunning || status.empty()) co_return std::nullopt;
+        if (status == kRunning || status.empty())
+            co_return is_ours ? Maker::ours_at_work : Maker::others_at_work;
         // What succeeded, or cleaned up behind itself, left no lock.
-        co_return task->user == client_.user() && status != "OK";
+        co_return is_ours&& status != "OK" ? Maker::ours_died : Maker::unknown;
     }
-    co_return false;
+    co_return Maker::unknown;
 }
 
 }  // namespace providers::proxmox

@@ -27,12 +27,12 @@ public:
     asio::awaitable<Leftovers> find();
 
 private:
-    asio::awaitable<std::optional<Leftover>> judge(Guest guest);
+    enum class Maker { ours_at_work, others_at_work, ours_died, unknown };
+    asio::awaitable<std::optional<Leftover>> judge(Guest guest, Maker maker);
     // On one host: what is in no resource pool yet, where the token has rights on nothing else.
     asio::awaitable<std::vector<Leftover>> find_hidden(std::string host, ClusterView::StatePointer state);
-    // The last task that made something of that ID was ours and ended otherwise than well; nullopt: it is
-    // still at work.
-    asio::awaitable<std::optional<bool>> died_in_our_hands(Guest guest);
+    // Whose the last task was that made something of that ID, and whether it is still at work.
+    asio::awaitable<Maker> maker_of(Guest guest);
 
     const Settings& settings_;
     Client& client_;

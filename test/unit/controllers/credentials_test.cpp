@@ -379,6 +379,10 @@ TEST_CASE("a deleted provider waits while it cannot be looked at what it leaves,
         world.script.leftovers.unseen = {"VM 4712 on pve2 (no answer)"};
         what = "VM 4712 on pve2 (no answer)";
     }
+    SECTION("a VM that a task still makes") {
+        world.script.leftovers.under_way = {"VM 4713 on pve1, which a task is still making"};
+        what = "VM 4713 on pve1, which a task is still making";
+    }
     SECTION("its Secret is gone") {
         world.server.remove<api::Secret>(kToken);
         what = "Secret default/token";
