@@ -55,6 +55,13 @@ soak: build ## Live through weeks of virtual time: with obstacles that come and 
 	$(BUILD)/bin/simulation --soak --seeds 1 --minutes 10080
 	KUBENODESMITH_WHOLE_WEEKS=1 $(BUILD)/bin/weeks-of-disruption
 
+.PHONY: judges
+judges: build ## Run in full what make test samples: the scheduler on 240 workloads, 20 real kubelets, 500 seeds
+	KUBENODESMITH_WORKLOADS=240 ctest --test-dir $(BUILD) --output-on-failure -R component-scheduling
+	REAL_KUBELETS=20 ctest --test-dir $(BUILD) --output-on-failure -R e2e-real_kubelets
+	$(BUILD)/bin/simulation --seeds 250
+	$(BUILD)/bin/simulation --of-users --seeds 250
+
 .PHONY: bench
 bench: build ## Run the benchmarks at small sizes and write one table of them (build/bench.md)
 	@$(PYTHON) bench/table.py --bin $(BUILD)/bin

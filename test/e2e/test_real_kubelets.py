@@ -15,7 +15,8 @@ from cluster import free_ports
 from pki import openssl
 from stack import USER, Stack, is_true, read_log, running_pods, wait_for, wait_until
 
-MACHINES = int(os.environ.get("REAL_KUBELETS") or 20)
+# Each takes 20 s of processor time; `make judges` runs 20 of them.
+MACHINES = int(os.environ.get("REAL_KUBELETS") or 6)
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 CLIENT, SERVING = "kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"
 CONTROLLER_MANAGER = "system:serviceaccount:kube-system:certificate-controller"
