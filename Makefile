@@ -102,10 +102,12 @@ clean: ## Remove the C++ build trees; ALL=1 also the control plane binaries, Go 
 
 ##@ Try it
 
+# The tests need more: a second, older control plane, kubeadm, helm and kubelets.
+SHOWN := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok testnode
 .PHONY: programs
 programs: packages python
 	@[[ -f build/release/build.ninja ]] || cmake --preset release
-	@hack/with_controlplane.sh cmake --build --preset release --parallel $(JOBS) --target kubenodesmith proxmox-simulator
+	@CONTROLPLANE_PROGRAMS="$(SHOWN)" hack/with_controlplane.sh cmake --build --preset release --parallel $(JOBS) --target kubenodesmith proxmox-simulator
 
 .PHONY: demo
 demo: programs ## Show the main job on a real control plane and a simulated Proxmox (KEEP=1 leaves it running)
