@@ -1,4 +1,4 @@
-// Sources of the data that a machine boots with. A backend calls them only when it needs the data, and takes
+// Sources of the data that a machine boots with. A backend calls them only when it needs the data. It takes
 // the kinds of data that it can deliver to a machine.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 
 class ServedBootData;
 
-// BootImageSource makes the boot data of a placed machine. Only the backend's call makes them.
+// BootImageSource makes the boot data of a placed machine, and does so only when the backend asks for them.
 class BootImageSource : public base::Interface {
 public:
     // Returns the bytes of a NoCloud ISO 9660 image. They contain a secret.

@@ -31,8 +31,8 @@ using AdoptResult = std::variant<Adopted, NotAdopted>;
 class Adopter : public base::Interface {
 public:
     // Writes the mark of `identity` into the machine called `identity.claim_name`. The name must be unique,
-    // and the machine must have the provider's tag and the UUID of `identity`, which its Node reports. May be
-    // called again. Throws ProviderError.
+    // and the machine must have the provider's tag. It must also have the UUID of `identity`, which its Node
+    // reports. May be called again. Throws ProviderError.
     virtual asio::awaitable<AdoptResult> adopt(MachineIdentity identity) = 0;
 };
 
@@ -73,8 +73,8 @@ struct Leftovers {
 };
 
 // LeftoverFinder finds machines whose creation died half-way. They have no mark yet, so list() omits them and
-// the operator must not touch them. They still use resources, so a person should know of them. Only some
-// backends can find them.
+// the operator must not touch them. They still use resources, so a person should know of them. Some backends
+// implement it.
 class LeftoverFinder : public base::Interface {
 public:
     // Returns only leftovers that nobody works on any longer. Throws ProviderError.

@@ -17,8 +17,8 @@ inline constexpr const char* kAllHosts = "*";
 struct Health {
     bool credentials_ok = false;
     bool reachable = false;
-    std::string reason;   // CamelCase: Unreachable, AuthenticationFailed, MissingPrivileges,
-                          // TLSVerificationFailed, NoQuorum, OtherCluster; empty: healthy
+    std::string reason;   // CamelCase; empty: healthy. Unreachable, NoQuorum, OtherCluster,
+                          // AuthenticationFailed, MissingPrivileges, TLSVerificationFailed
     std::string message;  // says what is wrong and how to correct it
     std::string version;
     // The cluster that answers, even if it is refused as another cluster. Its name is empty if it is not

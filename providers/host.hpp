@@ -15,8 +15,7 @@ namespace providers {
 
 // HostStage says how far a claim's use of the host has come.
 enum class HostStage {
-    other,  // when written: the host is examined before its next use; when read: any stage that does not
-            // concern the backend
+    other,  // written: to be examined before its next use; read: irrelevant for the backend
     reserved,
     powering_on,
     joining,
@@ -86,7 +85,7 @@ struct Host {
     std::string node_name;    // empty: the host's name
     std::int32_t priority = 0;
     bool is_in_maintenance = false;
-    bool is_given = false;  // may be used although it is on, whoever turned it on
+    bool is_given = false;  // may be used although it is on
     std::vector<std::string> quirks;
 
     // The known state.

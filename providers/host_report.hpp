@@ -47,8 +47,7 @@ struct LockReport {
 struct HostReport {
     bool reachable = false;
     bool authenticated = false;
-    std::string reason;   // CamelCase, set if something is wrong: Unreachable, Unauthorized, LicenseRequired,
-                          // ...
+    std::string reason;   // CamelCase, if something is wrong: Unreachable, Unauthorized, LicenseRequired, ...
     std::string message;  // says what is wrong and how to correct it
     base::Duration retry_after{};  // time until a failed examination is worth repeating; 0: usual interval
     std::string power_state;       // as the BMC reports it; empty if unknown

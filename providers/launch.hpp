@@ -25,8 +25,7 @@ struct MachineSpec {
     MachineIdentity identity;
     std::string name;  // machine name; also the Node's name if we render the join data
     std::int64_t cpu_cores = 0;
-    std::int64_t memory_mib = 0;           // capacity that the node should offer; the backend adds its
-                                           // overhead
+    std::int64_t memory_mib = 0;           // offered by the node; the backend adds its overhead
     std::string zone;                      // preferred zone; empty: any
     std::string architecture;              // architecture of its image: amd64, arm64; empty: any
     MachineRecord record;                  // as recorded in the claim so far
@@ -34,8 +33,7 @@ struct MachineSpec {
     // Recent failures of the provider's machines by host. Hosts with the fewest failures are preferred.
     std::map<std::string, int> recent_failures;
     std::vector<Reservation> reservations;
-    std::vector<std::string> taken_ids;  // IDs of other providers' machines on the same cluster, visible or
-                                         // not
+    std::vector<std::string> taken_ids;  // other providers' machines on the same cluster, visible or not
     std::string last_placed_host;        // used for round robin
     // MAC addresses by interface name (net0), for interfaces that need an address known before the start.
     std::map<std::string, std::string> mac_addresses;

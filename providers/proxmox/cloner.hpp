@@ -48,7 +48,7 @@ private:
     CloneSlots slots_;
     base::Clock& clock_;
     // Time when linking to these disks was last refused. The disks are the key, because a template that moves
-    // to another storage has other disks, and so has a new template with the same VMID.
+    // to another storage has other disks. A new template with the same VMID also has other disks.
     std::map<std::string, base::TimePoint> cannot_link_;
 };
 

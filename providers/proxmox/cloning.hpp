@@ -34,8 +34,7 @@ bool is_link_refusal(const ProxmoxError& error);
 struct BootPlace {
     std::string image;                        // volume of our uploaded image; empty: none
     std::string url;                          // URL that the guest fetches from; empty: none
-    std::optional<GuestSettings> cloud_init;  // settings for Proxmox' own drive; nullopt: the template's
-                                              // drive is kept
+    std::optional<GuestSettings> cloud_init;  // settings for Proxmox' own drive; nullopt: keep the template's
 };
 // Returns the parameters of PUT .../config for the clone `config`: size, tags, UUID, the user's options, and
 // the boot data's place. The description is not among them: Proxmox writes options one by one in its own

@@ -49,7 +49,7 @@ EnsureDecision after_failure(const std::string& type, const TaskStatus& task) {
         return fail_of("CreateFailed", "creating the VM failed: " + why, task);
     }
     if (type == "qmclone") {
-        // An earlier request of ours may have been executed after all, or somebody else took the ID.
+        // Our earlier request may have been executed after all, or somebody else took the ID.
         if (kind == ErrorKind::exists) return decide(EnsureStep::look);
         return fail_of("CloneFailed", "cloning the template failed: " + why, task);
     }

@@ -107,7 +107,7 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         }
         if (unanswered) co_return co_await without_host(std::move(spec), *unanswered);
         decision = co_await decide(spec, seen, image_uploaded);
-        // Cloning to this ID again would fail again, whoever has it.
+        // Cloning to this ID would fail again.
         if (!taken.empty() && decision.step == EnsureStep::create)
             co_return co_await resolve_taken_id(std::move(spec), std::move(taken));
     }

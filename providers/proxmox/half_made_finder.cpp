@@ -114,7 +114,7 @@ asio::awaitable<std::optional<Leftover>> HalfMadeFinder::judge(Guest guest, Make
         if (error.kind != ErrorKind::not_found && error.kind != ErrorKind::permission) throw;
         co_return std::nullopt;
     }
-    // A machine whose removal died has lost its tags. No list shows it, whatever else is left of it.
+    // A machine whose removal died has lost its tags, so no list shows it.
     const bool is_remains = died && look.config.lock() == kDestroyedLock;
     const bool is_marked =
         !is_remains && (parse_mark(look.config.option("description")) || !look.config.system_uuid().empty());

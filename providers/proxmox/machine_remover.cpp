@@ -34,7 +34,7 @@ std::string hanging_text(const std::string& upid) {
            "answer; see the host's log. It ends at the latest when the host is restarted";
 }
 
-// Reports whether the VM has a lock whose maker is unknown. A task of ours may hold it if its UPID was lost.
+// Reports whether the VM has a lock whose maker is unknown. Our own task may hold it if its UPID was lost.
 bool is_in_unknown_hands(const RemoveObservation& seen) {
     if (seen.look.presence != Presence::present) return false;
     const bool is_half_made = seen.look.ownership == Ownership::half_made && !seen.is_own_creation;

@@ -69,8 +69,7 @@ private:
     // failed.
     GrowingPauses repeats_;
     std::set<std::string> shut_down_;  // SMBIOS UUIDs of machines that this process asked to shut down
-    // SMBIOS UUIDs of machines that an unrecorded task may be working on, as an answer was lost or a lock is
-    // held.
+    // SMBIOS UUIDs of machines with a possible unrecorded task, as an answer was lost or a lock is held.
     std::set<std::string> unsure_;
 };
 

@@ -16,8 +16,7 @@ enum class RemoveStep {
     shut_down,
     stop,  // it did not shut down, or never started completely
     destroy,
-    set_aside,  // off and kept: it must not start with its host, and a tag excludes it from committed
-                // capacity
+    set_aside,  // off and kept: tagged as without committed capacity, and not started with its host
     stopped,    // off and set aside
     gone,
     blocked,  // a person must act, or the host must come back

@@ -96,8 +96,8 @@ asio::awaitable<std::vector<Machine>> RedfishProvider::list() {
     co_return machines;
 }
 
-// Returns the machine. If its host names no owner but is on with the claim's identity, the host's object was
-// restored from an older backup. Then the claim takes its host again.
+// Returns the machine. A host without an owner that is on with the claim's identity was restored from an
+// older backup. Then the claim takes its host again.
 asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity identity, MachineRecord record) {
     if (record.machine_id.empty()) co_return std::nullopt;
     const auto host = co_await binding_.read(record.machine_id);

@@ -51,8 +51,7 @@ struct StorageState {
     bool keeps_files = false;    // disks are files, which have several formats
     std::int64_t total_mib = 0;  // 0: size not visible
     std::int64_t used_mib = 0;
-    bool takes_imports = false;  // accepts files that disks are made from; content type import exists since
-                                 // 8.2
+    bool takes_imports = false;  // accepts files that disks are made from (since 8.2)
 
     // Returns a unique key. Local storages of several hosts may share a name.
     std::string key() const { return is_shared ? name : name + " on " + node; }

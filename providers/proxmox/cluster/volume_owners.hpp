@@ -1,6 +1,6 @@
-// Finds the VMIDs that own volumes, including VMIDs without a VM. Examples are kept disks of an old VM,
-// volumes of a CSI plugin, and disks of another cluster on the same storage. Proxmox omits what the token may
-// not see, so an ID may own hidden volumes. Therefore no removal depends on this.
+// Finds the VMIDs that own volumes, including VMIDs without a VM. Such volumes are kept disks of an old VM,
+// volumes of a CSI plugin, or disks of another cluster. Proxmox omits what the token may not see, so an ID
+// may own hidden volumes. Therefore no removal depends on this.
 #pragma once
 
 #include <map>

@@ -15,8 +15,7 @@ namespace providers::proxmox {
 // somebody else.
 struct MadeVolumes {
     std::set<std::string> volumes;  // volume IDs
-    std::set<std::string> drives;   // drives whose disks were made with the VM, whatever names Proxmox gave
-                                    // them
+    std::set<std::string> drives;   // drives whose disks were made with the VM, under any names
     bool operator==(const MadeVolumes&) const = default;
 };
 

@@ -29,9 +29,9 @@ struct Settings {
     base::FormFields vm_options;  // values by name, encoded for Proxmox' forms
 
     const std::string& managed_tag() const { return spec.managedNodeTag; }
-    // Reports whether a second change must complete a new machine and record its volumes. That is the case
-    // with tags that cannot be set at creation, with a template's tags, or with disks that Proxmox names. A
-    // right on the resource pool does not allow tagging a VM that is not yet in it.
+    // Reports whether a second change must complete a new machine and record its volumes. The reason is a
+    // template's tags, disks that Proxmox names, or a resource pool. A right on the pool does not allow
+    // tagging a VM that is not yet in it.
     bool are_finished_later() const;
     // Returns the storage for boot images; empty: any storage that accepts them.
     std::string image_storage() const { return spec.cloudInit ? spec.cloudInit->isoStorage : std::string(); }

@@ -21,7 +21,7 @@ std::int64_t vmid_of(const std::string& machine_id);
 IDRange parse_next_id_range(std::string_view next_id);
 
 // Returns a free VMID in the range; nullopt: all are taken. If the range is ours alone, the search starts at
-// a point derived from the machine, so that IDs are not reused immediately. Otherwise it starts at the lower
+// a point derived from the machine. IDs are then not reused immediately. Otherwise it starts at the lower
 // end, as in Proxmox. It never chooses 9999.
 std::optional<std::int64_t> choose_id(const IDRange& range, const std::set<std::int64_t>& taken,
                                       const std::string& system_uuid, bool range_is_ours);

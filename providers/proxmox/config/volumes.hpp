@@ -31,7 +31,7 @@ struct VolumeUse {
 
 // Returns every volume with a VMID in its name that the VM's options contain, from GET
 // /nodes/{node}/qemu/{vmid}/pending. This includes pending additions and removals, which Proxmox frees as
-// well. Disks used as a CD-ROM are excluded, as Proxmox keeps them; drives of its own cloud-init are
+// well. Disks used as a CD-ROM are excluded, as Proxmox keeps them; drives of Proxmox' cloud-init are
 // included.
 std::vector<VolumeUse> volume_uses(const boost::json::value& pending);
 std::vector<VolumeUse> volume_uses(const VmConfig& config);

@@ -24,8 +24,8 @@ public:
     // Takes one step and reports its result in `health`. Call it only after a look found that the cluster
     // works. Throws FencedError.
     asio::awaitable<void> tend(Health& health);
-    // Takes one step towards removing all templates; afterwards none is made. Returns what is left and why,
-    // or an empty text. Throws ProxmoxError, FencedError.
+    // Takes one step towards removing all templates; afterwards no template is made. Returns what is left and
+    // why, or an empty text. Throws ProxmoxError, FencedError.
     asio::awaitable<std::string> remove_all();
 
 private:

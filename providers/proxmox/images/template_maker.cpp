@@ -171,7 +171,7 @@ asio::awaitable<std::optional<TemplateMaker::Step>> TemplateMaker::find_task(
 }
 
 // Returns VMIDs from the tasks that created them, as they have the ID from the start. For about 10 s the list
-// shows a new VM as "VM 1397", or with the name of the VM that had its ID before.
+// shows a new VM as "VM 1397", or with another VM's name. That VM had the ID before.
 asio::awaitable<std::set<std::int64_t>> TemplateMaker::created_by_us(std::string host) {
     std::set<std::int64_t> ids;
     const auto tasks = co_await client_.read(get_last_creations(host));

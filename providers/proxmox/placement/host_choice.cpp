@@ -78,7 +78,7 @@ std::string obstacle(const HostRoom& room, const Demand& demand) {
     return {};
 }
 
-// Reports whether the machine will never fit on the host, whatever else changes.
+// Reports whether the machine can never fit on the host.
 bool is_never_fit(const Settings& settings, const HostRoom& room, const Demand& demand) {
     if (!exclusion(settings, room.host->name).empty()) return true;
     // The size of a host that is off is unknown.

@@ -17,8 +17,7 @@ namespace {
 constexpr base::Duration kPlacementAge = std::chrono::seconds{5};
 constexpr base::Duration kOfferingsAge = std::chrono::seconds{10};
 constexpr base::Duration kBridgesAge = std::chrono::minutes{10};
-constexpr base::Duration kMissingBridgeAge = std::chrono::seconds{30};  // somebody may be creating it right
-                                                                        // now
+constexpr base::Duration kMissingBridgeAge = std::chrono::seconds{30};  // somebody may be creating it
 constexpr base::Duration kBootFlagAge = std::chrono::minutes{15};
 constexpr int kBootFlagsPerCall = 4;
 

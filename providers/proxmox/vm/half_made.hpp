@@ -16,8 +16,8 @@ bool began_creation(const std::string& upid, const std::string& user, std::int64
 // Reports whether the lock is that of a creation or a clone.
 bool is_creation_lock(const std::string& lock);
 
-// Returns commands that unlock and remove the VM. Commands that show its owner come first, as nobody should
-// destroy a VM by its number alone.
+// Returns commands that unlock and remove the VM. Commands that show its owner come first, as a number alone
+// does not identify a VM.
 std::string unlock_and_destroy(const std::string& host, std::int64_t vmid);
 
 // Returns what a person must do, as no API token can remove a lock or a locked VM. `is_ours` is true if it is

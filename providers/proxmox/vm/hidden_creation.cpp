@@ -11,7 +11,7 @@ namespace {
 // Text of qmcreate, followed by the cause (PVE::API2::Qemu, create_vm).
 constexpr std::string_view kNotRemoved = "failed to remove config file";
 
-// Reports whether the failed task left its VM. A worker cleans up unless it died or could not write any more;
+// Reports whether the failed task left its VM. A worker cleans up unless it died or could no longer write;
 // its log shows the latter.
 asio::awaitable<bool> left_its_vm(Client& client, Tasks& tasks, Upid task) {
     const auto status = co_await tasks.status(task.text);

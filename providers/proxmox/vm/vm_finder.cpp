@@ -9,7 +9,7 @@ namespace providers::proxmox {
 
 namespace {
 
-// During this time a guest with our tag but no mark may be adopted, and one that is off may be configured.
+// A guest with our tag but no mark may be adopted during this time. One that is off may be configured.
 constexpr base::Duration kUnsettledAge = std::chrono::minutes{10};
 
 }  // namespace

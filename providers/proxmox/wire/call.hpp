@@ -80,8 +80,8 @@ Call start_vm(const std::string& host, std::int64_t vmid);
 Call shut_down_vm(const std::string& host, std::int64_t vmid);
 // Stops the VM immediately. It overrules a running shutdown (PVE 8.2).
 Call stop_vm(const std::string& host, std::int64_t vmid);
-// Destroys the VM with those disks of its configuration that have its VMID in their names. An option of this
-// call would free every volume of that VMID, whoever made it; we do not set it.
+// Destroys the VM with those disks of its configuration that have its VMID in their names. We do not set the
+// option that would free every volume of that VMID, including volumes of others.
 Call destroy_vm(const std::string& host, std::int64_t vmid);
 Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,
                 std::string content);

@@ -1,6 +1,6 @@
 // Carries calls to a Proxmox cluster: authentication, failover between endpoints, limits per host, metrics
-// and the fence. It also proves that the cluster is the right one, as an endpoint may lead to another cluster
-// at any time, through DNS or a load balancer.
+// and the fence. It also proves that the cluster is the right one. DNS or a load balancer may lead an
+// endpoint to another cluster at any time.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,4 +1,4 @@
-// The part of Client that proves which cluster an endpoint belongs to, before it is used and before any
+// The part of Client that proves which cluster an endpoint belongs to. The proof precedes each use and each
 // conclusion from its answers.
 #include "providers/proxmox/wire/answer.hpp"
 #include "providers/proxmox/wire/client.hpp"

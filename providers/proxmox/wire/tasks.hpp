@@ -51,8 +51,8 @@ private:
         std::optional<base::TimePoint> last_stopped;
     };
     std::map<std::string, Asked> asked_;  // running tasks
-    // By type and host: a little less than the duration of the last such task. Frequent polls before that are
-    // useless.
+    // Key: type and host. The value is a little less than the duration of the last such task, as earlier
+    // polls are useless.
     std::map<std::string, base::Duration> typical_;
 };
 

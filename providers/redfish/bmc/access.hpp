@@ -56,8 +56,7 @@ struct Access {
     std::string session;  // its target
     bool sends_context = true;
     bool is_proven = false;         // the credentials were accepted before
-    bool is_basic_refused = false;  // refused although they were or may have been right: this BMC only
-                                    // accepts sessions
+    bool is_basic_refused = false;  // refused though perhaps right: this BMC only accepts sessions
     bool is_service_read = false;   // SessionService was read, as far as Basic may read it
     int refusals = 0;               // consecutive
     std::optional<base::TimePoint> doubted_until;  // end of the pause before the next try

@@ -76,7 +76,7 @@ public:
     bool has_session() const { return !access_->token.empty() && !access_->session.empty(); }
     // Reports whether other hosts of this BMC use the same session.
     bool shares_session() const { return access_.use_count() > 2; }
-    // Masks this text in later error messages. Only the last of many such texts are kept.
+    // Masks this text in later error messages. If there are many such texts, the oldest are dropped.
     void hide(std::string text);
     // Ends our session and ignores failures.
     asio::awaitable<void> log_out();

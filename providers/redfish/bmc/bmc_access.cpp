@@ -170,8 +170,8 @@ base::HttpRequest Bmc::with_password(base::HttpRequest request) const {
     return request;
 }
 
-// Reports whether Basic is only a fallback. As far as known, this BMC wants sessions, so a refusal of Basic
-// does not disprove the password.
+// Reports whether Basic is only a fallback. This BMC seems to want sessions, so a refusal of Basic does not
+// disprove the password.
 bool Bmc::is_basic_a_guess() const {
     return access_->way != Way::basic;
 }
@@ -233,7 +233,7 @@ asio::awaitable<base::HttpResponse> Bmc::authorized_in_turn(const std::string& t
             co_return response;
         }
         // A request refused with 401 had no effect. If the session is valid, the 401 concerns the resource.
-        // That is likely if it happened before or the session is new, unless the session has ended.
+        // It probably does if that happened before or the session is new.
         const bool is_likely = access_->forbidden.contains(request.target) || tries > 0;
         bool is_about_resource = false;
         if (is_likely && access_->token == token) is_about_resource = co_await is_session_good();

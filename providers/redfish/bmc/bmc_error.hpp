@@ -1,5 +1,5 @@
 // Types for a BMC's refusals. Redfish reports them by HTTP status and by the MessageIds of extended
-// information (DSP0266, clause "Error responses"). Only the last component of a MessageId counts
+// information (DSP0266, clause "Error responses"). The code compares the last component of a MessageId
 // ("IDRAC.2.8.SYS518", "Base.1.18.GeneralError"), as the versions of registries vary.
 #pragma once
 

@@ -13,13 +13,11 @@ namespace providers::redfish {
 
 // Deviations for spec.quirks, which the BMC does not show by itself.
 namespace quirks {
-inline constexpr std::string_view kFullBoot = "fullBoot";              // send the mode even if it is not
-                                                                       // reported
+inline constexpr std::string_view kFullBoot = "fullBoot";              // send the mode even if not reported
 inline constexpr std::string_view kMinimalBoot = "minimalBoot";        // send only target and enabled first
 inline constexpr std::string_view kSettingsObject = "settingsObject";  // send boot settings there first
 inline constexpr std::string_view kUsbCd = "usbCd";                    // virtual media boots as UsbCd
-inline constexpr std::string_view kCd = "cd";                          // virtual media boots as Cd, whatever
-                                                                       // the vendor
+inline constexpr std::string_view kCd = "cd";                          // virtual media boots as Cd
 inline constexpr std::string_view kPatchMedia = "patchMedia";          // insert media by PATCH first
 inline constexpr std::string_view kBasicAuth = "basicAuth";            // use no sessions
 }  // namespace quirks
@@ -41,8 +39,8 @@ struct BootWish {
 };
 // Returns this BMC's name of the target: Supermicro boots virtual CDs as UsbCd.
 std::string boot_target(const BootWish& wish, const System& system, const Quirks& quirks);
-// Idrac identifies an old iDRAC. Such an iDRAC boots its physical drive from Cd, and virtual media only with
-// its own means, unless the quirk `cd` denies this. `firmware` and `model` are from its Manager; empty:
+// Idrac identifies an old iDRAC. It boots its physical drive from Cd, and virtual media only with its own
+// means. The quirk `cd` states that this iDRAC does not. `firmware` and `model` are from its Manager; empty:
 // unknown.
 struct Idrac {
     std::string firmware;

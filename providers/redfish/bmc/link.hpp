@@ -8,8 +8,8 @@
 
 namespace providers::redfish {
 
-// Origin says which links are allowed. Redirects may only lead to the origin itself. Of other absolute links
-// only the path is used, as BMCs put internal names into the Location of tasks and sessions.
+// Origin says which links are allowed. Redirects may only lead to the origin itself. For other absolute links
+// the path alone is used, as BMCs put internal names into the Location of tasks and sessions.
 enum class Origin { same, any };
 // Returns the request target of a link ("/redfish/v1/Systems/1") seen on `origin`. nullopt: it is no link, or
 // leads elsewhere.

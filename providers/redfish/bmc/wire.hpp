@@ -13,8 +13,8 @@
 
 namespace providers::redfish {
 
-// Effect is what a request may change: nothing, our own session, or the host. Only the leader may change the
-// host.
+// Effect is what a request may change: nothing, our own session, or the host. The host may be changed only by
+// the leader.
 enum class Effect { none, session, host };
 
 struct WireOptions {

@@ -36,7 +36,7 @@ public:
     // Records that the claim turned the host on. May fail if others write at the same time.
     asio::awaitable<void> note_woken(MachineIdentity identity, std::string name);
     // Begins to take the host out of service. If it never became a Node, this counts as a failure with a
-    // growing pause. Once the host is off, only somebody else can turn it on, so a host that is powering off
+    // growing pause. Once the host is off, only somebody else can turn it on. So a host that is powering off
     // and not woken was off. `is_woken`: the claim turned it on, even if its use does not say so yet. Returns
     // nullopt like take().
     asio::awaitable<std::optional<Host>> retire(Host host, bool is_off, bool is_woken);

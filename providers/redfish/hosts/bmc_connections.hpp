@@ -85,7 +85,7 @@ private:
     Traffic traffic_;
     std::map<std::string, std::shared_ptr<Station>> stations_;
     std::map<std::string, std::shared_ptr<Account>> accounts_;  // by version of the Secret
-    // By the BMC's URL, user and password.
+    // Key: the BMC's URL, user and password.
     std::map<std::tuple<std::string, std::string, std::string>, std::shared_ptr<Access>> accesses_;
 };
 

@@ -74,8 +74,8 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
     co_await station->hardware.set_boot(std::move(system), std::move(wish));
 }
 
-// Reports whether a slot's medium may be ours, by what the slot shows, which may be nothing. Not every caller
-// knows the claim's name, so it matches any.
+// Reports whether a slot's medium may be ours, by what the slot shows, which may be nothing. Some callers do
+// not know the claim's name, so it matches any.
 bool BootPreparation::is_ours(const Host& host, const MediaSlot& slot) const {
     const auto marker = std::string(1, '\x01');
     const auto wanted = render_url(settings_.spec.boot.imageURL, host, marker);

@@ -1,5 +1,5 @@
-// BootPreparation makes a host boot as its provider is configured. Whoever gives the host back must undo it;
-// otherwise the next boot would use our image, whoever owns the host.
+// BootPreparation makes a host boot as its provider is configured. It must be undone when the host is given
+// back. Otherwise the next boot would use our image, even for another owner.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

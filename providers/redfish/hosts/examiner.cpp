@@ -156,7 +156,7 @@ asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station>
         // A claim that has taken the host meanwhile prepares it for itself.
         const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);
         if (!fresh || fresh->use.owner) co_return;
-        // If others may be using the host, only known remains of ours are undone.
+        // If others may be using the host, only our own known remains are undone.
         const bool is_quiet = system.power == PowerState::off && !host.is_in_maintenance;
         const bool may_undo = station->is_undo_due || is_quiet;
         if (!may_undo) co_return;

@@ -1,5 +1,5 @@
-// One host's system behind its BMC. It reads the system and makes single requests. Only a later observation
-// proves success, never the status of an answer.
+// One host's system behind its BMC. It reads the system and makes single requests. A later observation proves
+// success; the status of an answer does not.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -87,7 +87,7 @@ public:
 
     // Sets the override and reads it back. Throws if the BMC accepts no form of it.
     asio::awaitable<void> set_boot(System system, BootWish wish);
-    // Returns false if the override is still there. That is worth only a message.
+    // Returns false if the override is still there, which is worth only a message.
     asio::awaitable<bool> clear_boot(System system);
     // Does the same, but only for an override that set_boot() may have set.
     asio::awaitable<bool> cancel_boot(System system, BootWish wish);

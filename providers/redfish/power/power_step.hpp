@@ -15,8 +15,7 @@ namespace providers::redfish {
 struct Progress {
     std::optional<base::TimePoint> on_asked;       // first request
     std::optional<base::TimePoint> on_asked_last;  // last request
-    std::optional<base::TimePoint> on_taken;       // the BMC accepted it, directly after it reported the host
-                                                   // as off
+    std::optional<base::TimePoint> on_taken;       // the BMC accepted it after it reported the host as off
     std::optional<base::TimePoint> on_unanswered;  // the same, but the answer was lost
     bool has_been_on = false;                      // seen on or powering on after that
     std::optional<base::TimePoint> off_asked;      // first graceful request, whatever the answer

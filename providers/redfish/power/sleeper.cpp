@@ -83,8 +83,8 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
     co_return co_await visit(std::move(command), *host);
 }
 
-// Undoes the preparation of a boot. We did not turn the host on, but the next boot must not use our image,
-// whoever starts it. If the BMC does not answer now, this is done when it does.
+// Undoes the preparation of a boot. We did not turn the host on, but its next boot must not use our image. If
+// the BMC does not answer now, this is done when it does.
 asio::awaitable<void> Sleeper::undo_preparation(MachineIdentity identity, Host host) {
     const bool has_preparation = settings_.spec.boot.method != BootMethod::Disk;
     if (!has_preparation && !lock_.is_wanted()) co_return;
@@ -210,7 +210,7 @@ asio::awaitable<RemoveResult> Sleeper::leave_on(Command command, Host host) {
     if (stage == HostStage::wiping)
         co_return blocked("InUseByOthers", what + ", while its drives were being erased: turn it off",
                           kPersonRetry);
-    // Once it was off, whoever turned it on again owns it.
+    // Once it was off, the owner is the one who turned it on again.
     if (stage == HostStage::powering_off) co_return co_await give_back(std::move(host));
     if (!command.in_use)
         co_return blocked("InUseByOthers",

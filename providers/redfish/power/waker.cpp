@@ -308,7 +308,7 @@ asio::awaitable<std::optional<Host>> Waker::enter_powering_on(MachineIdentity id
     co_return std::nullopt;
 }
 
-// Undoes the preparation, so that whoever just turned the host on does not boot our image a second time.
+// Undoes the preparation. Somebody else just turned the host on, and must not boot our image a second time.
 asio::awaitable<void> Waker::undo(Host host, std::shared_ptr<Station> station, System system) {
     if (settings_.spec.boot.method == api::v1alpha1::BootMethod::Disk) co_return;
     std::string outcome = "what was prepared for its boot was undone";
