@@ -207,8 +207,7 @@ inline constexpr std::string_view kMachineDeleted = "MachineDeleted";
 inline constexpr std::string_view kHostUnreachable = "HostUnreachable";  // MachineDeleted, PoweredOff
 inline constexpr std::string_view kRetained = "Retained";                // MachineDeleted
 inline constexpr std::string_view kMarkMismatch = "MarkMismatch";        // MachineDeleted
-inline constexpr std::string_view kAttemptFailed = "AttemptFailed";      // MachineDeleted: removal was
-                                                                         // decided
+inline constexpr std::string_view kAttemptFailed = "AttemptFailed";      // MachineDeleted: will be removed
 inline constexpr std::string_view kNothingLaunched =
     "NothingLaunched";                                           // MachineDeleted: no machine ever existed
 inline constexpr std::string_view kStatedGone = "StatedGone";    // MachineDeleted: stated by the user
@@ -220,8 +219,7 @@ inline constexpr std::string_view kBootDataMissing = "BootDataMissing";  // Laun
 inline constexpr std::string_view kClaimsRefused = "ClaimsRefused";      // Available: by the API server
 inline constexpr std::string_view kRequestRefused = "RequestRefused";    // any: by the API server
 inline constexpr std::string_view kVolumeDetachTimeout = "VolumeDetachTimeout";  // VolumesDetached
-inline constexpr std::string_view kKept = "Kept";                      // MachineDeleted: stopped, kept for a
-                                                                       // look
+inline constexpr std::string_view kKept = "Kept";                      // MachineDeleted: stopped and kept
 inline constexpr std::string_view kLocalVolumes = "LocalVolumes";      // KeptForVolumes
 inline constexpr std::string_view kPaused = "Paused";                  // Launched: ControlPlane.mode
 inline constexpr std::string_view kObserve = "Observe";                // Launched: ControlPlane.mode

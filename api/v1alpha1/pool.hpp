@@ -227,7 +227,7 @@ struct PoolStatus {
     std::optional<SystemReserved> learnedReserved;
     std::optional<LearnedOffer> learnedOffer;
     std::string learnedTemplateHash;     // of the claims behind learnedReserved
-    std::optional<Time> learnedExpires;  // when values that no Node shows are dropped; absent: none are
+    std::optional<Time> learnedExpires;  // drop time of values that no Node shows; absent: Nodes show all
     std::int64_t nextClaimSequence = 1;
     Reserved reserved;
     std::vector<AddressReservation> addresses;
