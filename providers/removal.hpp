@@ -18,7 +18,7 @@ namespace asio = boost::asio;
 using InUseCheck = std::function<asio::awaitable<bool>()>;
 inline constexpr const char* kInUseAfterAll = "the machine is in use after all and left alone";
 
-// RemovalInProgress means: call again after retry_after.
+// RemovalInProgress means that the removal continues: call again after retry_after.
 struct RemovalInProgress {
     std::string message;
     std::string task;

@@ -137,7 +137,8 @@ asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ProxmoxErr
     const auto state = co_await view_.state(kFresh);
     const auto* host = state->find_host(spec.record.host);
     const bool is_off = !host || !host->is_online;
-    // Without a quorum the host could not execute anything, so nothing can appear there later.
+    // The host is not online. Cut off from its cluster it executes nothing, so nothing can appear there
+    // later.
     if (found.presence == Presence::absent && is_off) {
         co_await client_.confirm_quorum();
         spec.record = MachineRecord();

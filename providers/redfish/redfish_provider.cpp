@@ -96,8 +96,8 @@ asio::awaitable<std::vector<Machine>> RedfishProvider::list() {
     co_return machines;
 }
 
-// Returns the machine. A host without an owner that is on with the claim's identity was restored from an
-// older backup. Then the claim takes its host again.
+// Returns the machine. If the host has no owner but runs with the claim's identity, its object was restored
+// from a backup. Then the claim takes its host again.
 asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity identity, MachineRecord record) {
     if (record.machine_id.empty()) co_return std::nullopt;
     const auto host = co_await binding_.read(record.machine_id);

@@ -139,7 +139,8 @@ void need_for_clones(Needs& needs, const Settings& settings, const std::vector<T
         needs.on_vms("VM.Config.CDROM", "to add a cloud-init drive, which the template lacks");
 }
 
-// Adds the rights to let a host download from the network. Proxmox accepts either.
+// Adds the rights to let a host download from the network. Proxmox accepts Sys.AccessNetwork on the host, or
+// Sys.Audit and Sys.Modify on /.
 void need_network_access(Needs& needs, const Permissions& permissions,
                          const std::vector<std::string>& hosts) {
     constexpr const char* kPrivilege = "Sys.AccessNetwork";

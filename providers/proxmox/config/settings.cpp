@@ -125,7 +125,7 @@ Settings make_settings(const ProviderConfig& config) {
     settings.cluster_name = config.backend_cluster.name;
     settings.spec = spec_of(config);
     check_template(settings.spec);
-    // The name finds templates of an image the same way as templates made by a person.
+    // With this name, templates of an image are found like templates that a person made.
     if (auto& wish = settings.spec.template_; wish && wish->image)
         wish->name = image_template_name(settings.cluster_id, settings.provider_uid, *wish);
     check_tag(settings.spec.managedNodeTag);

@@ -1,5 +1,5 @@
-// Removes unused templates made from images, and the downloaded files behind them. Each object's own data
-// must prove that it is ours.
+// Removes unused templates made from images, and the files that were downloaded for them. A template's mark
+// or a file's name must prove that it is ours.
 #pragma once
 
 #include <map>

@@ -87,7 +87,7 @@ asio::awaitable<std::string> Client::name_at(Endpoint& endpoint) {
     co_return std::string();
 }
 
-// Running calls may hold answers of the other cluster until they end.
+// Throws for a while after another cluster has answered. Running calls may hold its answers until they end.
 asio::awaitable<void> Client::confirm_cluster() {
     if (misled_ && environment_.clock.now() - misled_->at < kMisledFor) throw misled_->error;
     for (auto& endpoint : endpoints_)
@@ -117,8 +117,8 @@ asio::awaitable<bool> Client::has_quorum(Endpoint& endpoint) {
     co_return true;
 }
 
-// Throws unless an endpoint proves quorum. An endpoint that no longer answers proves nothing, so another one
-// must.
+// Asks every endpoint whose later answers lack a proof of quorum. An endpoint that no longer answers proves
+// nothing, so another one must.
 asio::awaitable<void> Client::confirm_quorum() {
     std::exception_ptr silence;
     bool is_any_quorate = false;

@@ -15,9 +15,9 @@ namespace {
 constexpr base::Duration kShortestPoll = std::chrono::milliseconds{500};
 constexpr base::Duration kLongestPoll = std::chrono::seconds{3};
 constexpr base::Duration kNews = std::chrono::minutes{1};
-// Limit of the wait for a task that is expected to run longer; it may still fail early.
+// Longest pause between polls before a task's expected end, as it may fail early.
 constexpr base::Duration kBeforeEnd = std::chrono::seconds{10};
-// Age of tasks that nobody polls any longer.
+// A task is forgotten this long after its first poll.
 constexpr base::Duration kForgotten = std::chrono::hours{24};
 // A stopped task ends after 5 s, or it ignores the request.
 constexpr base::Duration kDefies = std::chrono::seconds{30};

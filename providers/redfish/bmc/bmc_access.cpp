@@ -366,7 +366,7 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
 // Reconsiders a BMC that refused a login before another BMC accepted the account. Its sessions may be
 // switched off.
 asio::awaitable<void> Bmc::reconsider_sessions() {
-    // Credentials that it accepted before are wrong now. Otherwise each process would cause one more refusal.
+    // Credentials that it accepted before are wrong now, and each process would cause one more refusal.
     if (access_->is_proven) co_return;
     const bool are_off = co_await are_sessions_switched_off();
     if (!are_off) co_return;
@@ -382,7 +382,7 @@ asio::awaitable<bool> Bmc::are_sessions_switched_off() {
     const bool is_spared = account_->bmcs > 1 && !account_->is_proven;
     const bool is_known =
         access_->is_service_read || access_->way == Way::session || access_->is_basic_refused;
-    // This counts the refused login as well.
+    // The two refusals are the last login and this read.
     const bool is_one_too_many = access_->is_proven && access_->refusals + 2 > kMostDoubts;
     const auto service = co_await root();
     const auto target = target_of(link_at(service, "SessionService"), wire_.origin(), Origin::any);
