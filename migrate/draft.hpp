@@ -32,7 +32,7 @@ struct Draft {
 // if requested, with their values in plain text.
 std::string yaml_of(const Draft& draft, bool with_secrets);
 
-// Returns instructions to make a Secret that yaml_of omitted. They have its keys, not its values.
+// Returns instructions to make a Secret that yaml_of omitted. They contain its keys, but not its values.
 std::string instruction_for(const Draft& draft, const std::string& namespace_, const std::string& name);
 
 }  // namespace kubenodesmith::migrate

@@ -39,7 +39,7 @@ struct SystemReserved {
 };
 
 // MachinePrice is the price of a machine, in any unit that all pools share. Defaults: a GiB costs 1 and a
-// core 4. A machine of any size costs as much as its system and DaemonSets use.
+// core 4. A machine of any size additionally costs what its system and DaemonSets use.
 struct MachinePrice {
     std::optional<Quantity> cpuCore;
     std::optional<Quantity> memoryGiB;
