@@ -135,8 +135,8 @@ private:
         std::string failure;
         try {
             stream_ = co_await pool_->connector.connect(limit);
-            // A process that was stopped may notice the connection before the passed time. The reason for the
-            // connection may no longer hold.
+            // If this process was stopped meanwhile, the connection may be reported before the timeout. It is
+            // not used then, as its reason may no longer hold.
             if (pool_->clock.now() <= limit) co_return;
             failure = "connecting: timed out";
         } catch (const boost::system::system_error&) {
