@@ -158,7 +158,7 @@ asio::awaitable<void> Reflector::follow(std::string resource_version) {
         co_await refuse(std::move(target), std::move(stream));
         co_return;
     }
-    // Later changes arrive immediately.
+    // Changes since that version are sent immediately.
     const auto start = clock_.now();
     last_contact_ = start;
     try {

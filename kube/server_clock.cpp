@@ -16,7 +16,7 @@ constexpr std::int64_t kShare = 10;
 constexpr base::Duration kMostSilence = std::chrono::seconds{10};
 // Dates have whole seconds, and answers take time.
 constexpr base::Duration kTolerance = std::chrono::seconds{5};
-// A small drift is not reported each time.
+// The difference is reported again only after it has changed by this much.
 constexpr base::Duration kNews = std::chrono::seconds{30};
 
 // Reports whether the Date is from the API server. Dates of errors may come from a proxy.
