@@ -31,7 +31,7 @@ std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_vi
     return api::true_since(claim.status.conditions, type);
 }
 
-// Returns when the claim's removal began or it failed. This ends its earlier phase.
+// Returns when the claim's removal began, which ends its earlier phases.
 std::optional<api::Time> leaving_since(const NodeSmithClaim& claim) {
     const auto disrupted = became_true(claim, api::conditions::kDisrupted);
     const auto deleted = claim.metadata.deletionTimestamp;

@@ -13,7 +13,7 @@ constexpr std::size_t kMostPools = 100;
 constexpr std::size_t kLongestMessage = 240;
 constexpr std::int64_t kBarWidth = 150;
 
-// Draws the use of a limit. Without a limit it draws nothing.
+// Draws the use of a limit. Without a limit it writes "no limit".
 Html bar(std::int64_t used, std::int64_t limit, const Html& words) {
     if (limit <= 0) return words + "<br><span class=\"soft\">no limit</span>"_html;
     const auto width = std::clamp<std::int64_t>(used * kBarWidth / limit, 0, kBarWidth);
