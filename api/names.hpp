@@ -155,7 +155,7 @@ inline constexpr std::string_view kStorageLow = "StorageLow";
 inline constexpr std::string_view kAuthenticated = "Authenticated";
 inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
 inline constexpr std::string_view kInventoryComplete = "InventoryComplete";
-inline constexpr std::string_view kBootable = "Bootable";  // as its provider is configured
+inline constexpr std::string_view kBootable = "Bootable";  // with its provider's boot settings
 // Present only if hosts are locked on their BMC.
 inline constexpr std::string_view kLockable = "Lockable";
 inline constexpr std::string_view kHealthy = "Healthy";

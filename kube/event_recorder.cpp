@@ -20,7 +20,7 @@
 namespace kube {
 namespace {
 
-constexpr std::size_t kMostWaiting = 1000;  // then the oldest is dropped, as Events need not be complete
+constexpr std::size_t kMostWaiting = 1000;  // beyond it the oldest is dropped: Events may be lost
 constexpr std::size_t kMostRemembered = 20'000;
 constexpr base::Duration kLongestOutage = std::chrono::hours{1};
 constexpr std::size_t kMostMessage = 1024;  // the API server's limit for an Event's message
