@@ -8,7 +8,7 @@ namespace kube {
 
 namespace {
 
-// A flood of large objects must not become one of log lines, Events and memory.
+// A flood of large objects must not cause a flood of log lines, Events and memory.
 constexpr std::size_t kMostLargeNamed = 100;
 
 }  // namespace

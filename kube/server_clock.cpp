@@ -12,14 +12,14 @@ namespace kube {
 namespace {
 
 constexpr std::int64_t kShare = 10;
-// More than a second of catching up at a time would be a jump again.
+// Correcting more than a second at a time would be a jump again.
 constexpr base::Duration kMostSilence = std::chrono::seconds{10};
 // Dates have whole seconds, and answers take time.
 constexpr base::Duration kTolerance = std::chrono::seconds{5};
-// A clock that drifts is not reported each time.
+// The difference is reported again only after it has changed by this much.
 constexpr base::Duration kNews = std::chrono::seconds{30};
 
-// Dates of what went wrong may come from a proxy on the way.
+// Reports whether the Date is from the API server. Dates of errors may come from a proxy.
 bool is_of_api_server(const base::HttpResponse& answer) {
     return answer.status >= 200 && answer.status < 300;
 }
@@ -85,7 +85,7 @@ std::unique_ptr<base::HttpTransport> ServerClock::listen(std::unique_ptr<base::H
 
 void ServerClock::hear(base::TimePoint asked, base::WallTime date) {
     const auto now = local_.now();
-    // The answer was written between both, and in the course of the second that its date names.
+    // The answer was written between both times, within the second of its date.
     const auto least = date.time_since_epoch() - now.time_since_epoch();
     const auto most = date.time_since_epoch() + std::chrono::seconds{1} - asked.time_since_epoch();
     if (!offset_) {
@@ -100,7 +100,7 @@ void ServerClock::hear(base::TimePoint asked, base::WallTime date) {
 }
 
 base::Duration ServerClock::lead() const {
-    // Nothing finer is known: dates have whole seconds.
+    // Dates have whole seconds, so the result is not finer.
     return std::chrono::round<std::chrono::seconds>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(local_.wall_now() - readers_now()));
 }

@@ -8,8 +8,8 @@ namespace kube {
 
 namespace {
 
-// Many odd objects are one person's doing: the gauge counts them all, but a flood of them must not become one
-// of log lines and Events.
+// Many odd objects usually have one cause. The gauge counts them all, but they must not cause a flood of log
+// lines and Events.
 constexpr std::size_t kMostNamed = 100;
 
 }  // namespace

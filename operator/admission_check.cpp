@@ -12,7 +12,8 @@ namespace {
 
 constexpr base::Duration kLookAgain = std::chrono::hours{1};
 constexpr base::Duration kRetry = std::chrono::minutes{1};
-// An API server heeds a new policy some seconds after it was made, perhaps together with the operator.
+// An API server applies a new policy some seconds after its creation. The policy and the operator may be
+// installed together.
 constexpr base::Duration kUntilHeeded = std::chrono::seconds{20};
 const std::string kTarget = "/api/v1/namespaces/kube-system/secrets?dryRun=All";
 
@@ -28,7 +29,7 @@ kube::json::object forbidden_secret() {
             {"metadata", kube::json::object{{"name", "kubenodesmith-admission-check"}}}};
 }
 
-// nullopt: it cannot be told.
+// Returns nullopt if it is unclear.
 kube::asio::awaitable<std::optional<bool>> are_installed(kube::Client& client) {
     std::string failure;
     try {
@@ -38,7 +39,7 @@ kube::asio::awaitable<std::optional<bool>> are_installed(kube::Client& client) {
         if (is_policy_refusal(error)) co_return true;
         failure = error.what();
     } catch (const boost::system::system_error&) {
-        throw;  // this process is being cancelled itself
+        throw;  // this process itself is being cancelled
     } catch (const std::exception& error) {
         failure = error.what();
     }

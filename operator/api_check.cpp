@@ -19,7 +19,7 @@ const std::string kInstall =
     "install them: make install, or helm show crds CHART | kubectl apply --server-side --force-conflicts -f "
     "-";
 
-// Empty: all is there.
+// Returns an empty text if nothing is missing.
 kube::asio::awaitable<std::string> problem(kube::Client& client) {
     const std::string target = "/apis/" + std::string(api::kGroup) + "/" + std::string(api::kVersion);
     std::string message;

@@ -25,7 +25,7 @@ ClusterMetrics::ClusterMetrics(kube::Informer<api::Pod>& pods, base::Clock& cloc
     : pods_(pods.store()),
       clock_(clock),
       look_(std::move(look)),
-      // client-go's name for it.
+      // client-go's name of this metric.
       leader_(
           registry.gauge("leader_election_master_status", "1 if this process leads", {"name"}).with({lease})),
       unschedulable_(

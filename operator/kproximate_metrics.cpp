@@ -11,10 +11,10 @@ namespace {
 struct Totals {
     double machines = 0;
     double running = 0;
-    double cpu_provisioned = 0;  // cores, as are the next two
+    double cpu_provisioned = 0;  // cores; also the next two
     double cpu_allocatable = 0;
     double cpu_requested = 0;
-    double memory_provisioned = 0;  // bytes, as are the next two
+    double memory_provisioned = 0;  // bytes; also the next two
     double memory_allocatable = 0;
     double memory_requested = 0;
 };
@@ -24,7 +24,7 @@ void add(const scheduling::Amounts& amounts, double& cpu, double& memory) {
     memory += static_cast<double>(amounts.base[scheduling::kMemory]);
 }
 
-// All of them over the same nodes: the Ready ones that have a claim.
+// Sums up over the same nodes: the Ready ones that have a claim.
 Totals totals_of(const report::ClusterReport& report, const kube::Store<api::Pod>& pods) {
     Totals totals;
     scheduling::ResourceNames names;

@@ -64,7 +64,7 @@ kube::asio::awaitable<std::string> find_lease_namespace(kube::Client& client, ba
         try {
             co_return co_await look(client, name, managed);
         } catch (const boost::system::system_error&) {
-            throw;  // this process is being cancelled itself
+            throw;  // this process itself is being cancelled
         } catch (const std::exception& error) {
             failure = error.what();
         }

@@ -15,7 +15,8 @@ namespace kubenodesmith {
 
 namespace {
 
-// Of the whole process, in bytes; 0 if it cannot be read. proc(5): the second field of statm, in pages.
+// Returns the resident memory of the process in bytes; 0 if it cannot be read. See proc(5): the second field
+// of statm, in pages.
 double resident_bytes() {
     std::ifstream statm("/proc/self/statm");
     double all = 0;

@@ -1,4 +1,4 @@
-// What was decided and why, and why nodes stay.
+// The latest decisions with their reasons, and why nodes are kept.
 #include "base/text.hpp"
 #include "operator/status_page/sections.hpp"
 

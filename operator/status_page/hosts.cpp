@@ -1,5 +1,5 @@
-// Hosts and what sits on them: of each virtualization host the committed memory and CPU, machine by machine;
-// of each bare-metal host its power and its claim.
+// Hosts and their use. Each virtualization host shows its committed memory and CPU, machine by machine. Each
+// bare-metal host shows its power and its claim.
 #include <algorithm>
 #include <boost/json/value.hpp>
 
@@ -39,8 +39,8 @@ Html rectangle(const Html& kind, std::int64_t from, std::int64_t to, const Html&
            "</title></rect>"_html;
 }
 
-// Our machines one by one, then what others have committed; the rest is free. More than the host has may be
-// free, where CPUs are given more than once.
+// Draws our machines one by one, then the commitments of others; the rest is free. With overcommitted CPUs,
+// more than the host's capacity may be free.
 Html bar(const std::vector<ClaimPointer>& claims, std::int64_t capacity, std::int64_t free,
          std::int64_t api::v1alpha1::Size::* amount) {
     auto html = "<svg width=\"420\" height=\"16\"><rect class=\"track\" width=\"420\" height=\"16\"/>"_html;

@@ -31,11 +31,11 @@ RemoveDecision for_lock(const RemoveObservation& seen) {
     const auto lock = seen.look.config.lock();
     const auto text = vm_of(seen.look) + " is locked (" + lock + ")";
     const bool is_creation = is_creation_lock(lock);
-    // Destruction itself shows as a lock until it is through.
+    // A running destruction has this lock until it ends.
     if (lock == "destroyed" || (is_creation && !seen.lock_is_stale)) return decide(RemoveStep::wait, text);
     if (!is_creation)
         return block("Locked", text + "; it is " + done_to(seen.aim) + " once the lock is gone");
-    // Unlocked, a half-made one would say as little about whose it is as before.
+    // Even without its lock, a half-made VM would not identify its owner.
     if (seen.look.ownership == Ownership::half_made)
         return block("Locked", half_made_text(seen.look, seen.is_own_creation));
     return block("Locked", text + ", and no task is at work on it; as root on that host: qm unlock " +

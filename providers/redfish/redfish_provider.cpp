@@ -96,8 +96,8 @@ asio::awaitable<std::vector<Machine>> RedfishProvider::list() {
     co_return machines;
 }
 
-// A claim whose host knows nothing of it: the host's object was restored from an older backup if the machine
-// is on and has the claim's identity. Then the claim gets its lock back.
+// Returns the machine. If the host has no owner but runs with the claim's identity, its object was restored
+// from a backup. Then the claim takes its host again.
 asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity identity, MachineRecord record) {
     if (record.machine_id.empty()) co_return std::nullopt;
     const auto host = co_await binding_.read(record.machine_id);
@@ -168,7 +168,8 @@ asio::awaitable<std::vector<HostOffering>> RedfishProvider::offerings() {
     co_return offerings;
 }
 
-// The hosts are examined one by one elsewhere; the provider is well if any of them answers.
+// Checks the provider. Hosts are examined one by one elsewhere; the provider is healthy if any of them
+// answers.
 asio::awaitable<Health> RedfishProvider::check() {
     Health health;
     health.credentials_ok = true;

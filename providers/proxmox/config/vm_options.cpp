@@ -108,9 +108,9 @@ constexpr std::array<Indexed, 13> kIndexed = {{{"hostpci", 15},
                                                {"virtio", 15},
                                                {"virtiofs", 9}}};
 
-// We decide these.
+// The operator sets these options.
 const Names kOurs = {"vmid", "name", "memory", "cores", "sockets", "start", "unique", "pool"};
-// Meaningless or dangerous for a machine that is made and removed by a program.
+// These options are meaningless or dangerous for a machine that a program makes and removes.
 const Names kRefused = {"lock",   "template", "archive",  "force",  "live-restore", "node",    "delete",
                         "digest", "revert",   "skiplock", "parent", "vmstate",      "snapshot"};
 
@@ -142,11 +142,11 @@ std::string form_value(const api::v1alpha1::VMOption& option) {
     return text;
 }
 
-// "BC:24:11" or a part of it: one to five pairs.
+// Accepts "BC:24:11" or a prefix like it with one to five pairs.
 bool is_mac_prefix(std::string_view text) {
     if (text.ends_with(':')) text.remove_suffix(1);
     if (text.size() > 14 || !base::are_hex_pairs(text)) return false;
-    constexpr std::string_view kOdd = "13579bdfBDF";  // the lowest bit of the first byte: multicast
+    constexpr std::string_view kOdd = "13579bdfBDF";  // the lowest bit of the first byte means multicast
     return kOdd.find(text[1]) == std::string_view::npos;
 }
 

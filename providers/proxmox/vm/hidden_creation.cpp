@@ -8,11 +8,11 @@ namespace providers::proxmox {
 
 namespace {
 
-// By qmcreate, which goes on to tell why it failed (PVE::API2::Qemu, create_vm).
+// Text of qmcreate, followed by the cause (PVE::API2::Qemu, create_vm).
 constexpr std::string_view kNotRemoved = "failed to remove config file";
 
-// A worker that fails takes away what it has made, unless it died or could not write any more, of which its
-// log tells.
+// Reports whether the failed task left its VM. A worker cleans up unless it died or could no longer write;
+// its log shows the latter.
 asio::awaitable<bool> left_its_vm(Client& client, Tasks& tasks, Upid task) {
     const auto status = co_await tasks.status(task.text);
     if (status.outcome == TaskOutcome::unknown) co_return true;

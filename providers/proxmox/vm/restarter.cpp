@@ -19,7 +19,7 @@ constexpr base::Duration kTurnPoll = std::chrono::seconds{5};
 constexpr base::Duration kLeftOffPoll = std::chrono::minutes{1};
 constexpr base::Duration kRoomAge = std::chrono::seconds{5};
 constexpr base::Duration kLogSightAge = std::chrono::minutes{5};
-// A host that has just come back starts other guests, too.
+// A host that has just come back also starts other guests.
 constexpr int kStartsAtOnce = 2;
 
 std::vector<HostState> only(const std::string& host, const ClusterState& state) {
@@ -71,7 +71,7 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
                                 kLeftOffPoll};
     auto& known = tried_[identity.system_uuid];
     if (!known) known = std::make_shared<Tried>(Tried{0, clock_.now(), {}, {}});
-    // Others may forget it meanwhile.
+    // Other calls may erase the entry during this one.
     const auto tried = known;
     const auto being_started = vm + " was off though nobody switched it off, and is being started";
     auto followed = co_await follow(tried, being_started);
@@ -88,7 +88,8 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     const bool has_to_queue = co_await are_others_starting(look.host);
     if (has_to_queue)
         co_return WaitsForStart{vm + " is off, and is started after others on its host", kTurnPoll};
-    // Whoever switched it off may have moved it since. So many are asked only when it would be started.
+    // The user who switched it off may have moved it since. Therefore all hosts are asked, but only before a
+    // start.
     why = co_await why_left_off(look, others_online(look.host, *state));
     if (!why.empty()) co_return LeftOff{vm + " is off: " + why};
     ++tried->times;
@@ -100,7 +101,7 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     co_return WaitsForStart{being_started, kStartPoll};
 }
 
-// Nullopt: no start of ours is under way any more.
+// Polls our start task. nullopt: none is running any longer.
 asio::awaitable<std::optional<RestartResult>> Restarter::follow(std::shared_ptr<Tried> tried,
                                                                 std::string message) {
     if (tried->task.empty()) co_return std::nullopt;
@@ -122,7 +123,8 @@ RestartResult Restarter::waiting(const Tried& tried, std::string message) const 
     return WaitsForStart{std::move(message), wait};
 }
 
-// A host that does not answer, or hides its log, hides at most who switched off a machine that was moved.
+// Returns why the machine must stay off. Another host that does not answer or hides its log can only hide who
+// switched off a machine that was moved.
 asio::awaitable<std::string> Restarter::why_left_off(const Look& look, std::vector<HostState> hosts) {
     const auto permissions = co_await view_.permissions(kLogSightAge);
     if (!permissions.has("/nodes/" + look.host, "Sys.Audit"))

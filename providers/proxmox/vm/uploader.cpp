@@ -19,7 +19,7 @@ ProxmoxError with_advice(const ProxmoxError& error, const Call& call) {
 
 }  // namespace
 
-// Not to know it must not keep a machine from being made.
+// Returns the host's own address if known. A failure here must not prevent the creation of a machine.
 asio::awaitable<std::optional<HostAddress>> Uploader::address_of(std::string host) {
     try {
         co_return co_await addresses_.of(std::move(host));

@@ -25,7 +25,7 @@ BootWish boot_wish(const api::v1alpha1::Boot& boot) {
             wish.target = "Cd";
             break;
         case BootMethod::Unrecognized:
-            // No backend is made of a provider with such a value.
+            // No backend is made for a provider with such a value.
             throw std::invalid_argument("spec.redfish.boot.method: unknown");
     }
     return wish;
@@ -51,7 +51,7 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
                                                System system) {
     const auto& boot = settings_.spec.boot;
     if (boot.method == BootMethod::Disk) {
-        // Else it would boot, and perhaps install, what somebody wanted once.
+        // Otherwise it would boot from, and perhaps install, what somebody once wanted.
         if (keeps_from_disk(system.boot)) co_await station->hardware.clear_boot(std::move(system));
         co_return;
     }
@@ -74,8 +74,8 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
     co_await station->hardware.set_boot(std::move(system), std::move(wish));
 }
 
-// By what its slot shows of it, which may be nothing. The name of the claim is not known to everybody who
-// asks.
+// Reports whether a slot's medium may be ours, by what the slot shows, which may be nothing. Some callers do
+// not know the claim's name, so it matches any.
 bool BootPreparation::is_ours(const Host& host, const MediaSlot& slot) const {
     const auto marker = std::string(1, '\x01');
     const auto wanted = render_url(settings_.spec.boot.imageURL, host, marker);

@@ -10,9 +10,10 @@ namespace providers::redfish {
 
 namespace {
 
-// So long after a write it counts, if it is still there: whoever read the field as free has written by then.
+// A written mark counts if it is still there after this time. Any other cluster that had read a free field
+// has written by then.
 constexpr base::Duration kSettles = std::chrono::seconds{5};
-// A BMC that did not take the mark is tried again after this: its firmware may be another one.
+// A BMC that refused the mark is tried again after this time, as its firmware may have been updated.
 constexpr base::Duration kRefusalAge = std::chrono::hours{24};
 
 constexpr const char* kElsewhere = "put the host under a NodeSmithProvider without spec.redfish.hostLock";
@@ -64,7 +65,7 @@ MachineIdentity HostLock::owner_of(const Host& host) const {
     return identity;
 }
 
-// nullopt: there is a place for the mark.
+// Returns why there is no place for the mark; nullopt: there is one.
 std::optional<LockAttempt> HostLock::why_not(const Places& places, const std::string& mark,
                                              bool overrules_others) const {
     const auto* foreign = find(places, mark, TagMeaning::others);
@@ -127,7 +128,7 @@ asio::awaitable<LockAttempt> HostLock::settle(TagPlace place, std::string mark, 
         const bool is_new = theirs && (theirs->link != place.link || theirs->tag != place.tag);
         const auto* mine = find(places, mark, TagMeaning::mine);
         if (is_new) {
-            // Who was last has it; of two places neither.
+            // The last writer has the lock. If the marks are in two places, no cluster has it.
             if (mine) co_await clear(*mine, station);
             co_return LockAttempt{LockOutcome::others, "InUseByOthers", in_use_by_others(*theirs)};
         }
@@ -187,7 +188,7 @@ asio::awaitable<std::optional<LockReport>> HostLock::look(Host host, std::shared
                                                           System system) {
     if (!is_wanted()) co_return std::nullopt;
     auto places = co_await station->hardware.tag_places(system);
-    // What is written depends on who has it now.
+    // The mark to write depends on the current owner.
     const auto fresh = co_await inventory_.read(settings_.namespace_, host.name);
     if (!fresh) co_return std::nullopt;
     const bool is_known = clock_.now() - station->lock_refused_at < kRefusalAge;
@@ -213,7 +214,7 @@ asio::awaitable<LockReport> HostLock::mend(Host host, Places places, std::shared
         const auto* place = ours ? ours : theirs ? theirs : free;
         co_return co_await mend_used(*place, mark, std::move(station));
     }
-    // Off by two looks.
+    // Two looks saw it off.
     const bool is_off = system.power == PowerState::off && host.power_state == "Off";
     const bool is_left = ours && !host.use.owner && is_it && is_off;
     if (is_left) co_return co_await mend_free(*ours, std::move(station));
