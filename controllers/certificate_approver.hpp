@@ -67,8 +67,7 @@ private:
     Parts parts_;
     kube::Informer<Request> requests_;
     ClusterAddressFinder cluster_;
-    std::map<std::string, std::string> told_;  // last message about each request that is left
-                                               // to a person, by UID
+    std::map<std::string, std::string> told_;  // last message about each pending request, by UID
     base::Family<base::Counter>& judged_;
 };
 

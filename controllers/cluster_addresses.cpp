@@ -18,7 +18,7 @@ constexpr base::Duration kAnswerLasts = std::chrono::minutes{1};
 constexpr base::Duration kLongestLookup = std::chrono::seconds{10};
 const kube::ObjectKey kApiServer{"default", "kubernetes"};
 
-// Holds the state of a lookup. A lookup cannot be cancelled, so it may
+// Lookup holds the state of a lookup. A lookup cannot be cancelled, so it may
 // outlive the coroutine that waits for it.
 struct Lookup {
     explicit Lookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}

@@ -15,7 +15,7 @@
 
 namespace controllers {
 
-// Uses a single key, because one answer serves every request that waits for it.
+// ClusterAddressFinder uses a single key, because one answer serves every request that waits for it.
 class ClusterAddressFinder final : public kube::Reconciler {
 public:
     ClusterAddressFinder(const Informers& informers, kube::Client& client, base::Clock& clock,

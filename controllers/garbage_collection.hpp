@@ -1,5 +1,6 @@
-// Reports what might still be alive and never touches it: restoring an etcd backup must never cost a fleet.
-// The keys are those of NodeSmithProviders.
+// Checks each provider every few minutes. Removes our machines that no claim owns after a grace period, and
+// deletes Nodes that were left behind. Reports moved or vanished machines to the claims' reconciler. Reports
+// what might still be alive and never touches it: restoring an etcd backup must never cost a fleet.
 #pragma once
 
 #include <map>
@@ -17,7 +18,7 @@
 
 namespace controllers {
 
-// Keys are those of NodeSmithProviders.
+// The keys are those of NodeSmithProviders.
 class GarbageCollector final : public kube::Reconciler, InContext {
 public:
     GarbageCollector(const Context& context, ProviderInstances& instances, MachineReports& machine_reports);
@@ -25,7 +26,7 @@ public:
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
-    // Remembers the removal of an orphan. It may take several calls and may fail for hours.
+    // Removal remembers the removal of an orphan. It may take several calls and may fail for hours.
     struct Removal {
         int attempts = 0;
         base::TimePoint next{};

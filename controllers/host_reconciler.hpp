@@ -18,12 +18,11 @@ namespace controllers {
 
 using HostPointer = std::shared_ptr<const api::v1alpha1::NodeSmithHost>;
 
-// Holds the facts from which the status of a host is computed.
+// HostFacts holds the facts from which the status of a host is computed.
 struct HostFacts {
     const api::v1alpha1::NodeSmithHost& host;
     const providers::HostReport* report = nullptr;         // null: its BMC was not queried yet
-    const api::v1alpha1::NodeSmithClaim* claim = nullptr;  // the claim that holds the host; null:
-                                                           // none, or it is gone
+    const api::v1alpha1::NodeSmithClaim* claim = nullptr;  // null: no claim holds the host
     std::string twin;  // an older host with the same system UUID; empty: none
     // Time at which the BMC gave the report; nullopt: this process has not queried it.
     std::optional<api::Time> looked;

@@ -18,13 +18,13 @@
 
 namespace controllers {
 
-// Holds the result of one examination: either `unavailable` or `health`.
+// ProviderExamination holds the result of one examination: either `unavailable` or `health`.
 struct ProviderExamination {
     std::optional<ProviderUnavailable> unavailable;  // set if there is no backend: wrong spec or Secret
     providers::Health health;
     std::vector<providers::HostOffering> hosts;  // only if health is good
     CredentialsObstacle credentials;             // without a reason: the Secret is sufficiently protected
-    std::string left;  // what a provider that is being deleted waits for, apart from claims
+    std::string left;  // obstacle of a provider that is being deleted, apart from claims
 
     bool good() const {
         return !unavailable && health.credentials_ok && health.reachable && health.reason.empty() &&
@@ -32,7 +32,7 @@ struct ProviderExamination {
     }
 };
 
-// Describes a setting that cannot work although the backend answers, and the correct one.
+// ConfigurationFault describes a setting that cannot work although the backend answers, and the correct one.
 struct ConfigurationFault {
     std::string message;      // empty: no fault
     bool everywhere = false;  // no machine can be created at all

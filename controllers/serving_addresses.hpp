@@ -11,7 +11,7 @@
 
 namespace controllers {
 
-// Lists addresses of the cluster that no machine's certificate may contain.
+// ClusterAddresses lists addresses of the cluster that no machine's certificate may contain.
 struct ClusterAddresses {
     std::vector<std::string> service_networks;  // such as 10.96.0.0/12
     std::set<std::string> api_servers;          // in canonical form

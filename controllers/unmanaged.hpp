@@ -15,7 +15,7 @@
 
 namespace controllers {
 
-// Holds the objects that wait for their condition. Beyond the limits objects are skipped until
+// WaitingObjects holds the objects that wait for their condition. Beyond the limits objects are skipped until
 // they change or the operator relists.
 class WaitingObjects {
 public:
@@ -59,7 +59,7 @@ private:
     WaitingObjects waiting_;
 };
 
-// Holds one reconciler for each of our kinds.
+// UnmanagedReconcilers holds one reconciler for each of our kinds.
 struct UnmanagedReconcilers {
     UnmanagedReconcilers(Informers& informers, kube::Client& client, base::Clock& clock);
     UnmanagedReconciler<NodeSmithProvider> providers;

@@ -15,7 +15,7 @@ struct Context {
     base::MetricsRegistry& metrics;
 };
 
-// Is a base class that gives access to the context's members.
+// InContext is a base class that gives access to the context's members.
 class InContext {
 protected:
     explicit InContext(const Context& context)

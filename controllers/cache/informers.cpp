@@ -263,7 +263,7 @@ const std::string& hostname_of(const api::Node& node) {
 
 bool may_name_nodes(std::string_view label) {
     if (label == api::labels::kHostname) return true;
-    // On bare metal a zone may have the name of its only node.
+    // A zone may have the name of its only node on bare metal.
     for (const std::string_view domain :
          {"topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "topology.kubenodesmith.io/",
           "kubenodesmith.io/", "kubernetes.io/", "beta.kubernetes.io/", "node.kubernetes.io/",

@@ -17,7 +17,7 @@ public:
     // Sets the queue that waiting keys are added to again.
     void use(kube::WorkQueue& queue) { queue_ = &queue; }
 
-    // Counts as one claim of the provider in work while it lives.
+    // Place counts as one claim of the provider in work while it lives.
     class Place {
     public:
         Place(ProviderLanes& lanes, api::ObjectKey provider)

@@ -11,7 +11,7 @@ namespace controllers::claim {
 
 namespace {
 
-// Finds the claims that a changed object may concern.
+// Concerned finds the claims that a changed object may concern.
 class Concerned {
 public:
     explicit Concerned(const Informers& informers) : claims_(informers.claims.store()) {}

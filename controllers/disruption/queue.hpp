@@ -45,7 +45,7 @@ public:
     std::optional<Blocker> refusal_of(const NodeSmithClaim& claim) const;
 
 private:
-    // Describes refused writes for a claim. They are repeated after growing pauses.
+    // Failure describes refused writes for a claim. They are repeated after growing pauses.
     struct Failure {
         int tries = 0;
         base::TimePoint pause_ends{};

@@ -13,14 +13,14 @@
 
 namespace controllers::disruption {
 
-// Has the keys of NodeSmithProviders.
+// The keys are those of NodeSmithProviders.
 class StoppedMachines final : public kube::Reconciler {
 public:
     StoppedMachines(Informers& informers, base::Clock& clock, ProviderInstances& instances)
         : informers_(informers), clock_(clock), instances_(instances) {}
 
     void subscribe(kube::WorkQueue& queue);
-    // Sets a listener that gets the key of a pool when one of its machines is
+    // Sets a listener. It gets the key of a pool when one of its machines is
     // found stopped, or no longer stopped.
     void on_change(std::function<void(const kube::ObjectKey&)> listener) { listener_ = std::move(listener); }
     // Asks about the provider's machines that were not checked for a while.

@@ -1,4 +1,4 @@
-// Is the base class of all classes that take steps for claims.
+// Actor is the base class of all classes that take steps for claims.
 #pragma once
 
 #include "controllers/cache/context.hpp"

@@ -20,13 +20,15 @@
 
 namespace controllers::claim {
 
-// Reports that the cluster's and the pool's settings yield no boot data; what() explains the remedy.
+// BootDataError reports that the cluster's and the pool's settings yield no boot
+// data; what() explains the remedy.
 class BootDataError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// Holds what the backend may request while it creates the machine. A source that it must not use is null.
+// BootSources holds what the backend may request while it creates the machine. A
+// source that it must not use is null.
 struct BootSources {
     std::unique_ptr<providers::BootImageSource> image;
     std::unique_ptr<providers::GuestSettingsSource> guest;

@@ -12,7 +12,7 @@ namespace controllers::claim {
 using api::v1alpha1::BootstrapDelivery;
 using api::v1alpha1::BootstrapMethod;
 
-// Holds what every source is created for.
+// Purpose holds what every source is created for.
 struct BootData::Purpose {
     BootData& owner;
     Observation observation;
@@ -28,7 +28,7 @@ public:
     }
 };
 
-// Serves the same documents from this operator's own server.
+// ServedSource serves the same documents from this operator's own server.
 class BootData::ServedSource final : public providers::ServedBootData, Purpose {
 public:
     explicit ServedSource(const Purpose& purpose) : Purpose(purpose), image_(purpose) {}
@@ -67,7 +67,7 @@ std::vector<providers::GuestInterface> guest_interfaces(const api::v1alpha1::Mac
 
 }  // namespace
 
-// Provides settings for the hypervisor's own mechanism.
+// GuestSource provides settings for the hypervisor's own mechanism.
 class BootData::GuestSource final : public providers::GuestSettingsSource, Purpose {
 public:
     explicit GuestSource(Purpose purpose) : Purpose(std::move(purpose)) {}

@@ -34,7 +34,7 @@ private:
     // Returns the observation with the claim's static address in the status; nullopt: it must wait for
     // one. Runs before the placement.
     asio::awaitable<std::optional<Observation>> address(Observation observation);
-    // Holds what the machine gets, without secrets.
+    // Handout holds what the machine gets, without secrets.
     struct Handout {
         api::v1alpha1::ClaimBoot boot;
         std::vector<api::v1alpha1::ClaimInterface> interfaces;

@@ -18,7 +18,7 @@ class PlacementTurns {
 public:
     PlacementTurns(asio::any_io_executor executor, const Informers& informers);
 
-    // Prevents other placements of this provider's machines while it lives.
+    // Turn prevents other placements of this provider's machines while it lives.
     class Turn {
     public:
         Turn(PlacementTurns& owner, kube::ObjectKey provider)
@@ -47,7 +47,7 @@ public:
 
 private:
     bool is_at_rest(const NodeSmithClaim& claim) const;
-    // Holds the decision: the claim's status may not even name the provider yet.
+    // Placed holds the decision: the claim's status may not even name the provider yet.
     struct Placed {
         kube::ObjectKey provider;
         providers::MachineRecord record;

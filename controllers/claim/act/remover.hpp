@@ -26,7 +26,7 @@ public:
     asio::awaitable<kube::Result> revoke_token(Observation observation);
 
 private:
-    // Returns a check for a machine that is not known to have joined; empty if its Node is known and drained.
+    // Returns a check for a machine that is not known to have joined; empty if its Node is known or drained.
     providers::InUseCheck in_use_check(const Observation& observation);
 
     Drainer& drainer_;

@@ -15,8 +15,8 @@
 
 namespace controllers::claim {
 
-// Rejects wrong keys without a request to the API server. It occasionally reads the right key of each claim
-// whose machine may join, and remembers a digest.
+// SeedAnswers rejects wrong keys without a request to the API server. It occasionally reads the right key of
+// each claim whose machine may join, and remembers a digest.
 class SeedAnswers final : public bootstrap::SeedSource {
 public:
     // All arguments must outlive this object.

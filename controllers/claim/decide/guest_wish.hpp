@@ -16,7 +16,7 @@ const api::v1alpha1::CloudInit& cloud_init_of(const Observation& observation);
 api::v1alpha1::MachineNetwork network_of(const Observation& observation);
 // Returns the interfaces that have a chosen MAC address or addresses reserved by the pool.
 std::vector<bootstrap::KnownInterface> interfaces_of(const Observation& observation);
-// Describes an interface of a machine that needs a MAC address or configuration.
+// WishedInterface describes an interface of a machine that needs a MAC address or configuration.
 struct WishedInterface {
     std::string name;         // net0
     std::string mac_prefix;   // empty: any

@@ -21,7 +21,7 @@
 
 namespace controllers::claim {
 
-// Describes why an action is not allowed now, for a condition.
+// Hold describes why an action is not allowed now, for a condition.
 struct Hold {
     std::string reason;
     std::string message;
@@ -95,8 +95,7 @@ bool may_have_lost_status(const Situation& situation);
 // These are reasons of the condition Launched. The claim has lost its status, and
 // its machine is not identified yet.
 inline constexpr std::string_view kMachineNotKnown = "MachineNotKnown";  // the provider did not answer
-inline constexpr std::string_view kMachineNotShown = "MachineNotShown";  // its Node exists, but not the
-                                                                         // machine
+inline constexpr std::string_view kMachineNotShown = "MachineNotShown";  // its Node exists, it does not
 inline constexpr std::string_view kSeveralMachines = "SeveralMachines";  // several carry its mark
 inline constexpr std::string_view kMarkOfOther = "MarkOfOtherMachine";   // it has another UUID
 bool has_doubtful_machine(const ClaimStatus& status);

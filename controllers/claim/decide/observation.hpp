@@ -16,8 +16,7 @@ namespace controllers::claim {
 
 struct Observation {
     ClaimPointer claim;
-    ClaimPointer stored;  // as the API server has it: `claim` may be ahead by what will be
-                          // written with a step's outcome
+    ClaimPointer stored;  // as the API server has it; `claim` may be ahead of it
     PoolPointer pool;
     ProviderPointer provider;
     HostPointer host;          // set for bare metal, once it is chosen
@@ -58,9 +57,9 @@ inline constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
 // shares its label with an older pool. It is also held if its ControlPlane only observes or is paused.
 std::optional<Hold> launch_hold(const Informers& informers, const NodeSmithPool& pool);
 
-// Returns why no machine may be created for the admitted claim now; nullopt: it may, or it has its
-// place still. A claim keeps its place within the limits from its reservation to its end. If a
-// user lowers the limits before its machine is created, the claims beyond them wait. Placed
+// Returns why no machine may be created for the admitted claim now; nullopt: it has a machine already,
+// or still fits the limits. A claim keeps its place within the limits from its reservation to its end.
+// If a user lowers the limits before its machine is created, the claims beyond them wait. Placed
 // machines precede, then older claims.
 std::optional<Hold> limit_hold(const Informers& informers, const NodeSmithClaim& claim,
                                const NodeSmithPool& pool);

@@ -48,7 +48,7 @@ bool is_busy(const Candidate& candidate, api::Time now) {
     return !is_unneeded(candidate.member->facts, now);
 }
 
-// Holds a search and the candidates that it is about.
+// Question holds a search and the candidates that it is about.
 struct Question {
     Search search;
     std::map<std::size_t, const Candidate*> candidates;  // by index in the snapshot

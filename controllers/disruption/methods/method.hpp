@@ -20,7 +20,7 @@ struct Candidate {
     const Member* member = nullptr;
     std::string why;
 };
-// Describes a node that should be removed now.
+// Command describes a node that should be removed now.
 struct Command {
     Member member;
     Kind kind = Kind::Empty;

@@ -28,7 +28,7 @@ public:
         Refusals& refusals;
         const LookAtWorld& look_at_world;
     };
-    // Says why a removable node is kept.
+    // Kept says why a removable node is kept.
     struct Kept {
         const Member* member = nullptr;
         Kind kind = Kind::Empty;

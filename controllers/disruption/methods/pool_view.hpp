@@ -14,7 +14,7 @@
 
 namespace controllers::disruption {
 
-// Is a claim whose Node exists.
+// Member is a claim whose Node exists.
 struct Member {
     ClaimPointer claim;
     kube::Store<api::Node>::Pointer node;

@@ -67,8 +67,8 @@ private:
         auto removal = removals_.simulate(request);
         if (removal.possible && !removal.replacements.empty()) return replaced(request, removal, why);
         if (removal.possible) {
-            // Nothing is saved if the pods move to a node that is kept empty and another one
-            // is launched to be kept empty.
+            // Nothing is saved if the pods move to a node that is kept empty: another one would
+            // be launched to be kept empty.
             request.most_replacements = 0;
             request.headroom_percent = search_.headroom_percent;
             request.emptiest_first = true;

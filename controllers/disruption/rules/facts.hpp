@@ -31,7 +31,7 @@ struct NodeFacts {
     bool awaits_taint = false;     // it has a taint that counts as temporary: its pods cannot be there yet
 };
 
-// Holds the facts that all nodes of a pool share.
+// PoolFacts holds the facts that all nodes of a pool share.
 struct PoolFacts {
     const NodeSmithPool& pool;
     const NodeSmithControlPlane* manager = nullptr;  // null: not managed

@@ -32,7 +32,7 @@ double utilization_percent(const NodeUse& use);
 // Returns the price of the requests as a percentage of the price of a machine of that size.
 double price_percent(const NodeUse& use, const api::v1alpha1::Size& size, const scheduling::Prices& prices);
 
-// Sums up the nodes of a pool.
+// PoolUse sums up the nodes of a pool.
 class PoolUse {
 public:
     // Adds a node whose pods need a place. `stays` says whether the node provides room from now on.
