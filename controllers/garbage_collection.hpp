@@ -26,7 +26,7 @@ public:
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
-    // Removal remembers the removal of an orphan. It may take several calls and may fail for hours.
+    // Removal records the attempts to remove an orphan. They may take several calls and may fail for hours.
     struct Removal {
         int attempts = 0;
         base::TimePoint next{};

@@ -20,7 +20,7 @@ bool is_final(const kube::ApiError& error) {
     return error.code < kServerError && error.code != kTooManyRequests && !error.is_conflict();
 }
 
-// Represents all objects of a kind in its queue.
+// This key represents all objects of a kind in its queue.
 const kube::ObjectKey kEveryUnmanaged{"", "unmanaged"};
 
 }  // namespace

@@ -15,8 +15,8 @@ using Pools = std::map<api::ObjectKey, PoolPointer>;
 // Reports whether the ControlPlane lists the pool by name or by "*", meaning every pool of its namespace.
 bool lists_pool(const NodeSmithControlPlane& control_plane, const api::ObjectKey& pool);
 
-// Returns null if no ControlPlane lists the pool, so that it is not managed. If several do, one that names
-// it precedes one that says "*". Then the older one precedes, then the first by name. A ControlPlane that
+// Returns null if no ControlPlane lists the pool, so that it is not managed. If several do, one that names it
+// comes before one that says "*". Then the older one comes first, then the first by name. A ControlPlane that
 // is being deleted manages nothing.
 const NodeSmithControlPlane* manager_of(const api::ObjectKey& pool, const ControlPlanes& control_planes);
 

@@ -28,7 +28,7 @@ struct PoolLaunch {
     std::string observed_by;          // name of the control plane that only observes; empty: it is launched
 };
 
-// Decision pointers to pods point into the world, which moves with the decision.
+// Its pointers to pods point into the world, which moves with it.
 struct Decision {
     PendingPods demand;
     World world;

@@ -162,7 +162,7 @@ asio::awaitable<std::variant<Addresses::Reserved, Addresses::Refusal>> Addresses
     const auto& chosen = std::get<Reserved>(choice);
     if (chosen != held)
         co_await write_status(client_, informers_.pools, *pool, with_reservations(*pool, claim, chosen));
-    // The write precedes the read. So if two pools took the same address, at
+    // The write comes before the read. So if two pools took the same address, at
     // least one of them sees the other.
     const auto shared_one = co_await shared(key, claim, std::move(network), chosen);
     if (shared_one.empty()) co_return choice;

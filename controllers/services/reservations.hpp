@@ -26,8 +26,8 @@ namespace controllers {
 
 class Reservations;
 
-// Reservation is a reservation for some machines. Without complete() it stays valid until it settles by time:
-// an interrupted process does not know which of its claims exist.
+// Reservation holds places for some machines. Without complete() it stays valid until it settles by time: an
+// interrupted process does not know which of its claims exist.
 class Reservation {
 public:
     Reservation() = default;

@@ -14,8 +14,8 @@ bool is_stalled(const api::Conditions& conditions);
 
 // ---- Each function derives the conditions from the object's other ones, just before it is written.
 
-// Derives the conditions and Ready. Ready names the first stage that the claim has not reached, or the reason
-// of its end. `node_ready` is its Node's state; nullopt: unknown. `node_refusal` says why a Node with the
+// Writes Ready too. It names the first stage that the claim has not reached, or the reason of its end.
+// `node_ready` is its Node's state; nullopt: unknown. `node_refusal` says why a Node with the
 // machine's identity is not its Node.
 void conclude(NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time now,
               const std::string& node_refusal = {});

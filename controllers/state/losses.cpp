@@ -57,7 +57,8 @@ void count_one(const NodeSmithPool& pool, const NodeSmithClaim& claim, const Los
     losses.nextRetryTime = pause_end(now, pool.spec.scaleUp.retry, losses.rounds);
 }
 
-// Keeps the claims. A claim whose machine cannot be removed stays, and must not be counted again.
+// Resets the series, but keeps the counted claims. A claim whose machine cannot be removed
+// stays, and must not be counted again.
 void forget_series(Losses& losses) {
     Losses rest;
     rest.claims = std::move(losses.claims);

@@ -44,7 +44,7 @@ bool is_adopted(const NodeSmithClaim& claim) {
 }
 
 // Returns the claim that has the UUID first. An adopted machine's UUID is recorded instead of derived. So a
-// claim with the derived UUID precedes, then the older one.
+// claim with the derived UUID has priority, then the older one.
 ClaimPointer first_with_uuid_of(const Informers& informers, const NodeSmithClaim& claim) {
     const auto rank = [](const NodeSmithClaim& c) {
         return std::tuple(is_adopted(c), c.metadata.creationTimestamp, c.metadata.uid);

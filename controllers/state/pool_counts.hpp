@@ -20,7 +20,7 @@ std::optional<api::Time> not_ready_since(const api::Node& node, const NodeSmithC
 // Returns the Node that the claim's status names; null: none yet, or no longer.
 const api::Node* node_of(const NodeSmithClaim& claim, const Nodes& nodes);
 
-// ClaimState is the state of a claim; each claim has exactly one.
+// A claim is in exactly one of these states.
 enum class ClaimState { pending, ready, failed, deleting };
 ClaimState state_of(const NodeSmithClaim& claim);
 // Reports whether the last attempt failed and its machine cannot be removed. The cause may be a lock, a mark

@@ -21,7 +21,7 @@ bool failed_for_room(const NodeSmithClaim& claim);
 // Reports whether the provider's data about the claim's host already deducts its machine.
 bool is_counted(const NodeSmithClaim& claim, const NodeSmithProvider& provider);
 
-// RoomRefusal is a size that a provider had no room for. Larger machines have no room either.
+// RoomRefusal names a size that a provider had no room for. Larger machines have no room either.
 struct RoomRefusal {
     std::string provider;  // namespace/name
     std::string zone;      // empty: every zone

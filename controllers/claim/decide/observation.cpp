@@ -125,8 +125,9 @@ bool has_kept_after(const Informers& informers, const NodeSmithClaim& claim) {
     });
 }
 
-// Returns the claim that precedes under the same name; null: this one does. The name alone identifies a Node
-// and its certificates in the whole cluster. A claim whose machine was begun precedes, then the older one.
+// Returns the claim that has priority under the same name; null: this one does. The name alone
+// identifies a Node and its certificates in the whole cluster. A claim whose machine was begun
+// has priority, then the older one.
 ClaimPointer first_of_name(const Informers& informers, const NodeSmithClaim& claim) {
     const auto rank = [](const NodeSmithClaim& c) {
         return std::tuple(c.status.systemUUID.empty() && c.status.nodeName.empty(),

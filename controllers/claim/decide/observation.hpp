@@ -60,7 +60,7 @@ std::optional<Hold> launch_hold(const Informers& informers, const NodeSmithPool&
 // Returns why no machine may be created for the admitted claim now; nullopt: it has a machine already,
 // or still fits the limits. A claim keeps its place within the limits from its reservation to its end.
 // If a user lowers the limits before its machine is created, the claims beyond them wait. Placed
-// machines precede, then older claims.
+// machines have priority, then older claims.
 std::optional<Hold> limit_hold(const Informers& informers, const NodeSmithClaim& claim,
                                const NodeSmithPool& pool);
 

@@ -70,7 +70,7 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
     scheduling::RemovalRequest request;
     request.nodes = departure.nodes;
     request.before_they_are_gone = kind != Kind::Empty;
-    // The same rule as for the beginning applies.
+    // The removal was begun by the same rule.
     request.emptiest_first = kind == Kind::Underutilized;
     {
         scheduling::Removals removals(solver, snapshot);
