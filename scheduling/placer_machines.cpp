@@ -189,8 +189,8 @@ void PodPlacer::follow(const MachinePlan& plan) {
     slot_of_planned_.assign(plan.machines.size(), kNone);
 }
 
-// Places the pod with the pods that the plan has on the same machine. A machine for pods without a plan
-// precedes, because it is launched anyway.
+// Places the pod with the pods that the plan has on the same machine. A machine for pods without a plan is
+// tried first, because it is launched anyway.
 std::size_t PodPlacer::place_as_planned(const Demand& demand, Plan& plan) {
     if (!machine_plan_) return kNone;
     const auto planned = machine_plan_->machine_of.find(demand.pod);

@@ -131,7 +131,7 @@ bool PodPlacer::is_kept_empty(std::size_t row) const {
 }
 
 // Searches nodes only. The kube-scheduler's choice among nearly empty nodes is unpredictable. So nodes that
-// are kept empty precede, because they would have to be launched again.
+// are kept empty come first, because they would have to be launched again.
 std::size_t PodPlacer::find_node(Attempt& attempt, std::size_t from, std::size_t to) {
     if (order_ == NodeOrder::first_fit) return find(attempt, from, to);
     auto trial = attempt;

@@ -41,14 +41,14 @@ struct Unplaced {
     std::vector<std::string> reasons;
 };
 
-// Cut is a budget that made the launch smaller than the demand.
+// Cut names a budget that made the launch smaller than the demand.
 struct Cut {
     std::size_t budget = 0;  // index into Snapshot::budgets
     std::string message;     // "limits.maxNodes of pool small: 0 nodes left"
     bool operator==(const Cut&) const = default;
 };
 
-// Price holds the price of machines, by the prices of their pools.
+// Price compares machines by the prices of their pools.
 struct Price {
     double machines = 0;     // price of the launched machines
     double least = 0;        // lower bound for the same pods, even with fractional machines

@@ -17,7 +17,7 @@
 
 namespace scheduling {
 
-// Place is a place where machines are created, usually a hypervisor host, with its remaining room. The
+// Place describes where machines are created, usually a hypervisor host, and its remaining room. The
 // solve uses it up. nullopt = no bound.
 struct Place {
     std::string name;
@@ -102,7 +102,7 @@ enum class Availability {
     leaving,  // takes no pods; those of its pods that return elsewhere need a place
 };
 
-// Node is a Node, or the future Node of a claim. In the latter case `node` is made from the claim
+// Node describes a Node, or the future Node of a claim. In the latter case `node` is made from the claim
 // (metadata.name, labels, taints, allocatable). While it is coming, startup taints and the cluster's own
 // taints on young Nodes are ignored.
 struct Node {

@@ -10,7 +10,7 @@
 
 namespace scheduling {
 
-// Take is what a launch takes from budgets and from a place; negative when a machine becomes smaller.
+// Take describes what a launch takes from budgets and from a place; negative when a machine becomes smaller.
 struct Take {
     base::Saturating machines = 0;
     base::Saturating cpu_cores = 0;

@@ -29,7 +29,6 @@ struct KeepApart {
     std::uint32_t kind = 0;  // number from NodeDigests
 };
 
-// DaemonPod is a pod of a DaemonSet.
 struct DaemonPod {
     std::string uid;  // UID of the DaemonSet
     const api::Pod* pod = nullptr;

@@ -138,7 +138,7 @@ class Resizes {
 public:
     explicit Resizes(const api::Pod& pod) : status_(pod.status), infeasible_(is_infeasible(pod)) {}
 
-    // Includes sidecars among the init containers only, because the others release their resources.
+    // Counts the sidecars alone among the init containers, because the others release their resources.
     api::ResourceList of(const api::Container& container) const {
         const auto* status = find(status_.containerStatuses, container.name);
         if (!status && is_sidecar(container)) status = find(status_.initContainerStatuses, container.name);

@@ -63,8 +63,8 @@ private:
 Amounts amounts_of(const api::ResourceList& list, ResourceNames& names);
 
 // Returns what the pod needs of a node, itself included. It is the maximum of its containers with sidecars
-// and of each step of its initialization, plus overhead. Requests stated for the whole pod precede. Source:
-// k8s.io/component-helpers/resource (helpers.go, PodRequests).
+// and of each step of its initialization, plus overhead. Requests stated for the whole pod replace that
+// maximum. Source: k8s.io/component-helpers/resource (helpers.go, PodRequests).
 Amounts requests_of(const api::PodSpec& pod, ResourceNames& names);
 // Returns what a pod takes from its present node. That may be more or less while it is resized in place,
 // which a node grants later or never. Source: the same with UseStatusResources.

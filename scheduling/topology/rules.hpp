@@ -35,7 +35,7 @@ struct Rules {
     bool may_change() const { return !spreads.empty() || !affinities.empty(); }
 };
 
-// Preference is one preference: rules, or a demand on nodes.
+// Preference consists of rules, or of a demand on nodes.
 struct Preference {
     Rules rules;
     const api::NodeSelectorTerm* term = nullptr;

@@ -27,7 +27,8 @@ public:
     // Reports whether the slot can attach the volumes in addition to its present ones.
     // `pool` is that of the slot's machine.
     bool can_attach(std::size_t slot, std::optional<std::size_t> pool, const VolumeDemand& demand);
-    // Excess is a driver from which the demand wants more volumes than a new machine of the pool can attach.
+    // Excess names a driver from which the demand wants more volumes than a new
+    // machine of the pool can attach.
     struct Excess {
         std::string driver;
         std::int64_t wanted = 0;
