@@ -19,7 +19,7 @@ inline constexpr std::string_view kTokenGroup = "system:bootstrappers:kubenodesm
 // This reason means that a serving certificate waits: it has a name or address that the machine may not use.
 inline constexpr std::string_view kUnknownAddress = "UnknownAddress";
 
-// Stage is the stage of the claim's current attempt.
+// Stage is the progress of the claim's current attempt.
 enum class Stage {
     Coming,   // its machine is not known to exist yet, but may be about to ask
     Joining,  // created, not registered, not leaving: the only stage for a first certificate
@@ -36,7 +36,7 @@ struct Joiner {
     std::string key_sha256;
 };
 
-// Machine is the machine of one of our Nodes.
+// Machine describes the machine of one of our Nodes.
 struct Machine {
     std::string node_name;
     // Addresses that its certificate may contain, in canonical form.
