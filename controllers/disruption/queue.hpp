@@ -1,5 +1,5 @@
 // Carries out the decided disruptions, one step at a time. It taints the node and waits for places for its
-// pods; provisioning launches what is missing, because the node counts as leaving. After a pause it checks
+// pods. Provisioning launches what is missing, because the node counts as leaving. After a pause it checks
 // again by live reads, drains the node, and deletes its claim; or it undoes everything. The claims'
 // reconciler carries out what the queue permits. The queue is stored in the claims' status (condition
 // Disrupted) and the Nodes' taint, so any process can continue it.

@@ -45,7 +45,7 @@ std::map<std::string, int> launches_last_hour(const ClaimPointers& claims, const
 // must have had a creation rate before the first of them was deleted.
 std::int64_t creations_last_hour(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time now);
 
-// Records a launch of the last hour in its pool: the existing pods and the unhelped kinds that it was for. It
+// Records a launch of the last hour in its pool: its existing pods and the kinds that it did not help. It
 // also records any launch that counts against a rate. It is called before the claim's finalizer is removed,
 // and may be repeated. Throws ApiError, 409 if the pool changed meanwhile.
 asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client, NodeSmithClaim claim,

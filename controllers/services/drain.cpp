@@ -166,8 +166,8 @@ DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::
     plan.evict = std::move(ordinary);
     (critical_wait ? plan.later : plan.evict)
         .insert((critical_wait ? plan.later : plan.evict).end(), critical.begin(), critical.end());
-    // Sorted by priority, the lowest first; then the largest first, which find places while
-    // there is most room; then by name.
+    // Sorted by priority, the lowest first, then by size, and then by name. Large pods find
+    // places while there is most room.
     scheduling::ResourceNames names;
     const auto rank = [&names](const api::Pod& pod) {
         const auto wants = scheduling::requests_of(pod.spec, names);

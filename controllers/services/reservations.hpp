@@ -26,7 +26,7 @@ namespace controllers {
 
 class Reservations;
 
-// Reservation holds places for some machines. Without complete() it stays valid until it settles by time: an
+// Reservation holds places for some machines. Without complete() it stays valid until it settles by time. An
 // interrupted process does not know which of its claims exist.
 class Reservation {
 public:

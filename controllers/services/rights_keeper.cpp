@@ -59,7 +59,7 @@ asio::awaitable<json::object> RightsKeeper::subject() {
     co_return subject_named(std::string(name->get_string()));
 }
 
-// Uses a server-side apply, because a role can allow it for a single name; a POST has no name to allow.
+// Uses a server-side apply, because a role can allow it for a single name. A POST has no name to allow.
 asio::awaitable<api::RoleBinding> RightsKeeper::apply(std::string namespace_) {
     auto who = co_await subject();
     kube::Patch patch;

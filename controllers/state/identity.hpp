@@ -31,8 +31,8 @@ providers::MachineRecord record_of(const ClaimStatus& status);
 // An adopted machine has another UUID too.
 bool is_proven(const providers::Machine& machine);
 
-// Reports whether the Node runs on the claim's machine: by equal system UUIDs or, if one
-// is unknown, by equal providerIDs.
+// Reports whether the Node runs on the claim's machine. It compares system UUIDs
+// or, if one is unknown, providerIDs.
 bool is_node_of(const api::Node& node, const ClaimStatus& status);
 
 }  // namespace controllers::claim

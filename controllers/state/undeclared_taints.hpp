@@ -26,7 +26,7 @@ inline constexpr std::string_view kTaintStays = "TaintStays";  // reason of Tain
 
 namespace controllers::claim {
 
-// TaintFacts holds a claim's Node and all that may declare taints for it; `pool` and
+// TaintFacts holds a claim's Node and all that may declare taints for it. `pool` and
 // `host` (of bare metal) may be null.
 struct TaintFacts {
     const NodeSmithClaim& claim;

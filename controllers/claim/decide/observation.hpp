@@ -53,7 +53,7 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
 // Sets when to try again if the provider does not answer.
 inline constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
 
-// Returns why nothing may be launched for the pool's claims now: no ControlPlane selects the pool, or it
+// Returns why nothing may be launched for the pool's claims now. No ControlPlane selects the pool, or it
 // shares its label with an older pool. It is also held if its ControlPlane only observes or is paused.
 std::optional<Hold> launch_hold(const Informers& informers, const NodeSmithPool& pool);
 

@@ -67,7 +67,7 @@ private:
         auto removal = removals_.simulate(request);
         if (removal.possible && !removal.replacements.empty()) return replaced(request, removal, why);
         if (removal.possible) {
-            // Nothing is saved if the pods move to a node that is kept empty: another one would
+            // Nothing is saved if the pods move to a node that is kept empty. Another one would
             // be launched to be kept empty.
             request.most_replacements = 0;
             request.headroom_percent = search_.headroom_percent;

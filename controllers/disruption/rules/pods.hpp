@@ -27,9 +27,8 @@ struct PodRules {
     // UIDs of pods that stay on the node, because its machine is kept for their volumes.
     std::set<std::string> spared;
 };
-// Returns why a pod cannot be evicted: do-not-disrupt, local data, a budget without slack, or
-// no owner that would recreate it. It may also need more time to end than the drain has. Empty
-// and unhealthy nodes are not asked.
+// Returns why a pod cannot be evicted: do-not-disrupt, local data, a budget without slack, or no owner to
+// recreate it. It may also need more time to end than the drain has. Empty and unhealthy nodes are not asked.
 std::optional<Blocker> pod_blocker(const PodPointers& pods, const PodRules& rules, api::Time now);
 
 }  // namespace controllers::disruption

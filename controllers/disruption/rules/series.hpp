@@ -14,7 +14,7 @@ namespace controllers::disruption {
 // affected part of the configuration or node state. Empty: nodes of this kind are not replaced.
 std::string cause_of(const NodeFacts& facts, Kind kind);
 
-// Returns why the node is not replaced for this kind of disruption: its machine was created to replace one
+// Returns why the node is not replaced for this kind of disruption. Its machine was created to replace one
 // for the same cause. Drift, expiry and evacuation end the series after one replacement that does not help. A
 // node that is not Ready or is underused gets a second one.
 std::optional<Blocker> series_blocker(const NodeFacts& facts, Kind kind, api::Time now);
