@@ -1,4 +1,4 @@
-// Applies the LimitRanges of a namespace: they fill in requests and limits of new objects, and refuse what
+// Applies the LimitRanges of a namespace. They fill in requests and limits of new objects, and refuse what
 // exceeds their bounds. Source: k8s.io/kubernetes/plugin/pkg/admission/limitranger, and
 // SetDefaults_LimitRangeItem in pkg/apis/core/v1/defaults.go.
 #pragma once

@@ -27,8 +27,8 @@ public:
     // Returns fixed sizes, the cheapest first, or the extreme flexible ones. All others are
     // mixtures of these; the largest is last.
     std::vector<Size> sizes() const;
-    // Returns flexible sizes for a demand of that shape: the largest, and those with all the memory and about
-    // the demand's CPUs. So no machine has a last core for a fraction of one.
+    // Returns flexible sizes for a demand of that shape. They are the largest, and those with all the memory
+    // and the demand's proportion of CPUs. So no machine has a last core for a fraction of one.
     std::vector<Size> balanced(const Amounts& demand) const;
     // Reports whether sizes are flexible; then only one size fits best.
     bool is_flexible() const { return shapes_.empty(); }

@@ -5,8 +5,8 @@
 
 namespace scheduling {
 
-// PricedRoom is what a machine offers to pods, in millicores and MiB, and its
-// price in any unit; more than zero.
+// PricedRoom is what a machine offers to pods, in millicores and MiB. Its
+// price has any unit and is above zero.
 struct PricedRoom {
     double cpu = 0;
     double memory = 0;

@@ -42,7 +42,7 @@ public:
     void count_existing();
     // Counts the DaemonSets' pods of machines before they are launched. Each machine has one template row.
     void expect_machines(const std::vector<std::size_t>& rows);
-    // Protects placed pods. From now on some machines may not be launched: their DaemonSets' pods would count
+    // Protects placed pods. From now on some machines may not be launched. Their DaemonSets' pods would count
     // in a domain of a placed pod's spread constraint.
     void protect_placed() { protects_placed_ = true; }
     // Declares that no machines beyond the launched ones will be added. Possible

@@ -72,7 +72,7 @@ public:
     // service. A new or coming node may still get room if nothing is reported about its part of the topology.
     // So may a new machine whose value of a reporting label is unknown. The label differs for each node, as
     // with local storage, or the driver sets it later. An exception is a pool whose youngest Node has no
-    // volume of the driver and reports too little: a new machine would have as little.
+    // volume of the driver and reports too little. A new machine would have as little.
     const BitSet& rows(const Provision& provision);
 
 private:
