@@ -25,11 +25,11 @@ struct OwnUserDataError : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
 
-// Returns the user-data. It keeps the user's own document and puts its lists before ours, so its commands
-// prepare the machine before it joins. The host name is always ours. The last command disables cloud-init,
-// because boot data is gone after the join. A later boot would detect a new instance, with new SSH host keys
-// and without its static addresses. It contains the plan's secrets. Throws OwnUserDataError if the user's own
-// document is no #cloud-config, or a type in it contradicts ours.
+// Returns the user-data. It keeps the user's own document and puts its lists before ours. So the user's
+// commands prepare the machine before it joins. The host name is always ours. The last command disables
+// cloud-init, because boot data is gone after the join. A later boot would detect a new instance, with new
+// SSH host keys and without its static addresses. It contains the plan's secrets. Throws OwnUserDataError if
+// the user's own document is no #cloud-config, or a type in it contradicts ours.
 std::string user_data(const GuestSettings& settings, const JoinPlan& plan);
 
 // Returns the meta-data. Another attempt of a claim is another instance, so that cloud-init runs again.

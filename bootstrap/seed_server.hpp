@@ -43,7 +43,7 @@ base::HttpHandler make_seed_handler(SeedSource& source);
 // Reports whether a request has a key that may be right. `source` must outlive the function.
 std::function<bool(const base::HttpRequest&)> make_seed_precedence(const SeedSource& source);
 
-// Returns a part for BMCs, which read virtual media block by block:
+// Returns a part for BMCs, which read virtual media block by block.
 // https://www.rfc-editor.org/rfc/rfc9110#section-14
 // It is the complete answer 200, or the part in the header Range: 206, or 416 if the content ends before it.
 // An empty, unknown or multi-part `range` yields the complete answer, as the RFC permits.

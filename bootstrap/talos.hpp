@@ -1,6 +1,6 @@
-// Plans how a Talos machine joins: by the user's machine configuration for workers, with our settings that
-// make the machine this Node. It follows Talos' documents and sources; it was never tested with a Talos
-// machine. https://docs.siderolabs.com/talos/v1.13/platform-specific-installations/cloud-platforms/nocloud:
+// Plans how a Talos machine joins, by the user's machine configuration for workers. Our settings make the
+// machine this Node. It follows Talos' documents and sources; it was never tested with a Talos machine.
+// https://docs.siderolabs.com/talos/v1.13/platform-specific-installations/cloud-platforms/nocloud:
 // The image nocloud reads user-data that does not begin with #cloud-config from a volume labelled cidata.
 // Alternatively the SMBIOS serial number names its source
 // (internal/app/machined/pkg/runtime/v1alpha1/platform/nocloud in github.com/siderolabs/talos).
