@@ -56,7 +56,7 @@ std::string ClusterInfo::endpoint() const {
 }
 
 int minor_version(const json::value& version) {
-    // Some distributions say "31+".
+    // Some distributions report "31+".
     const auto minor = text(member(version, "minor"));
     int number = 0;
     std::from_chars(minor.data(), minor.data() + minor.size(), number);

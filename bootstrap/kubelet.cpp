@@ -13,7 +13,7 @@ struct Reserved {
     std::string_view instead;
 };
 
-// Arguments by which we find a machine's Node and the Node finds the cluster, and those that have a field.
+// Lists arguments that identify a machine's Node or the cluster, and those that have a separate field.
 constexpr auto kReserved = std::to_array<Reserved>({
     {"bootstrap-kubeconfig", "the join writes it"},
     {"cert-dir", "the join chooses it"},

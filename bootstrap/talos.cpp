@@ -39,7 +39,7 @@ std::string text_at(const json::object& parent, std::string_view key) {
     return value && value->is_string() ? std::string(value->as_string()) : std::string();
 }
 
-// The document without a kind.
+// Returns the document without a kind.
 json::object& main_document(std::vector<json::value>& documents) {
     for (auto& document : documents) {
         if (!document.is_object()) refuse("has a document that is no mapping");
@@ -69,7 +69,7 @@ void name_machine(std::vector<json::value>& documents, json::object& machine, co
     section(machine, "network", "machine.network")["hostname"] = name;
 }
 
-// What the user has there is kept, and comes first.
+// Appends to the user's value, which is kept and comes first.
 void append(json::object& arguments, std::string_view name, const std::string& list) {
     if (list.empty()) return;
     const auto before = text_at(arguments, name);

@@ -24,7 +24,7 @@ Price price_of(Solve& solve, const Result& result) {
     return planner.price_of(result, planner.work_of(result));
 }
 
-// The machine that comes of the claim, as if it were there.
+// Returns the claim's future machine as an existing node.
 Node node_of(const Snapshot& snapshot, const NewClaim& claim, std::size_t number) {
     const auto& pool = snapshot.pools[claim.pool];
     api::Node object;
@@ -43,8 +43,8 @@ Node node_of(const Snapshot& snapshot, const NewClaim& claim, std::size_t number
 
 class RemovalCheck {
 public:
-    // `after` is the snapshot with the nodes leaving, `base` what is solved without that. The plan is for
-    // replacements; nullptr: each pod, the largest first, goes where it fits.
+    // `after` is the snapshot with the nodes leaving, and `base` is the result without that. The plan is for
+    // replacements; nullptr: each pod, the largest first, is placed where it fits.
     RemovalCheck(const Snapshot& after, const Result& base, NodeDigests& digests,
                  const RemovalRequest& request, PlacementOrder order, const MachinePlan* plan = nullptr)
         : request_(request),
@@ -58,7 +58,7 @@ public:
             for (const auto& pod : after.nodes[node].pods) displaced_.insert(pod.get());
     }
 
-    // Before run(): for cheaper replacements; without machines if there are none.
+    // Returns a plan for cheaper replacements; empty if there are none. Must be called before run().
     MachinePlan cheaper() {
         const auto planner = solve_.planner();
         return planner.plan(planner.work_of(result_));
@@ -180,7 +180,7 @@ struct Removals::State {
     }
 
     NodeDigests& digests;
-    Snapshot after;  // the snapshot, but while a removal is judged
+    Snapshot after;  // the snapshot, except while a removal is judged
     Result base;
 
 private:

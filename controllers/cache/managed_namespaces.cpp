@@ -10,7 +10,7 @@ namespace controllers {
 
 namespace {
 
-// A DNS label (RFC 1123).
+// Checks for a DNS label (RFC 1123).
 bool is_namespace_name(const std::string& name) {
     constexpr std::size_t kLongest = 63;
     const auto is_letter_or_digit = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };

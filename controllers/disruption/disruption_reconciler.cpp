@@ -11,7 +11,7 @@ namespace controllers::disruption {
 
 namespace {
 
-// Nodes of all pools count, and the changes of others are not told of here.
+// The nodes of all pools count, and changes of other pools do not queue this one.
 constexpr base::Duration kAskForHealth = std::chrono::minutes{1};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the ProvisioningReconciler says about what it could not do, and when time may change that.
+// Reports what provisioning could not do, and when time alone may change that.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -10,7 +10,7 @@ namespace controllers::provisioning {
 
 namespace {
 
-// The API server accepts at most 1024 bytes in the message of an Event.
+// The API server accepts at most 1024 bytes in an Event's message.
 constexpr std::size_t kLongestMessage = 1000;
 
 std::string joined(const std::vector<std::string>& reasons) {
@@ -93,7 +93,7 @@ void ProvisioningReconciler::plan_next_look(const Decision& decision) {
     for (const auto& refusal : room_refusals(informers_, now)) look_at(refusal.until);
 }
 
-// Pods that wait for a machine of a provider that is away get another one then.
+// Returns when pods that wait for a machine of an unavailable provider get another one.
 std::optional<api::Time> ProvisioningReconciler::next_end_of_patience() const {
     std::optional<api::Time> next;
     const api::Time now(clock_.wall_now());

@@ -22,7 +22,8 @@ bool is_of_last_hour(const std::optional<api::Time>& time, api::Time now) {
     return time && now.at - time->at <= std::chrono::hours{1};
 }
 
-// What was launched within a pause was launched before it could follow from a launch that did not help.
+// Counts attempts. Launches within one pause count once, because none of them could
+// follow from the failure of another.
 int attempts(std::vector<api::Time> launches) {
     std::ranges::sort(launches);
     int attempts = 0;
@@ -63,7 +64,7 @@ bool was_never_used(const NodeSmithClaim& claim) {
 
 KindHistories launches_by_kind(const Informers& informers, api::Time now) {
     KindHistories histories;
-    std::map<std::string, std::vector<api::Time>> in_vain;  // when launched, by kind
+    std::map<std::string, std::vector<api::Time>> in_vain;  // launch times, by kind
     std::set<std::string> counted;
     for (const auto& [key, claim] : informers.claims.store().all()) {
         counted.insert(claim->metadata.uid);

@@ -59,8 +59,8 @@ void drop_oldest(std::vector<PastLaunch>& launches) {
     }
 }
 
-// Pods that ran and ended within a minute leave a machine behind that looks as if nobody had used it. One
-// that did not help has pods of the kind still waiting.
+// Returns the kinds that still wait. Pods that ran and ended within a minute leave a machine that looks
+// unused. If a machine did not help, pods of the kind are still waiting.
 std::vector<std::string> kinds_that_wait(const Informers& informers, std::vector<std::string> kinds) {
     std::set<std::string> waiting;
     for (const auto& pod : unschedulable_pods(informers)) waiting.insert(kind_of(informers, *pod));
@@ -68,7 +68,7 @@ std::vector<std::string> kinds_that_wait(const Informers& informers, std::vector
     return kinds;
 }
 
-// A rate of its pool's ControlPlane counts it.
+// Reports whether a rate of its pool's ControlPlane counts it.
 bool counts_against_rate(const Informers& informers, const NodeSmithClaim& claim) {
     const auto* manager =
         manager_of({claim.metadata.namespace_, claim.spec.poolRef}, informers.control_planes.store().all());
@@ -85,7 +85,7 @@ std::vector<std::string> bought_for_living(const NodeSmithClaim& claim, const ku
 
 }  // namespace
 
-// While its machine is being made it may have one any moment.
+// A claim whose machine is being created may get one at any moment.
 bool never_had_machine(const NodeSmithClaim& claim) {
     const auto& status = claim.status;
     const bool has_run = claim::is_true(claim, conditions::kLaunched) || !status.nodeName.empty() ||

@@ -11,7 +11,7 @@ bool is_of_daemon_set(const api::Pod& pod) {
     return owner && owner->kind == "DaemonSet";
 }
 
-// The scheduler makes room for it by preemption.
+// Reports whether the scheduler is preempting other pods for it.
 bool is_being_made_room_for(const api::Pod& pod, const Nodes& nodes, const DemandRules& rules) {
     const auto& nominated = pod.status.nominatedNodeName;
     return !nominated.empty() && nodes.contains({"", nominated}) &&
@@ -42,7 +42,7 @@ public:
         }
     }
 
-    // Why nothing is created for the pod; nullopt: it is demand.
+    // Returns why nothing is created for the pod; nullopt: it is demand.
     std::optional<HeldBack> judge(const PodPointer& pod) {
         const auto& uid = pod->metadata.uid;
         if (is_expendable(*pod, rules_))
@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    // Empty where nothing speaks against its kind, which is mostly so and quickly seen.
+    // Returns an empty kind if nothing is known against it, which is the usual and cheap case.
     std::string doubtful_kind(const api::Pod& pod) const {
         if (doubtful_.empty() || !rules_.kind_of) return {};
         auto kind = rules_.kind_of(pod);
@@ -83,7 +83,7 @@ private:
         return {pod, std::move(message), api::Time(now_.at + std::chrono::minutes{1})};
     }
 
-    // After a launch in vain the first pod of the kind shows whether the next one helps.
+    // After a launch without effect, the first pod of the kind shows whether the next one helps.
     std::optional<HeldBack> judge_kind(const PodPointer& pod, const std::string& kind,
                                        const PodHistory& pod_history) {
         const auto history = rules_.kinds.find(kind);
@@ -104,7 +104,7 @@ private:
     const Pools& pools_;
     api::Time now_;
     const DemandRules& rules_;
-    std::set<std::string> doubtful_;             // kinds for which machines were launched in vain
+    std::set<std::string> doubtful_;             // kinds whose launched machines did not help
     std::map<std::string, std::string> probes_;  // pods by kind
 };
 

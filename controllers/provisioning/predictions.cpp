@@ -20,8 +20,8 @@ bool is_bought_for(const NodeSmithClaim& claim, const std::string& uid) {
     return std::ranges::find(uids, uid) != uids.end();
 }
 
-// The newest launch for the pod that became a Node and was not judged yet. One that was judged is older
-// than the pause it led to.
+// Returns the newest launch for the pod that became a Node and was not judged yet. A judged one is
+// older than the pause that it caused.
 std::optional<Time> unjudged(const ClaimPointers& claims, const std::string& uid,
                              std::optional<Time> paused_until) {
     std::optional<Time> newest;
@@ -69,7 +69,7 @@ bool is_remembered(const Misprediction& entry, const std::set<std::string>& wait
            now.at < entry.nextRetryTime->at + kRemembered;
 }
 
-// Of pods that are gone one for each kind is enough: the one that was wrong most often.
+// Keeps one deleted pod for each kind: the one with the most wrong predictions.
 void forget_surpassed(std::vector<Misprediction>& list, const std::set<std::string>& waiting) {
     std::map<std::string, std::pair<std::int32_t, std::string>> best;  // count and pod, by kind
     for (const auto& entry : list)

@@ -15,14 +15,15 @@ namespace controllers::provisioning {
 namespace {
 
 constexpr const char* kClaimsByPod = "bought-for";    // UIDs of pods
-constexpr const char* kPodsByUid = "waiting-by-uid";  // of unschedulable ones
+constexpr const char* kPodsByUid = "waiting-by-uid";  // UIDs of unschedulable pods
 
 auto turn_of(const PodPointer& pod) {
     return std::tuple(-std::int64_t{pod->spec.priority.value_or(0)}, pod->metadata.creationTimestamp,
                       api::key_of(*pod));
 }
 
-// Devices are told of by plugins that start after the kubelet; the claim is not Initialized before.
+// Drops resources that the Node does not report yet. Device plugins start after the kubelet, and
+// the claim is not Initialized before.
 scheduling::Amounts as_far_as_told(scheduling::Amounts wanted, const scheduling::Amounts& offered) {
     std::erase_if(wanted.extra, [&offered](const scheduling::Extra& extra) {
         return std::ranges::find(offered.extra, extra.resource, &scheduling::Extra::resource) ==

@@ -10,7 +10,7 @@ using api::v1alpha1::NodeSmithHost;
 
 namespace {
 
-// The Secret that is protected; empty: none is named, or one of a namespace that is not accepted.
+// Returns the Secret to protect; empty: none is named, or its namespace is not accepted.
 std::string secret_of(const std::optional<api::v1alpha1::SecretReference>& reference,
                       const std::string& namespace_) {
     if (!reference || (!reference->namespace_.empty() && reference->namespace_ != namespace_)) return {};
@@ -114,7 +114,7 @@ template <api::Kind T>
 asio::awaitable<void> CredentialsKeeper::release(kube::Informer<T>& informer, kube::ObjectKey key) {
     auto object = informer.store().get(key);
     if (!object || object->status.protectedSecret.empty()) co_return;
-    // From here on whoever needs it waits for its turn.
+    // Any object that needs it waits for its turn from now on.
     protected_.erase({key.namespace_, object->status.protectedSecret});
     const auto turn = co_await turns_.enter(key.namespace_);
     object = informer.store().get(key);
@@ -137,7 +137,7 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::add_finalizer(kube::Obje
         }
         const bool has_it = api::has_finalizer(found->metadata, api::finalizers::kCredentials);
         const bool is_leaving = found->metadata.deletionTimestamp.has_value();
-        // No finalizer can be added to what is being deleted.
+        // An object that is being deleted accepts no finalizers.
         if (!has_it && is_leaving) co_return being_deleted(secret);
         const auto space = informers_.namespaces.store().get({"", secret.namespace_});
         const bool namespace_ends = space && space->metadata.deletionTimestamp;
@@ -151,7 +151,7 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::add_finalizer(kube::Obje
         protected_.insert(secret);
         if (is_leaving) co_return being_deleted(secret);
     } catch (const kube::ApiError& error) {
-        // 404: the ClusterRole of the rights is not there.
+        // 404: the ClusterRole of the rights does not exist.
         if (!error.is_forbidden() && !error.is_not_found()) throw;
         co_return forbidden(secret, error);
     }

@@ -79,7 +79,7 @@ std::string size_text(const api::v1alpha1::Size& size) {
 
 namespace {
 
-constexpr std::size_t kMostFailedHosts = 64;  // that a status holds
+constexpr std::size_t kMostFailedHosts = 64;  // limit in a status
 
 void note_failed_host(ClaimStatus& status, const std::string& host) {
     if (host.empty()) return;
@@ -103,7 +103,7 @@ void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_
     status.lastFailure = {failure.reason, failure.message, failure.host, now};
     note_failed_host(status, failure.host);
     set(status, conditions::kLaunched, ConditionStatus::False, failure.reason, attempt, now);
-    // Whoever has that certificate stays this Node, also when another machine joins under its name.
+    // The holder of that certificate remains this Node, even if another machine joins under its name.
     if (!status.bootstrapKeySHA256.empty()) {
         set(status, conditions::kFailed, ConditionStatus::True, reasons::kCertificateIssued,
             attempt +

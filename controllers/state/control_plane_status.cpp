@@ -18,7 +18,7 @@ ConditionUpdate not_ready(std::string_view reason, std::string message) {
     return update(conditions::kReady, ConditionStatus::False, reason, std::move(message));
 }
 
-// nullopt: the pool has a provider that works.
+// Returns nullopt if the pool has a working provider.
 std::optional<ConditionUpdate> problem_of(const NodeSmithPool& pool, const Providers& providers) {
     const auto& name = pool.metadata.name;
     const auto& wanted = pool.spec.providerRef;
@@ -58,7 +58,7 @@ std::vector<const NodeSmithPool*> listed_pools(const ControlPlaneFacts& facts,
     return found;
 }
 
-// " (there are workers, gpu)".
+// Returns " (there are workers, gpu)".
 std::string pools_there(const ControlPlaneFacts& facts) {
     constexpr std::size_t kMostNamed = 5;
     std::string names;
@@ -153,7 +153,7 @@ bool is_unhealthy(const NodeSmithControlPlane& control_plane, const PoolCounts& 
 
 namespace {
 
-// A provider of its pools is away, and may come back by itself.
+// Reports whether a provider of its pools is unavailable and may recover by itself.
 bool waits_for_provider(const ControlPlaneFacts& facts) {
     std::vector<std::string> missing;
     const auto listed = listed_pools(facts, missing);

@@ -17,7 +17,7 @@ std::optional<api::Time> last_success(const ClaimPointers& claims) {
     return last;
 }
 
-// The attempt that is under way has not failed yet.
+// Excludes the running attempt, which has not failed yet.
 std::int32_t failed_attempts(const NodeSmithClaim& claim) {
     const bool is_under_way = !claim.status.systemUUID.empty() && !claim::loses_machine(claim);
     return std::max(1, claim.status.launchAttempts - (is_under_way ? 1 : 0));

@@ -48,7 +48,7 @@ bool is_label_key(std::string_view key) {
     return is_domain(key.substr(0, slash)) && is_name(key.substr(slash + 1));
 }
 
-// With each placeholder replaced by a letter: what it becomes depends on the machine.
+// Replaces each placeholder by a letter, because its value depends on the machine.
 std::string with_letters_for_placeholders(const std::string& text) {
     NodeSmithClaim sample;
     sample.metadata.name = sample.spec.poolRef = sample.status.providerRef = "x";

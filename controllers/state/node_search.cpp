@@ -43,7 +43,8 @@ bool is_adopted(const NodeSmithClaim& claim) {
     return !claim.status.machineID.empty() && is_true(claim, conditions::kAdopted);
 }
 
-// An adopted machine's UUID is noted, not derived: who has it by derivation, or had it first, keeps it.
+// Returns the claim that has the UUID first. An adopted machine's UUID is recorded instead of derived. So a
+// claim with the derived UUID has priority, then the older one.
 ClaimPointer first_with_uuid_of(const Informers& informers, const NodeSmithClaim& claim) {
     const auto rank = [](const NodeSmithClaim& c) {
         return std::tuple(is_adopted(c), c.metadata.creationTimestamp, c.metadata.uid);
@@ -59,7 +60,7 @@ bool is_given_to(const HostPointer& host, const NodeSmithClaim& claim) {
     return host && host->status.claimRef && host->status.claimRef->uid == claim.metadata.uid;
 }
 
-// Empty: the claim was read from a file and has a UID that no API server gave it.
+// Returns an empty text if the claim was read from a file: its UID is not from an API server.
 std::string derived_uuid(const NodeSmithClaim& claim) {
     const bool is_of_server = base::parse_uuid(claim.metadata.uid).has_value();
     return is_of_server ? system_uuid(claim.metadata.uid, claim.status.launchAttempts) : std::string();
@@ -71,7 +72,7 @@ std::string own_uuid(const NodeSmithClaim& claim, const NodeSmithProvider* provi
     if (!provider || is_adopted(claim)) return noted;
     auto derived = derived_uuid(claim);
     if (!provider->spec.redfish) return derived.empty() ? noted : derived;
-    // Until hardware is taken the derived one marks the attempt.
+    // The derived UUID marks the attempt until hardware is reserved.
     const bool is_taken = is_true(claim, conditions::kLaunched) || noted != derived;
     const bool is_known = is_taken && is_given_to(host, claim) && !host->status.systemUUID.empty();
     return is_known ? host->status.systemUUID : noted;
@@ -86,7 +87,8 @@ bool is_name_of_other(const Informers& informers, const NodeSmithClaim& claim, c
            !informers.claims.store().by_index(kClaimsByName, name).empty();
 }
 
-// The name that we give to a VM is its Node's, while hardware brings its own; the label is written by us.
+// Returns the other owner of the Node. We name a VM's Node, while hardware brings its own
+// name; the operator writes the label.
 std::string whose(const Informers& informers, const NodeSmithClaim& claim, const HostPointer& host,
                   const api::Node& node) {
     if (!is_given_to(host, claim) && is_name_of_other(informers, claim, node.metadata.name))
@@ -97,28 +99,29 @@ std::string whose(const Informers& informers, const NodeSmithClaim& claim, const
     return first ? "that is of claim " + api::key_of(*first).str() : std::string();
 }
 
-// The host's user says that it is to be taken as it runs, or the operator has recorded that this Node served
-// an earlier claim there. That the Node became Ready since the host was woken proves nothing: Nodes reboot.
+// Reports whether the Node belongs to the host. The host's user wants it adopted as it runs, or the
+// operator recorded the Node for an earlier claim there. A Node that became Ready after the host was woken
+// proves nothing, because Nodes reboot.
 bool is_of_host(const api::Node& node, const NodeSmithHost& host) {
     const auto& recorded = host.status.nodeUID;
     return is_adoptable(host) || (!recorded.empty() && recorded == node.metadata.uid);
 }
 
-// A person says so in a label that NodeRestriction keeps kubelets from setting.
+// Reports whether a person states it in a label that NodeRestriction keeps kubelets from setting.
 bool is_stated(const api::Node& node, const NodeSmithClaim& claim) {
     return label_of(node, labels::kStatedClaim) == claim.metadata.name;
 }
 
-// The operator has recorded the Node as the claim's: when it registered, or when its attempt was given up
-// just as it joined. Neither the Node's kubelet nor whoever forges a status can write both the record and the
-// label. Where they do so together, the name in the certificate that the operator approved still tells, and
-// what the host has on record.
+// Reports whether the operator recorded the Node as the claim's. It does so when the Node registers, or
+// when an attempt is given up just as it joins. Neither the Node's kubelet nor a person who forges a
+// status can write both the record and the label. If they collude, the name in the approved certificate
+// and the host's record still decide.
 bool is_recorded(const api::Node& node, const NodeSmithClaim& claim, const HostPointer& host) {
     const bool is_named_otherwise =
         !claim.status.bootstrapKeySHA256.empty() && node.metadata.name != claim.metadata.name;
     const bool is_of_others = is_given_to(host, claim) && !host->status.nodeUID.empty() &&
                               host->status.nodeUID != node.metadata.uid;
-    // A host that was given back vouches for the Node of its attempt no more. A VM's UUID always does.
+    // A released host no longer vouches for the Node of its attempt. A VM's UUID always does.
     const bool is_of_past = host &&
                             api::find_condition(claim.status.conditions, conditions::kMachineDeleted) &&
                             !is_older(node, claim);
@@ -127,7 +130,7 @@ bool is_recorded(const api::Node& node, const NodeSmithClaim& claim, const HostP
            claim.status.nodeName == node.metadata.name;
 }
 
-// Its provider proved whose machine it is before it was labelled.
+// Reports whether the Node was labelled after its provider proved the machine's owner.
 bool is_of_adopted(const api::Node& node, const NodeSmithClaim& claim) {
     return is_adopted(claim) && is_labelled(node, claim);
 }
@@ -137,7 +140,7 @@ std::string unproven(const NodeSmithClaim& claim, const std::string& why) {
            claim.metadata.name;
 }
 
-// Its machine can only join with a certificate for the claim's name.
+// Reports whether its machine can only join with a certificate for the claim's name.
 bool is_bound_to_name(const Informers& informers, const NodeSmithClaim& claim) {
     if (!claim.status.bootstrapKeySHA256.empty()) return true;
     const kube::ObjectKey key{claim.metadata.namespace_, claim.spec.poolRef};
@@ -148,7 +151,7 @@ bool is_bound_to_name(const Informers& informers, const NodeSmithClaim& claim) {
            bootstrap::asks_for_certificate(settings.format);
 }
 
-// Of a Node with the machine's identity.
+// Returns why a Node with the machine's identity is refused.
 std::string why_refused(const Informers& informers, const NodeSmithClaim& claim, const HostPointer& host,
                         const api::Node& node) {
     if (auto other = whose(informers, claim, host, node); !other.empty()) return other;
@@ -178,8 +181,8 @@ std::vector<NodePointer> candidates(const Informers& informers, const ClaimStatu
     return result;
 }
 
-// Several Nodes show its UUID: a person's word counts, then our record. Nothing else tells which one is
-// right.
+// Chooses among several Nodes with its UUID. A person's statement counts, then our record.
+// Nothing else identifies the right one.
 NodePointer chosen_among(const std::vector<NodePointer>& nodes, const NodeSmithClaim& claim,
                          const HostPointer& host) {
     if (nodes.size() == 1) return nodes.front();
@@ -203,8 +206,9 @@ std::string contest_among(const std::vector<NodePointer>& nodes, const std::stri
            "Nodes";
 }
 
-// What vouches for a UUID: our record or a person's word, that it is derived, or the host that is the
-// claim's. An adopted machine's is no other claim's (see whose()), and its Node has the label.
+// Reports whether the UUID is trustworthy. Our record, a person's statement, its derivation or
+// the claim's host can prove it. An adopted machine's UUID belongs to no other claim (see
+// whose()), and its Node has the label.
 bool is_vouched_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, const HostPointer& host,
                     const api::Node& node) {
     if (is_recorded(node, claim, host) || is_stated(node, claim)) return true;

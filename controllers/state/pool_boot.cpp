@@ -11,7 +11,8 @@ using api::v1alpha1::BootstrapMethod;
 
 namespace {
 
-// From the network, a CD or an imported disk: what it holds nobody here knows.
+// Reports whether the machine boots from the network, a CD or an imported
+// disk, whose content is unknown here.
 bool boots_something(const api::v1alpha1::VMOption& option) {
     const auto* text = option.value.if_string();
     if (!text) return false;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr base::Duration kRetry = std::chrono::minutes{1};
 
-// As the Go operator found its Node: by the name in the status, else by the claim's.
+// Finds the Node's name as the Go operator did: from the status, otherwise the claim's name.
 const std::string& node_name_of(const NodeSmithClaim& claim) {
     return claim.status.nodeName.empty() ? claim.metadata.name : claim.status.nodeName;
 }

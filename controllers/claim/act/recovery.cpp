@@ -13,8 +13,8 @@ namespace {
 
 constexpr base::Duration kUnreadRetry = std::chrono::seconds{30};
 
-// A Node that is Ready and shows the UUID of an attempt of the claim: its machine exists, though a provider
-// whose account lost rights does not show it.
+// Returns a Ready Node with the UUID of one of the claim's attempts; empty: none. Its machine then exists,
+// even if the provider's account lost the right to see it.
 std::string node_of_an_attempt(const Informers& informers, const NodeSmithClaim& claim) {
     constexpr std::int32_t kMostAttempts = 8;
     for (std::int32_t attempt = 1; attempt <= kMostAttempts; ++attempt) {
@@ -26,7 +26,7 @@ std::string node_of_an_attempt(const Informers& informers, const NodeSmithClaim&
     return {};
 }
 
-// Its pool's, or, as a pool that is gone names none, all that the claim may have had.
+// Returns the pool's provider. If the pool is gone, returns every provider that the claim may have used.
 std::vector<ProviderPointer> possible_providers(const Informers& informers, const Observation& observation) {
     if (observation.provider) return {observation.provider};
     std::vector<ProviderPointer> result;
@@ -41,8 +41,8 @@ std::string described(const providers::Machine& machine) {
 
 }  // namespace
 
-// The status of another claim tells whose it is, whether its mark can be read or not. Providers may share a
-// cluster.
+// Reports whether the status of another claim names the machine, whether or not its mark can be
+// read. Providers may share a cluster.
 bool Recovery::is_of_another(const NodeSmithProvider& provider, const NodeSmithClaim& claim,
                              const providers::Machine& machine) const {
     const auto own = api::key_of(provider);
@@ -86,7 +86,7 @@ asio::awaitable<Recovery::Found> Recovery::look(ProviderPointer provider, const 
                     "the description of machine " + described(machine) + " could not be read yet";
         }
     } catch (const providers::FencedError&) {
-        throw;  // this process leads no more
+        throw;  // this process is no longer the leader
     } catch (const providers::ProviderError& error) {
         found.obstacle = error.what();
     }
@@ -134,7 +134,7 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
     co_return std::nullopt;
 }
 
-// Lists of machines tell how one was when its host was last heard.
+// Reads the machine's present state. Lists contain the state when the machine's host was last heard.
 asio::awaitable<providers::Machine> Recovery::as_it_stands(ProviderPointer provider,
                                                            providers::Machine machine) {
     auto now = machine;
@@ -148,7 +148,7 @@ asio::awaitable<providers::Machine> Recovery::as_it_stands(ProviderPointer provi
         if (found) now.state = found->state;
         if (found) now.message = found->message;
     } catch (const providers::FencedError&) {
-        throw;  // this process leads no more
+        throw;  // this process is no longer the leader
     } catch (const providers::ProviderError& error) {
         now.message += std::string(": ") + error.what();
     }

@@ -18,7 +18,7 @@ base::Duration wait_after(const Result& result) {
     return base::Duration::zero();
 }
 
-// A task that makes a machine which nobody waits for any more has no longer than one that somebody waits for.
+// Limits the creation task of an unwanted machine to the same time as that of a wanted one.
 providers::MachineRecord record_with_patience(const Observation& observation) {
     auto record = record_of(observation.claim->status);
     const auto scale_up = observation.pool ? observation.pool->spec.scaleUp : api::v1alpha1::ScaleUp{};
@@ -51,7 +51,7 @@ asio::awaitable<kube::Result> Remover::drain(Observation observation) {
         co_await writer_.record_outcome(observation, after_drain(observation.situation(), progress));
     if (is_true(*written, conditions::kDrained)) co_return kube::Result{base::Duration::zero()};
     if (progress.retry_after > base::Duration::zero()) co_return kube::Result{progress.retry_after};
-    // Pods wake the claim only once its status names the Node.
+    // Pods wake the claim only after its status names the Node.
     co_return kube::Result{kDrainRetry};
 }
 

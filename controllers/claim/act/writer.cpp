@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kEvictingProtectedPod = "EvictingProtectedPod";
 constexpr const char* kLosingVolumes = "LosingVolumes";
 
-// Waiting that is part of the normal course.
+// These reasons are normal waiting.
 constexpr std::string_view kProgress[] = {reasons::kWaiting,
                                           reasons::kLaunching,
                                           reasons::kNodeNotFound,
@@ -47,7 +47,7 @@ double seconds_between(std::optional<api::Time> from, api::Time to) {
 }  // namespace
 
 std::optional<kube::EventType> event_type(const api::Condition& condition) {
-    // They repeat what another condition says, or what the Node's Events say.
+    // These conditions repeat another condition or the Node's Events.
     const bool is_repeated =
         condition.type == conditions::kReconciling || condition.type == conditions::kStalled ||
         condition.type == conditions::kDrifted || condition.type == conditions::kPowerCycled ||
@@ -78,7 +78,7 @@ Writer::Writer(const Context& context)
 
 asio::awaitable<ClaimPointer> Writer::record(Observation observation, ClaimStatus status) {
     const auto claim = observation.stored;
-    // It may be gone already, and nobody waits for what would be said of it.
+    // The claim may be gone already, and no one waits for its Events.
     const bool is_over =
         claim->metadata.deletionTimestamp && !api::has_finalizer(claim->metadata, api::finalizers::kClaim);
     if (is_over) co_return claim;
@@ -164,7 +164,7 @@ void Writer::announce(const NodeSmithClaim& before, const NodeSmithClaim& after)
 }
 
 void Writer::warn_of_evictions(const Observation& observation, const PodPointers& pods) {
-    constexpr std::size_t kMostWarned = 10'000;  // forgetting all costs at most a repeated Event for each
+    constexpr std::size_t kMostWarned = 10'000;  // clearing repeats at most one Event for each
     if (warned_.size() > kMostWarned) warned_.clear();
     const auto& claim = *observation.claim;
     const std::string why =
@@ -186,7 +186,7 @@ void Writer::warn_of_evictions(const Observation& observation, const PodPointers
 }
 
 void Writer::warn_of_lost_volumes(const Observation& observation) {
-    constexpr std::size_t kMostWarned = 10'000;  // forgetting all costs at most a repeated Event for each
+    constexpr std::size_t kMostWarned = 10'000;  // clearing repeats at most one Event for each
     if (warned_of_volumes_.size() > kMostWarned) warned_of_volumes_.clear();
     const auto& claim = *observation.claim;
     const auto lost = lost_with(claim, observation.volumes);

@@ -35,7 +35,7 @@ std::string document_text(const Bootstrap& bootstrap) {
     return std::string(kCloudInit);
 }
 
-// cloud-init is at work in it for what we handed out.
+// Reports whether cloud-init processes the boot data in the machine.
 bool is_by_cloud_init(const api::v1alpha1::ClaimBoot& boot) {
     return boot.delivery.find(kCloudInit) != std::string::npos;
 }
@@ -69,7 +69,7 @@ std::string story(const ClaimStatus& status, const std::string& silence) {
     return text;
 }
 
-// What to do about its way to the API server; empty: nobody told it where that is.
+// Returns advice about the path to the API server; empty: the machine got no endpoint.
 std::string endpoint_advice(const ClaimStatus& status) {
     const auto endpoint = status.boot ? status.boot->apiServer : std::string();
     if (endpoint.empty()) return {};
@@ -101,7 +101,7 @@ std::string boot_story(const ClaimStatus& status) {
 std::string awaited_text(const Situation& s) {
     std::string text = "waiting for the machine to join as a Node";
     const auto& boot = s.claim.status.boot;
-    // Most who did not set a method did not know that they had to.
+    // Most users who set no method did not know that they must.
     if (boot && boot->delivery.ends_with(kByItself))
         text += " by " + boot->delivery + "; if it cannot by itself, set bootstrap.method of the pool";
     return boot && is_loopback(boot->apiServer) ? text + "; " + endpoint_advice(s.claim.status) : text;

@@ -13,14 +13,14 @@ std::string how_to_state_it() {
            "=true";
 }
 
-// The machine ran, and nobody has begun to remove it.
+// Reports whether the machine ran and its removal has not begun.
 bool is_in_service(const Situation& s) {
     return is_true(s.claim, conditions::kLaunched) && !s.claim.metadata.deletionTimestamp &&
            !api::find_condition(s.claim.status.conditions, conditions::kMachineDeleted);
 }
 
-// A kubelet that reports is better evidence than a list without its machine: the cluster's node controller
-// makes a Node whose kubelet is silent not Ready within a minute.
+// Returns why the loss is doubtful. A reporting kubelet is better evidence than a list without its machine.
+// The node controller sets the Node of a silent kubelet to not Ready within a minute.
 std::optional<Hold> doubt_of(const Situation& s) {
     if (stated_gone(s)) return std::nullopt;
     if (is_elsewhere(s)) return Hold{std::string(reasons::kOtherCluster), elsewhere_text(s)};

@@ -17,7 +17,7 @@ void credit(std::optional<base::Saturating>& left, base::Saturating amount) {
     if (left) *left += amount;
 }
 
-// As if the machines were gone and their place within the limits free again.
+// Simulates that the machines are gone and no longer count against the limits.
 void give_back(scheduling::Snapshot& snapshot, const std::vector<std::size_t>& nodes) {
     for (const auto index : nodes) {
         const auto& node = snapshot.nodes[index];
@@ -45,7 +45,8 @@ std::string to_be_created(std::size_t machines) {
                          : std::to_string(machines) + " machines that take its pods are created first";
 }
 
-// Until a node is gone the kube-scheduler spreads over it, so that pods may find places only afterwards.
+// Reports whether pods have places once the node is gone. Until then the
+// kube-scheduler spreads pods over it too.
 bool have_places_once_gone(scheduling::Removals& removals, scheduling::RemovalRequest request) {
     request.before_they_are_gone = false;
     return removals.simulate(request).possible;
@@ -62,14 +63,14 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
         node.is_vacated_domain = false;
         node.node = std::make_shared<const api::Node>(back_in_service(*node.node));
     }
-    // Pods that wait keep a node that would otherwise only be saved, not one that is to be another.
+    // Waiting pods keep a node that would be removed to save cost, but not one that would be replaced.
     if (!is_scale_down(kind)) snapshot.pods.clear();
-    // A node that is saved is not worth the data that a database would have to restore.
+    // Saving a node does not justify restoring a database's data.
     if (is_scale_down(kind)) snapshot.tied_pods.clear();
     scheduling::RemovalRequest request;
     request.nodes = departure.nodes;
     request.before_they_are_gone = kind != Kind::Empty;
-    // By the rule by which it was begun.
+    // The removal was begun by the same rule.
     request.emptiest_first = kind == Kind::Underutilized;
     {
         scheduling::Removals removals(solver, snapshot);
@@ -84,7 +85,7 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
         }
         request.most_replacements = most_replacements(departure);
         if (request.most_replacements == 0) return {Outlook::impossible, at_once.reasons.front()};
-        // What was launched for them already, and is still coming, need not be launched again.
+        // Machines that are already being launched for them need not be launched again.
         request.may_wait = true;
         const auto with_replacements = removals.simulate(request);
         const bool is_too_dear =

@@ -10,7 +10,7 @@ namespace controllers::disruption {
 
 namespace {
 
-// The annotation may hold for a time only.
+// The annotation may be limited in time.
 constexpr auto kRecheck = std::chrono::minutes{1};
 
 std::string name_of(const api::Pod& pod) {
@@ -43,7 +43,7 @@ std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, a
     return std::nullopt;
 }
 
-// For pods that have no other place yet, so that none of them is back before the last has left.
+// Checks budgets for pods that have no other place yet: none of them is back before the last has left.
 std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPointers& budgets) {
     for (const auto& budget : budgets) {
         const auto leaving = std::ranges::count_if(
@@ -59,7 +59,7 @@ std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPoi
     return std::nullopt;
 }
 
-// What a drain would be given up for is known before anybody is evicted.
+// Detects a drain that would be given up before any pod is evicted.
 std::optional<Blocker> too_slow(const PodPointers& pods, api::Duration timeout) {
     const auto end = longest_end(pods);
     if (end.duration <= timeout.value) return std::nullopt;
