@@ -178,7 +178,7 @@ DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::
 }
 
 std::string DrainProgress::message() const {
-    if (done) return "no pod is left that has to move";
+    if (done) return "no pod is left that has to be evicted";
     std::string text =
         "waiting for " + base::counted(std::ssize(waiting) + std::ssize(blocked), "pod") + ": ";
     if (blocked.empty()) return text + listed(waiting);

@@ -370,10 +370,10 @@ asio::awaitable<std::string> BootData::secret_text_for_machines(kube::ObjectKey 
     const std::string label(api::labels::kBootData);
     const auto* value = api::find(found.metadata.labels, label);
     if (!value || *value != "true")
-        throw BootDataError("Secret " + secret.str() + " has no label " + label +
-                            "=true, with which whoever may write Secrets lets pools hand it to machines: "
-                            "kubectl label secret " +
-                            secret.name + " -n " + secret.namespace_ + " " + label + "=true");
+        throw BootDataError(
+            "Secret " + secret.str() + " has no label " + label +
+            "=true, which allows pools to hand the Secret to machines; to set it: kubectl label secret " +
+            secret.name + " -n " + secret.namespace_ + " " + label + "=true");
     co_return text_of(found, key);
 }
 
