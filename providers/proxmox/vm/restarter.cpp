@@ -57,7 +57,7 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     if (look.presence == Presence::absent) throw ProviderError(vm + ": there is no such VM");
     if (look.presence == Presence::hidden) throw ProviderError(vm + ": the token lacks VM.Audit on it");
     if (look.presence == Presence::host_down)
-        co_return HostIsDown{vm + ": its host is down; the machine is started again when that is back"};
+        co_return HostIsDown{vm + ": its host is down; the machine is started again once the host is back"};
     if (look.ownership != Ownership::ours)
         throw ProviderError(vm + ": " + explain_ownership(look.config, identity, settings_.managed_tag()));
     std::erase_if(tried_,

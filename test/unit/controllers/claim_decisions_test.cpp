@@ -460,7 +460,7 @@ TEST_CASE("a placed machine that the provider has no room for any more waits wit
 TEST_CASE("a place that was given back is forgotten, also when there is no room elsewhere") {
     Scene scene;
     scene.placed();
-    providers::InsufficientCapacity full{"host a was found on and is left to who turned it on"};
+    providers::InsufficientCapacity full{"host a was found on and is left to whoever turned it on"};
     full.is_given_back = true;
     const auto status = after_ensure(scene.situation(), full);
     CHECK(condition(status, conditions::kLaunched).reason == reasons::kInsufficientCapacity);
