@@ -185,10 +185,10 @@ void verify_identity(HostStatus& status, const HostFacts& facts) {
     if (told.empty()) return refuse("NoSystemUUID", "the BMC tells no system UUID that identifies the host");
     if (!pinned.empty() && !base::same_uuid(told, pinned))
         return refuse("SystemUUIDMismatch",
-                      "the BMC tells system UUID " + told + ", spec.systemUUID is " + pinned);
+                      "the BMC reports system UUID " + told + ", but spec.systemUUID is " + pinned);
     if (status.claimRef && !base::same_uuid(told, status.systemUUID))
-        return refuse("SystemUUIDMismatch",
-                      "the BMC tells system UUID " + told + ", the host was taken as " + status.systemUUID);
+        return refuse("SystemUUIDMismatch", "the BMC reports system UUID " + told +
+                                                ", but the host was reserved as " + status.systemUUID);
     if (!facts.twin.empty())
         return refuse("DuplicateHost", "NodeSmithHost " + facts.twin + " is the same machine (system UUID " +
                                            told + "): delete one of them");
@@ -245,7 +245,7 @@ HostVerdict judge_claimed(const HostFacts& facts) {
         return {phase, ready->reason, ready->message};
     const auto& name = facts.host.status.claimRef->name;
     if (phase == HostPhase::InUse) return {phase, name_of(phase), "serves claim " + name};
-    if (phase == HostPhase::Draining) return {phase, name_of(phase), "claim " + name + " is leaving"};
+    if (phase == HostPhase::Draining) return {phase, name_of(phase), "claim " + name + " is being removed"};
     return {phase, name_of(phase), "claim " + name + " has it"};
 }
 

@@ -18,8 +18,8 @@ const std::string kTarget = "/api/v1/namespaces/kube-system/secrets?dryRun=All";
 
 constexpr std::string_view kNotInstalled =
     "The admission policies do not protect this operator: they are not installed (config/admission, chart "
-    "value admissionPolicies; Kubernetes 1.30 on) or name another ServiceAccount. Whoever may write the "
-    "status of KubeNodeSmith's objects can mislead it";
+    "value admissionPolicies; Kubernetes 1.30 on) or name another ServiceAccount. Anyone who may write the "
+    "status of KubeNodeSmith's objects can mislead the operator";
 
 kube::json::object forbidden_secret() {
     return {{"apiVersion", "v1"},

@@ -122,7 +122,7 @@ Gate gate_of(const GateFacts& facts, api::Time now) {
         if (gate.most_claims <= 0)
             return for_a_while(closed("MaxConcurrent", base::counted(facts.counts.pending_nodes, "node") +
                                                            " " + base::is_or_are(facts.counts.pending_nodes) +
-                                                           " already on the way (scaleUp.maxConcurrent)"));
+                                                           " already being created (scaleUp.maxConcurrent)"));
     }
     if (facts.probe.is_needed) {
         if (!facts.probe.claim.empty())

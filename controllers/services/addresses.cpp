@@ -69,7 +69,7 @@ void check_families(const MachineNetwork& network) {
                 " has IPv6 addresses in addresses and in ipv6.addresses: keep them in ipv6.addresses only");
         if (!std::ranges::all_of(one.ipv6->addresses, bootstrap::is_ipv6))
             throw std::invalid_argument("ipv6.addresses of interface " + one.interface +
-                                        " holds an IPv4 address");
+                                        " contains an IPv4 address");
     }
 }
 

@@ -125,7 +125,8 @@ std::map<std::string, std::string> labels_without_effect(const NodeSmithPool& po
     std::map<std::string, std::string> notes;
     for (const auto& [key, value] : pool.spec.machineTemplate.labels) {
         if (value.find("{{") != std::string::npos) continue;
-        const auto label = "label " + key + "=" + value + " of machineTemplate.labels has no effect, as ";
+        const auto label =
+            "label " + key + "=" + value + " of machineTemplate.labels has no effect, because ";
         if (key == pool.spec.poolLabelKey)
             notes[key] = label + "the operator sets it to the name of the pool: leave it out";
         else if (is_set_by_kubelet(key))

@@ -184,7 +184,7 @@ Update progressing(const PoolStatus& status, const PoolCounts& counts, api::Time
     if (counts.claims.deleting > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingDown,
                       base::counted(counts.claims.deleting, "node") +
-                          (counts.claims.deleting == 1 ? " is leaving" : " are leaving"));
+                          (counts.claims.deleting == 1 ? " is being removed" : " are being removed"));
     if (pauses_after_losses(status, now))
         return update(conditions::kProgressing, ConditionStatus::False, reasons::kBackingOff,
                       pause_text(*status.losses));

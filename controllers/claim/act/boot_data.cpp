@@ -309,9 +309,9 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster_info(std::string endpo
     const auto found = co_await client_.get<api::ConfigMap>(key);
     if (!found) {
         throw BootDataError(
-            "there is no ConfigMap kube-public/cluster-info, which kubeadm makes: it names the "
-            "API server and its CA for joining machines; in other clusters set bootstrap.apiServerEndpoint "
-            "and a format other than Kubeadm");
+            "there is no ConfigMap kube-public/cluster-info, which kubeadm creates: it names the API server "
+            "and its CA for joining machines; in other clusters set bootstrap.apiServerEndpoint and a format "
+            "other than Kubeadm");
     }
     try {
         auto info = bootstrap::parse_cluster_info(*found);

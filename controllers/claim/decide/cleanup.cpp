@@ -261,7 +261,7 @@ ClaimStatus after_removal(const Situation& s, const providers::RemoveResult& res
         status.taskRef.clear();
         status.keptSince.reset();
         set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineDeleted,
-            "the machine is verified gone", s.now);
+            "the provider confirmed that the machine is gone", s.now);
     } else if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) {
         status.taskRef = busy->task;
         const auto began = since(status, conditions::kMachineDeleted);

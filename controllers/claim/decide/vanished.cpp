@@ -45,7 +45,7 @@ bool is_elsewhere(const Situation& s) {
 }
 
 std::string elsewhere_text(const Situation& s) {
-    return machine_text(s) + " was made on the cluster with the identity " + s.claim.status.cluster +
+    return machine_text(s) + " was created on the cluster with the identity " + s.claim.status.cluster +
            ", but provider " + s.claim.status.providerRef +
            " now leads to another cluster: nothing is done with the machine until the provider leads back "
            "there; " +

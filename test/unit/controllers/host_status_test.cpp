@@ -169,7 +169,7 @@ TEST_CASE("what the lock of other clusters says of a host is a condition, also a
     c.report.lock = providers::LockReport{false, "AssetTagTaken", "its AssetTag is somebody's"};
     CHECK(c.settled().phase == HostPhase::Quarantined);
     CHECK(c.reason() == "AssetTagTaken");
-    c.report.lock = providers::LockReport{true, "Free", "its AssetTag bears no mark"};
+    c.report.lock = providers::LockReport{true, "Free", "its AssetTag carries no mark"};
     CHECK(c.settled().phase == HostPhase::Available);
     // Hosts are not locked any more.
     c.report.lock.reset();

@@ -194,7 +194,7 @@ TEST_CASE("Overcommitment is as configured") {
     world.settings.spec.placement.memoryAllocationPercent = 200;
     CHECK(world.choose() == "a");
     world.settings.spec.placement.cpuAllocationPercent = 100;
-    CHECK_THAT(world.choose(), Contains("CPUs not promised"));
+    CHECK_THAT(world.choose(), Contains("CPUs not reserved"));
 }
 
 // Proxmox starts no VM with more CPUs than its host has, and one with all of its memory starves the host.
