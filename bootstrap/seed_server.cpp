@@ -112,7 +112,7 @@ asio::awaitable<base::HttpResponse> respond(SeedSource& source, base::HttpReques
     }
     if (!failure.empty()) {
         // The path would be logged with an exception that leaves here.
-        base::log::warning("Could not create boot data that a machine requested", {{"error", failure}});
+        base::log::warning("Could not make boot data that a machine asked for", {{"error", failure}});
         co_return answer(kUnavailable, "not available now\n");
     }
     if (!seed) co_return not_found();

@@ -178,7 +178,7 @@ private:
             }
         }
         // It runs out by itself.
-        base::log::warning("Cannot release the lease", {{"lease", options_.lease.str()}, {"error", failure}});
+        base::log::warning("Cannot give up the lease", {{"lease", options_.lease.str()}, {"error", failure}});
     }
 
     asio::awaitable<void> write_free() {

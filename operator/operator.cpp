@@ -90,8 +90,8 @@ struct Operator::Parts {
             co_await catch_up();
         } else {
             base::log::warning(
-                "Leader election is off (--leader-elect=false): a second operator would create machines at "
-                "the same time");
+                "Leader election is off (--leader-elect=false): another operator would create machines "
+                "beside this one");
         }
         leads = true;
         wiring.leading = true;

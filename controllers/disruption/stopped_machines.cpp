@@ -102,7 +102,7 @@ asio::awaitable<void> StoppedMachines::ask(ClaimPointer claim) {
         throw;
     } catch (const std::exception& error) {
         // One machine that cannot be looked at says nothing about the others.
-        base::log::warning("Could not check the machine of a node that is not Ready",
+        base::log::warning("Could not look at the machine of a node that is not Ready",
                            {{"node", claim->status.nodeName}, {"error", error.what()}});
     }
 }

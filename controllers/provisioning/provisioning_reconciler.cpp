@@ -296,7 +296,7 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
             co_await write_status(client_, informers_.pools, *pool, std::move(after));
         } catch (const kube::ApiError& error) {
             // What was learned for other pools is noted all the same.
-            base::log::warning("The wrong predictions of a pool could not be recorded",
+            base::log::warning("The wrong predictions of a pool could not be noted",
                                {{"pool", key.str()}, {"error", error.what()}});
             look_at(next_try(error, clock_));
             continue;

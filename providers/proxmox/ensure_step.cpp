@@ -153,7 +153,7 @@ EnsureDecision after_look(const EnsureObservation& seen) {
                         false);
         case Ownership::half_made:
             if (!seen.lock_is_stale)
-                return decide(EnsureStep::find_creation, "someone else is creating a VM with this ID");
+                return decide(EnsureStep::find_creation, "somebody is creating a VM with this ID");
             // What we left behind stays on record until it is gone.
             if (seen.is_own_creation) {
                 auto stuck = fail("CreateFailed", half_made_text(seen.look, true), true);
