@@ -91,7 +91,8 @@ struct Operator::Parts {
         } else {
             base::log::warning(
                 "Leader election is off (--leader-elect=false): another operator would create machines "
-                "beside this one");
+                "beside "
+                "this one");
         }
         leads = true;
         wiring.leading = true;
