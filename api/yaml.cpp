@@ -147,7 +147,7 @@ void add_entry(Open& map, const Item& key, Item&& item) {
         return;
     }
     if (!map.object.emplace(*key.text, std::move(item.value)).second)
-        fail(key.mark, "key \"" + *key.text + "\" is there twice");
+        fail(key.mark, "key \"" + *key.text + "\" appears twice");
 }
 
 // Builder makes values from yaml-cpp's events, without its graph of nodes. It refuses anything above a limit
@@ -186,7 +186,7 @@ public:
     }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto found = anchors_.find(anchor);
-        if (found == anchors_.end()) fail(mark, "the alias stands in what it stands for");
+        if (found == anchors_.end()) fail(mark, "the alias is part of the value that it refers to");
         count(mark, found->second.size);
         Item item = found->second;
         item.mark = mark;
@@ -210,7 +210,7 @@ public:
         finish(ended, std::move(ended.object));
     }
     void OnAnchor(const YAML::Mark& mark, const std::string& name) override {
-        if (!names_.insert(name).second) fail(mark, "anchor &" + name + " is there twice");
+        if (!names_.insert(name).second) fail(mark, "anchor &" + name + " appears twice");
     }
 
 private:

@@ -99,11 +99,11 @@ Approval judge_client(const api::CertificateSigningRequest& request, const Joine
     if (!token || decided(request) || !joiner || joiner->token_id != *token) return {};
     const auto& spec = request.spec;
     if (spec.signerName != kClientSigner)
-        return deny("OtherSigner", "a bootstrap token asks for a certificate of signer " +
+        return deny("OtherSigner", "a bootstrap token may request a certificate of signer " +
                                        std::string(kClientSigner) + " and of no other");
     if (joiner->stage == Stage::Over)
-        return deny("NotJoining", "the claim's machine has joined already, or is leaving");
-    if (joiner->stage == Stage::Coming) return wait("NotLaunched", "the claim's machine is not made yet");
+        return deny("NotJoining", "the claim's machine has already joined or is being removed");
+    if (joiner->stage == Stage::Coming) return wait("NotLaunched", "the claim's machine is not created yet");
     if (!joiner->name_taken.empty())
         return deny("NameTaken", "the name of this claim's machine is taken: " + joiner->name_taken);
     SigningRequest asked;
@@ -140,13 +140,12 @@ Approval judge_serving(const api::CertificateSigningRequest& request, const Mach
     if (asked.dns_names.empty() && asked.ip_addresses.empty())
         return wait("NoNames", "a serving certificate needs a DNS name or an IP address");
     if (const auto name = unknown_name(asked, *machine))
-        return wait(
-            std::string(kUnknownAddress),
-            printable(*name) +
-                " is neither the Node's name nor an address that the operator gave to this machine, nor "
-                "is it free for it in a network of bootstrap.servingNetworks of its "
-                "NodeSmithControlPlane");
-    return {Verdict::Approve, "NamesOfThisMachine", "every name and address is this machine's",
+        return wait(std::string(kUnknownAddress),
+                    printable(*name) +
+                        " is neither the Node's name nor an address that the operator gave to this machine, "
+                        "nor an address that is free for it in a network of bootstrap.servingNetworks of its "
+                        "NodeSmithControlPlane");
+    return {Verdict::Approve, "NamesOfThisMachine", "every name and address belongs to this machine",
             asked.key_sha256};
 }
 

@@ -33,7 +33,7 @@ json::value parse_kubeconfig(const std::string& yaml) {
     try {
         return api::parse_yaml(yaml, api::kObjectBounds);
     } catch (const api::YamlError& error) {
-        refuse(std::string("its kubeconfig is no YAML: ") + error.what());
+        refuse(std::string("its kubeconfig is not YAML: ") + error.what());
     }
 }
 

@@ -51,8 +51,8 @@ std::string start_command(const Distribution& of, const JoinRequest& request) {
     const std::string name(of.name);
     const auto install = is_known ? of.install + version + of.install_end
                                   : "echo '" + name +
-                                        " is not in this image, and the server tells no version of " + name +
-                                        ": set bootstrap.version' >&2; exit 1";
+                                        " is not in this image, and the server reports no version of " +
+                                        name + ": set bootstrap.version' >&2; exit 1";
     return "if command -v " + std::string(of.program) + " >/dev/null; then systemctl enable --now " +
            of.service + "; else " + install + "; fi";
 }

@@ -56,7 +56,7 @@ std::string der_of(std::string_view pem) {
     try {
         return api::Bytes::parse(base64).value;
     } catch (const std::invalid_argument&) {
-        refuse_request("is no base64 between its PEM marks");
+        refuse_request("is not base64 between its PEM marks");
     }
 }
 
@@ -78,7 +78,7 @@ Request decode(const std::string& der) {
     const auto* begin = reinterpret_cast<const unsigned char*>(der.data());
     const auto* end = begin;
     Request request(d2i_X509_REQ(nullptr, &end, static_cast<long>(der.size())));
-    if (!request) refuse_request("is no PKCS#10");
+    if (!request) refuse_request("is not PKCS#10");
     if (end != begin + der.size()) refuse_request("has bytes after its end");
     check_encoding(request.get(), der);
     return request;

@@ -23,7 +23,7 @@ std::vector<json::value> parse(const std::string& text) {
     try {
         return api::parse_yaml_documents(text, api::kObjectBounds);
     } catch (const api::YamlError& error) {
-        refuse(std::string("is no YAML: ") + error.what());
+        refuse(std::string("is not YAML: ") + error.what());
     }
 }
 
@@ -42,7 +42,7 @@ std::string text_at(const json::object& parent, std::string_view key) {
 // Returns the document without a kind.
 json::object& main_document(std::vector<json::value>& documents) {
     for (auto& document : documents) {
-        if (!document.is_object()) refuse("has a document that is no mapping");
+        if (!document.is_object()) refuse("has a document that is not a mapping");
         if (document.as_object().contains("machine")) return document.as_object();
     }
     refuse("has no document with machine and cluster: give what `talosctl gen config` writes to worker.yaml");

@@ -57,7 +57,7 @@ CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor exec
       cluster_(parts.informers, parts.client, parts.clock, executor),
       judged_(parts.metrics.counter(
           "kubenodesmith_certificate_requests_total",
-          "Requests of machines for certificates that were judged, by signer and verdict.",
+          "Certificate requests of machines that the operator decided, by signer and verdict.",
           {"signer", "verdict"})) {
     requests_.admit_only([](const Request& request) {
         const auto& signer = request.spec.signerName;
@@ -202,7 +202,7 @@ void CertificateApprover::tell(const Request& request, const NodeSmithClaim& cla
                              "the kubelet gets its " + kind + " certificate: " + approval.message);
     else
         parts_.events.warning(claim, "CertificateDenied",
-                              "a certificate asked for with this claim's token is denied (" +
+                              "a certificate request made with this claim's token is denied (" +
                                   approval.reason + "): " + approval.message);
 }
 
@@ -216,8 +216,8 @@ void CertificateApprover::tell_left(const Request& request, const NodeSmithClaim
     judged_.with({"serving", "left"}).add();
     parts_.events.warning(claim, "CertificateLeft",
                           "the kubelet's request " + request.metadata.name +
-                              " for a serving certificate is left for a person (" + approval.reason +
-                              "): " + approval.message);
+                              " for a serving certificate is left for a person to approve (" +
+                              approval.reason + "): " + approval.message);
 }
 
 }  // namespace controllers

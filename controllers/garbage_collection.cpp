@@ -61,7 +61,7 @@ GarbageCollector::GarbageCollector(const Context& context, ProviderInstances& in
       census_(context, instances, machine_reports),
       orphans_(context.metrics.gauge(
           "kubenodesmith_orphan_machines",
-          "Machines with our mark that no claim owns, and what creations left half made.",
+          "Machines with the operator's mark that no claim owns, and leftovers of unfinished creations.",
           provider_labels())),
       removed_(context.metrics.counter("kubenodesmith_orphan_machines_removed_total",
                                        "Removals of machines that no claim owned.", provider_labels())) {}
@@ -198,7 +198,7 @@ asio::awaitable<void> GarbageCollector::collect(ProviderObject object, Backend b
     if (!in_use && overdue) in_use = co_await is_in_use_after_all(machine);
     const auto held = volumes_on(machine, informers_);
     if (!in_use && !held.empty()) {
-        findings.alive.push_back(described(machine) + ", which has on its disk " + held);
+        findings.alive.push_back(described(machine) + ", whose disk holds " + held);
         co_return;
     }
     std::string obstacle;
@@ -305,7 +305,7 @@ std::string GarbageCollector::described_removal(const ProviderObject& object,
                                                 const providers::Machine& machine) const {
     const auto& removal = sightings_.at(api::key_of(*object)).at(machine.identity.system_uuid).removal;
     const bool is_long = removal.attempts > kManyAttempts && !removal.message.empty();
-    return described(machine) + (is_long ? ", tried again and again: " + removal.message : "");
+    return described(machine) + (is_long ? ", not removed after many attempts: " + removal.message : "");
 }
 
 asio::awaitable<void> GarbageCollector::report(ProviderObject object, OrphanFindings findings) {

@@ -122,7 +122,7 @@ void note_boot(HostStatus& status, const HostFacts& facts) {
         !report.boot_obstacle.empty() ? "Unsupported"
         : why.empty()                 ? "Bootable"
                                       : kLeftPrepared,
-        why.empty() ? "nothing is known against booting it as its provider wants" : why, facts);
+        why.empty() ? "no obstacle is known to booting it as its provider wants" : why, facts);
 }
 
 // Sets the condition Healthy. It is also False while the system is absent, disabled or being updated.
@@ -131,12 +131,12 @@ void note_health(HostStatus& status, const HostFacts& facts) {
     if (!report.state.empty())
         return set(status, conditions::kHealthy, ConditionStatus::False, report.state,
                    "its BMC says that the system is " + report.state +
-                       " (Status.State): it is given to no claim while that lasts",
+                       " (Status.State): no claim gets the host until that changes",
                    facts);
     const bool is_critical = report.health == "Critical";
     set(status, conditions::kHealthy, is_critical ? ConditionStatus::False : ConditionStatus::True,
         is_critical ? "Critical" : std::string(reasons::kHealthy),
-        report.health.empty() ? "the BMC tells nothing of its health" : "its health is " + report.health,
+        report.health.empty() ? "the BMC does not report its health" : "its health is " + report.health,
         facts);
 }
 
@@ -165,7 +165,7 @@ void observe(HostStatus& status, const HostFacts& facts) {
     const bool is_complete = report.flaws.empty();
     set(status, conditions::kInventoryComplete, is_complete ? ConditionStatus::True : ConditionStatus::False,
         is_complete ? "Complete" : "Incomplete",
-        is_complete ? "what its BMC tells of it could be used"
+        is_complete ? "everything that its BMC reports could be used"
                     : "left out of the status: " + base::joined(report.flaws, "; "),
         facts);
     // A reserved host keeps the UUID of the machine that the claim took, even after the claim has vanished.
@@ -186,10 +186,10 @@ void verify_identity(HostStatus& status, const HostFacts& facts) {
     if (told.empty()) return refuse("NoSystemUUID", "the BMC tells no system UUID that identifies the host");
     if (!pinned.empty() && !base::same_uuid(told, pinned))
         return refuse("SystemUUIDMismatch",
-                      "the BMC tells system UUID " + told + ", spec.systemUUID is " + pinned);
+                      "the BMC reports system UUID " + told + ", but spec.systemUUID is " + pinned);
     if (status.claimRef && !base::same_uuid(told, status.systemUUID))
-        return refuse("SystemUUIDMismatch",
-                      "the BMC tells system UUID " + told + ", the host was taken as " + status.systemUUID);
+        return refuse("SystemUUIDMismatch", "the BMC reports system UUID " + told +
+                                                ", but the host was reserved as " + status.systemUUID);
     if (!facts.twin.empty())
         return refuse("DuplicateHost", "NodeSmithHost " + facts.twin + " is the same machine (system UUID " +
                                            told + "): delete one of them");
@@ -231,9 +231,9 @@ std::string name_of(HostPhase phase) {
 // Adds to the message that a host being deleted waits until its claim releases it.
 HostVerdict while_it_waits(const HostFacts& facts, HostVerdict verdict) {
     const auto& host = facts.host;
-    const std::string kWaits = "; it is being deleted, which waits until claim " +
+    const std::string kWaits = "; the host is being deleted: waiting until claim " +
                                host.status.claimRef->name +
-                               " has given it back (to have that now, delete the claim)";
+                               " has returned it (delete the claim to do that now)";
     if (host.metadata.deletionTimestamp && !verdict.message.ends_with(kWaits)) verdict.message += kWaits;
     return verdict;
 }
@@ -246,7 +246,7 @@ HostVerdict judge_claimed(const HostFacts& facts) {
         return {phase, ready->reason, ready->message};
     const auto& name = facts.host.status.claimRef->name;
     if (phase == HostPhase::InUse) return {phase, name_of(phase), "serves claim " + name};
-    if (phase == HostPhase::Draining) return {phase, name_of(phase), "claim " + name + " is leaving"};
+    if (phase == HostPhase::Draining) return {phase, name_of(phase), "claim " + name + " is being removed"};
     return {phase, name_of(phase), "claim " + name + " has it"};
 }
 
@@ -292,11 +292,11 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
                     " in a row; it is tried again at " + status.nextRetryTime->str() +
                     (status.lastFailure.empty() ? "" : ": " + status.lastFailure)};
     if (status.powerState == "On" && !is_adoptable(host)) {
-        const auto whose = facts.node.empty() ? "somebody else uses it" : "it runs Node " + facts.node;
+        const auto whose = facts.node.empty() ? "someone else uses it" : "it runs Node " + facts.node;
         return {HostPhase::Foreign, kInUseByOthers,
                 "is on though no claim has it (" + whose +
-                    "): it is left alone; turn it off, or annotate it with " +
-                    std::string(api::annotations::kAdopt) + "=true to let claims have it as it is"};
+                    "): it is left alone; turn it off, or annotate the host with " +
+                    std::string(api::annotations::kAdopt) + "=true to let claims use it as it is"};
     }
     if (status.powerState != "Off" && status.powerState != "On")
         return {HostPhase::Discovering, "Discovering",

@@ -86,11 +86,11 @@ asio::awaitable<void> MachineCensus::report_vanished(ProviderPointer object, Bac
     std::string how_many;
     if (!vanished.empty() && are_many(vanished.size() + untold, all.size()))
         how_many = std::to_string(vanished.size()) + " of " + base::counted(std::ssize(all), "machine") +
-                   " of the provider are gone at once" +
-                   (untold > 0 ? ", and " + std::to_string(untold) + " more may be" : "");
+                   " of the provider disappeared at the same time" +
+                   (untold > 0 ? ", and " + std::to_string(untold) + " more may have" : "");
     co_await report_many(object, vanished, how_many);
     const auto doubt =
-        how_many.empty() ? "" : "and " + how_many + ", which is not believed before a person has looked";
+        how_many.empty() ? "" : "and " + how_many + ", so a person has to check whether they are really gone";
     for (const auto& claim : vanished) machine_reports_.report(*claim, {true, "", "", doubt, ""});
 }
 
@@ -102,8 +102,8 @@ asio::awaitable<void> MachineCensus::report_many(ProviderPointer object, std::ve
     if (!how_many.empty()) {
         const auto named = names_of(vanished);
         message = how_many + ": " + base::joined(named) +
-                  ". Nothing is concluded from that. Check that spec.proxmox leads to the right cluster and "
-                  "that its token sees these VMs. If they were really destroyed: kubectl annotate "
+                  ". The operator does not act on this. Check that spec.proxmox leads to the right cluster "
+                  "and that its token sees these VMs. If they were really destroyed: kubectl annotate "
                   "nodesmithclaim -n " +
                   object->metadata.namespace_ + " " + base::joined(named, " ") + " " +
                   std::string(api::annotations::kMachineGone) + "=true";

@@ -49,7 +49,7 @@ PoolReconciler::PoolReconciler(const Context& context, Reservations& reservation
     : InContext(context),
       reservations_(reservations),
       addresses_(context.informers, context.client),
-      used_(context.metrics.gauge("kubenodesmith_pool_used", "What counts against the pool's limits",
+      used_(context.metrics.gauge("kubenodesmith_pool_used", "Resources that count against the pool's limits",
                                   {"namespace", "pool", "resource"})),
       limit_(context.metrics.gauge("kubenodesmith_pool_limit", "The pool's limits; 0 is unlimited",
                                    {"namespace", "pool", "resource"})) {}
@@ -201,7 +201,8 @@ void PoolReconciler::say_what_was_learned(const NodeSmithPool& before, const Nod
         text += (text.empty() ? "" : " and ") + std::string("offer ") + std::to_string(*storage) +
                 " MiB of ephemeral storage";
     if (text.empty()) return;
-    events_.normal(before, "OfferLearned", "its Nodes " + text + ": machines are sized by that from now on");
+    events_.normal(before, "OfferLearned",
+                   "its Nodes " + text + ": new machines are sized accordingly from now on");
 }
 
 asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
@@ -236,9 +237,9 @@ asio::awaitable<void> PoolReconciler::delete_claim(const NodeSmithPool& pool, co
         co_await client_.remove<NodeSmithClaim>(api::key_of(claim), std::move(same));
     } catch (const kube::ApiError& error) {
         if (error.is_not_found()) co_return;
-        events_.warning(
-            claim, std::string(reasons::kRequestRefused),
-            "pool " + pool.metadata.name + " is being deleted, and the claim cannot be: " + error.message);
+        events_.warning(claim, std::string(reasons::kRequestRefused),
+                        "pool " + pool.metadata.name +
+                            " is being deleted, but the claim cannot be deleted: " + error.message);
         co_return;
     }
     events_.normal(claim, "PoolDeleted",

@@ -73,7 +73,7 @@ ProviderReconciler::ProviderReconciler(const Context& context, ProviderInstances
     : InContext(context),
       instances_(instances),
       ready_(context.metrics.gauge("kubenodesmith_provider_ready",
-                                   "1 if machines can be made with the provider",
+                                   "1 if machines can be created with the provider",
                                    {"namespace", "provider"})) {}
 
 void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
@@ -369,9 +369,8 @@ void ProviderReconciler::warn_of_ineffective_settings(const NodeSmithProvider& p
     auto& warned = warned_generation_[api::key_of(provider)];
     if (warned == generation) return;
     warned = generation;
-    events_.warning(
-        provider, "AdditionalSettingsIgnored",
-        "spec.additionalSettings has no effect: say what you want in spec.proxmox or spec.redfish");
+    events_.warning(provider, "AdditionalSettingsIgnored",
+                    "spec.additionalSettings has no effect: use spec.proxmox or spec.redfish instead");
 }
 
 }  // namespace controllers

@@ -70,7 +70,7 @@ Update template_resolved(const ProviderExamination& examination) {
         return update(conditions::kTemplateResolved, ConditionStatus::False, health.template_reason,
                       health.template_message);
     return update(conditions::kTemplateResolved, ConditionStatus::True, reasons::kTemplateResolved,
-                  "the template is there");
+                  "the template exists");
 }
 
 // Groups host faults by cause: "pve1, pve2: has no bridge vmbr1 (create it there, ...)".
@@ -108,8 +108,8 @@ Update ready(const NodeSmithProvider& provider, const ProviderExamination& exami
     if (provider.metadata.deletionTimestamp)
         return update(conditions::kReady, ConditionStatus::False, reasons::kDeleting,
                       examination.left.empty()
-                          ? "is being deleted: ends when no claim has a machine here any more"
-                          : "is being deleted: ends when this is removed: " + examination.left);
+                          ? "is being deleted: waiting until no claim has a machine here"
+                          : "is being deleted: waiting until this is removed: " + examination.left);
     if (const auto& why = examination.unavailable)
         return update(conditions::kReady, ConditionStatus::False, why->reason, why->message);
     const auto& health = examination.health;
@@ -182,8 +182,8 @@ std::string with_remedy(const NodeSmithProvider& provider, const providers::Heal
     if (health.reason != reasons::kOtherCluster) return health.message;
     const auto& name = provider.metadata.name;
     return health.message +
-           "; nothing is concluded about these machines, created or removed. Correct spec.proxmox "
-           "and the Secret, or, if the provider really moves to that cluster: kubectl annotate "
+           "; until this is settled, no machine is created, removed or replaced. Correct spec.proxmox and "
+           "the Secret, or, if the provider really moves to that cluster: kubectl annotate "
            "nodesmithprovider " +
            name + " -n " + provider.metadata.namespace_ + " " +
            std::string(api::annotations::kAcceptCluster) + "=" + health.cluster.id;

@@ -90,7 +90,7 @@ asio::awaitable<kube::Result> UnmanagedReconciler<T>::reconcile(kube::ObjectKey)
         failure = error.what();
     }
     if (!failure.empty())
-        base::log::warning("Cannot tell an object that its namespace is not managed",
+        base::log::warning("Cannot report on an object that its namespace is not managed",
                            {{"kind", T::kResource.kind}, {"object", next->str()}, {"error", failure}});
     // An object that can never be written must not take the others' turns. It is retried when it changes.
     const bool is_tried_again = !failure.empty() && !is_refused;

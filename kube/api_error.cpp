@@ -52,8 +52,8 @@ ApiError make_error(const std::string& subject, const api::Status& status,
     if (!status.message.empty()) what += ": " + status.message;
     if (retry_after && *retry_after > kLongestPause) {
         const std::chrono::duration<double> wanted = *retry_after;
-        what += "; it asks to be left alone for " + std::to_string(std::lround(wanted.count())) +
-                " s, and is asked again after 300 s";
+        what += "; it asks for a pause of " + std::to_string(std::lround(wanted.count())) +
+                " s, but is asked again after 300 s";
     }
     ApiError error(what, status.code, status.reason, status.message);
     error.retry_after = retry_after;

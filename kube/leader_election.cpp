@@ -154,7 +154,7 @@ private:
     void heed_version(const api::Lease& lease) {
         const auto last = std::exchange(version_, lease.metadata.resourceVersion);
         if (!is_newer(last, version_)) return;
-        base::log::warning("The API server's data was restored from a backup: everything is listed anew",
+        base::log::warning("The API server's data was restored from a backup: all objects are listed again",
                            {{"lease", options_.lease.str()}, {"version", version_}, {"before", last}});
         if (options_.on_restore) options_.on_restore();
     }

@@ -51,9 +51,9 @@ Reflector::Reflector(Client& client, base::Clock& clock, base::Random& random, a
       resource_(resource),
       options_(std::move(options)),
       target_(target),
-      lists_(counter(client, "kubenodesmith_informer_lists_total", "Lists begun, by resource", resource)),
+      lists_(counter(client, "kubenodesmith_informer_lists_total", "Lists started, by resource", resource)),
       watches_(
-          counter(client, "kubenodesmith_informer_watches_total", "Watches begun, by resource", resource)),
+          counter(client, "kubenodesmith_informer_watches_total", "Watches started, by resource", resource)),
       failures_(counter(client, "kubenodesmith_informer_failures_total",
                         "Lists and watches that failed, by resource", resource)),
       objects_(

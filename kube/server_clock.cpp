@@ -61,10 +61,12 @@ private:
 }  // namespace
 
 ServerClock::ServerClock(base::Clock& local, base::MetricsRegistry& metrics) : local_(local) {
-    auto& lead = metrics
-                     .gauge("kubenodesmith_clock_lead_seconds",
-                            "How far this host's clock is ahead of the API server's; negative: behind")
-                     .with({});
+    auto& lead =
+        metrics
+            .gauge(
+                "kubenodesmith_clock_lead_seconds",
+                "Seconds by which this host's clock is ahead of the API server's; negative if it is behind")
+            .with({});
     exposition_ = metrics.before_exposition(
         [this, &lead] { lead.set(std::chrono::duration<double>(this->lead()).count()); });
 }
@@ -111,8 +113,8 @@ std::string ServerClock::describe_difference() const {
     const bool is_ahead = difference > base::Duration::zero();
     const auto length = api::Duration(magnitude(difference)).str();
     return "the clock of the operator's host is " + length + (is_ahead ? " ahead of" : " behind") +
-           " the API server's. The operator goes by the API server's clock, but certificates are judged by "
-           "the host's: they may count as " +
+           " the API server's. The operator uses the API server's clock, but certificates are checked "
+           "against the host's clock, so they may count as " +
            (is_ahead ? "expired" : "not valid yet") + ". Set the host's clock, or start its time service";
 }
 

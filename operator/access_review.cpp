@@ -79,7 +79,7 @@ public:
 
     asio::awaitable<base::HttpResponse> answer(base::HttpRequest request) {
         auto token = bearer_token(request);
-        if (token.empty()) co_return refusal(401, "give a bearer token");
+        if (token.empty()) co_return refusal(401, "a bearer token is required");
         const auto wish = wish_of(request);
         const auto verdict = co_await verdict_on(std::move(token), wish);
         if (verdict == AccessVerdict::kUnknownToken)

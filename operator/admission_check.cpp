@@ -18,9 +18,9 @@ constexpr base::Duration kUntilHeeded = std::chrono::seconds{20};
 const std::string kTarget = "/api/v1/namespaces/kube-system/secrets?dryRun=All";
 
 constexpr std::string_view kNotInstalled =
-    "The admission policies do not hold this operator: they are not installed (config/admission, chart value "
-    "admissionPolicies; Kubernetes 1.30 on) or name another ServiceAccount. Whoever may write the status of "
-    "KubeNodeSmith's objects can mislead it";
+    "The admission policies do not protect this operator: they are not installed (config/admission, chart "
+    "value admissionPolicies; Kubernetes 1.30 on) or name another ServiceAccount. Anyone who may write the "
+    "status of KubeNodeSmith's objects can mislead the operator";
 
 kube::json::object forbidden_secret() {
     return {{"apiVersion", "v1"},
@@ -72,7 +72,7 @@ kube::asio::awaitable<void> watch_admission_policies(kube::Client& client, base:
         if (installed) {
             client.metrics()
                 .gauge("kubenodesmith_admission_policies_installed",
-                       "1 if the admission policies hold this operator, 0 if they do not.", {})
+                       "1 if the admission policies protect this operator, 0 if they do not.", {})
                 .with({})
                 .set(*installed ? 1 : 0);
         }

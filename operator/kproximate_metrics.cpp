@@ -53,13 +53,17 @@ constexpr Gauge gauge(const char* name, const char* help, double Totals::* value
 constexpr Gauge kGauges[] = {
     gauge("kpnodes_total", "Machines with a claim", &Totals::machines),
     gauge("kpnodes_running", "Ready nodes with a claim", &Totals::running),
-    gauge("cpu_provisioned_total", "CPUs of these nodes", &Totals::cpu_provisioned),
-    gauge("memory_provisioned_total", "Memory of these nodes in bytes", &Totals::memory_provisioned),
-    gauge("cpu_allocatable_total", "CPUs that they offer to pods", &Totals::cpu_allocatable),
-    gauge("memory_allocatable_total", "Memory that they offer to pods, in bytes",
+    gauge("cpu_provisioned_total", "CPUs of ready nodes with a claim", &Totals::cpu_provisioned),
+    gauge("memory_provisioned_total", "Memory of ready nodes with a claim, in bytes",
+          &Totals::memory_provisioned),
+    gauge("cpu_allocatable_total", "CPUs that ready nodes with a claim offer to pods",
+          &Totals::cpu_allocatable),
+    gauge("memory_allocatable_total", "Memory that ready nodes with a claim offer to pods, in bytes",
           &Totals::memory_allocatable),
-    gauge("cpu_allocated_total", "CPUs that their pods request", &Totals::cpu_requested),
-    gauge("memory_allocated_total", "Memory that their pods request, in bytes", &Totals::memory_requested),
+    gauge("cpu_allocated_total", "CPUs that pods on ready nodes with a claim request",
+          &Totals::cpu_requested),
+    gauge("memory_allocated_total", "Memory that pods on ready nodes with a claim request, in bytes",
+          &Totals::memory_requested),
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr base::Duration kSelfSignedValidity = std::chrono::years{10};
 void forbid_core_dumps() {
     const rlimit none{0, 0};
     if (setrlimit(RLIMIT_CORE, &none) != 0 || prctl(PR_SET_DUMPABLE, 0) != 0)
-        base::log::warning("Cannot forbid core dumps, which would hold credentials", {{"errno", errno}});
+        base::log::warning("Cannot forbid core dumps, which would contain credentials", {{"errno", errno}});
 }
 
 std::string host_name() {

@@ -44,7 +44,9 @@ double open_files() {
 
 std::unique_ptr<base::MetricsRegistry::Hook> add_process_metrics(base::MetricsRegistry& registry,
                                                                  const std::string& version) {
-    registry.gauge("kubenodesmith_build_info", "1, labelled with what was built", {"version"})
+    registry
+        .gauge("kubenodesmith_build_info", "Always 1; the label names the version that was built",
+               {"version"})
         .with({version})
         .set(1);
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -80,7 +82,8 @@ LoopWatch::LoopWatch(base::MetricsRegistry& registry, const base::Clock& clock)
       window_began_(clock.now()),
       gauge_(registry
                  .gauge("kubenodesmith_loop_longest_seconds",
-                        "CPU time of the longest single thing that held the loop in the last 5 to 10 minutes")
+                        "CPU time of the longest single step that blocked the event loop in the last 5 to 10 "
+                        "minutes")
                  .with({})),
       exposition_(registry.before_exposition([this] {
           turn_window();
@@ -100,7 +103,7 @@ void LoopWatch::note(base::Duration held) {
     if (held <= longest_) return;
     longest_ = held;
     if (held >= kWorthAWord)
-        base::log::warning("One thing held the loop, and nothing else was done",
+        base::log::warning("One step blocked the event loop, and nothing else was done",
                            {{"seconds", in_seconds(held)}});
 }
 

@@ -116,9 +116,9 @@ void retain(BitSet& places, const PodPlacer& placer, const Rules& rules, std::si
 std::string topology_obstacle(PodPlacer& placer, ClassId id, BitSet& places, std::size_t pool) {
     const auto& rules = placer.required(id).rules;
     retain(places, placer, {{}, {}, rules.empty}, pool);
-    if (places.empty()) return "pods that anti-affinity keeps apart are wherever it could create a machine";
+    if (places.empty()) return "pod anti-affinity excludes every place where it could create a machine";
     retain(places, placer, {{}, rules.affinities, {}}, pool);
-    if (places.empty()) return "a new machine would be apart from the pods that pod affinity asks for";
+    if (places.empty()) return "a new machine would not be near the pods that pod affinity requires";
     retain(places, placer, {rules.spreads, {}, {}}, pool);
     if (places.empty()) return "a machine that it can create would break a topology spread constraint";
     places = placer.open_places(pool, std::move(places));
@@ -126,7 +126,7 @@ std::string topology_obstacle(PodPlacer& placer, ClassId id, BitSet& places, std
         return "a machine created now would break the topology spread of pods placed without it";
     if (const auto taken = placer.port_obstacle(id, places, pool); !taken.empty()) return taken;
     if (!placer.has_free_volumes(id, places, pool))
-        return "other pods that wait get the volumes that the pod could use there";
+        return "other pending pods get the volumes that the pod could use there";
     return {};
 }
 

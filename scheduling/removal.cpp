@@ -87,7 +87,7 @@ private:
     void check_waiting_pods(const Snapshot& snapshot) {
         for (const auto& placement : base_.placements)
             if (placement.node && leaving_.contains(*placement.node))
-                deny("pod " + name_of(*placement.pod) + " waits and fits on " +
+                deny("pod " + name_of(*placement.pod) + " is pending and fits on " +
                      snapshot.nodes[*placement.node].node->metadata.name);
     }
 
@@ -95,7 +95,7 @@ private:
         for (const auto& unplaced : result_.unplaced)
             if (displaced_.contains(unplaced.pod))
                 deny("pod " + name_of(*unplaced.pod) + " fits no other node" +
-                     (request_.emptiest_first ? " once the others went where most is free"
+                     (request_.emptiest_first ? " once the others have moved to the emptiest nodes"
                                               : "; " + unplaced.reasons.front()));
         for (const auto& placement : result_.placements)
             if (displaced_.contains(placement.pod)) removal_.moves.push_back(placement);
@@ -103,7 +103,9 @@ private:
 
     void check_demand() {
         if (result_.demand_unmet > base_.demand_unmet)
-            deny("it is needed for minimal nodes or spare room, and no other machine can be created");
+            deny(
+                "it is needed for the minimum number of nodes or for spare room, and no other machine can be "
+                "created");
     }
 
     void check_replacements() {
@@ -175,7 +177,7 @@ struct Removals::State {
         after.nodes.resize(nodes);
         if (!removal.possible)
             removal.reasons = {"its pods fit on " + new_machines(removal.replacements.size()) +
-                               " only if they come in the right order"};
+                               " only if the pods are scheduled in the right order"};
         return removal;
     }
 

@@ -30,7 +30,7 @@ constexpr base::Duration kPowerPoll = std::chrono::seconds{3};
 // While a claim's writes are refused, at least one a minute is tried.
 constexpr base::Backoff kAfterFailure{std::chrono::seconds{1}, std::chrono::minutes{1}};
 constexpr base::Duration kOvertakenPause = std::chrono::milliseconds{100};
-constexpr const char* kNoReason = "there is no reason for it any more";
+constexpr const char* kNoReason = "the reason for it no longer applies";
 
 // Returns how long a launch may take that must wait for an earlier one.
 api::Duration replacement_timeout(const api::v1alpha1::ScaleUp& scale_up) {
@@ -50,7 +50,8 @@ std::optional<Blocker> reason_to_stay(const DepartureVerdict& verdict, Time deci
     const bool is_late =
         claim::later(decided, replacement_timeout(pool.spec.scaleUp)) <= now || (failed && decided < *failed);
     if (!waits_for_a_machine(verdict) || !is_late) return std::nullopt;
-    return Blocker{std::string(kReplacementTimeout), "no machine came for its pods", std::nullopt};
+    return Blocker{std::string(kReplacementTimeout), "no new machine for its pods came into service in time",
+                   std::nullopt};
 }
 
 bool is_busy(const Member& member, Kind kind, Time now) {
@@ -67,7 +68,7 @@ bool is_doubtful(const PoolView& view, const Member& member) {
 // Returns why a running disruption is no longer justified.
 std::optional<Blocker> no_longer(const PoolView& view, const Member& member, Kind kind) {
     if (auto why = standing_blocker(view.facts)) return why;
-    if (view.observes()) return Blocker{"Observe", "the control plane's mode is Observe now", std::nullopt};
+    if (view.observes()) return Blocker{"Observe", "the control plane's mode is now Observe", std::nullopt};
     if (!keeps_machine_for_volumes(kind) && !is_doubtful(view, member))
         if (auto held = volume_blocker(member.facts)) return held;
     const bool has_reason = !method_for(kind).candidacy(member.facts, view.now).why.empty();
@@ -89,9 +90,9 @@ std::optional<Blocker> no_longer(const PoolView& view, const Member& member, Kin
 
 Queue::Queue(Means means, base::MetricsRegistry& metrics)
     : with_(std::move(means)),
-      removed_(metrics.counter("kubenodesmith_nodes_removed_total", "Nodes whose removal was begun",
+      removed_(metrics.counter("kubenodesmith_nodes_removed_total", "Nodes whose removal began",
                                {"namespace", "pool", "reason"})),
-      undone_(metrics.counter("kubenodesmith_removals_undone_total", "Removals that were given up",
+      undone_(metrics.counter("kubenodesmith_removals_undone_total", "Removals of nodes that were given up",
                               {"namespace", "pool", "reason"})) {}
 
 void Queue::forget(const std::string& claim_uid) {
@@ -134,9 +135,9 @@ asio::awaitable<bool> Queue::attempt(Pass& pass, Member member, asio::awaitable<
         base::log::warning(
             "A step of a node's removal failed, trying again",
             {{"node", member.node->metadata.name}, {"failures", failure.tries}, {"error", error.what()}});
-        with_.announcer.say(
-            kube::target_of(*member.node), kube::EventType::warning, "RemovalRefused",
-            "the API server refuses what removing or keeping the node needs: " + std::string(error.what()));
+        with_.announcer.say(kube::target_of(*member.node), kube::EventType::warning, "RemovalRefused",
+                            "the API server refuses a request needed to remove or keep the node: " +
+                                std::string(error.what()));
     }
     co_return false;
 }

@@ -31,7 +31,8 @@ asio::awaitable<std::optional<Blocker>> Queue::look_for_volumes(const PoolView& 
     const std::vector<std::string> everywhere{""};
     co_await with_.informers.persistent_volumes.observe_list(with_.client, everywhere);
     if (!with_.informers.persistent_volumes.undecodable().empty())
-        co_return Blocker{"VolumeNotReadable", "a PersistentVolume cannot be decoded, and may be on its disk",
+        co_return Blocker{"VolumeNotReadable",
+                          "a PersistentVolume that may be on the node's disk cannot be decoded",
                           std::nullopt};
     const auto& node = *member.node;
     LocalVolumes held;

@@ -79,7 +79,7 @@ asio::awaitable<void> Queue::note_replacement(const PoolView& view,
     try {
         co_await write_status(with_.client, with_.informers.pools, *pool, std::move(after));
     } catch (const kube::ApiError& error) {
-        base::log::warning("The pause between replacements of a pool could not be noted",
+        base::log::warning("The pause between replacements of a pool could not be recorded",
                            {{"pool", api::key_of(*pool).str()}, {"error", error.what()}});
     }
 }

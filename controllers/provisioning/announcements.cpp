@@ -47,8 +47,8 @@ void ProvisioningReconciler::say_what_is_missing(const Decision& decision) {
         announcer_.say(kube::target_of(*daemon_set), kube::EventType::warning, "FitsNoMachine",
                        "no machine of " + std::string(pools.size() == 1 ? "pool " : "pools ") +
                            joined(pools) +
-                           " is large enough for its pod, so machines are made without room for it: request "
-                           "less, or select other nodes");
+                           " is large enough for its pod, so machines are created without room for it: "
+                           "request less, or select other nodes");
     }
     for (const auto& supply : decision.world.pools) talked_of.insert(supply.pool->metadata.uid);
     for (const auto& [key, control_plane] : informers_.control_planes.store().all())

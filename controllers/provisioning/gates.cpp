@@ -122,15 +122,15 @@ Gate gate_of(const GateFacts& facts, api::Time now) {
         if (gate.most_claims <= 0)
             return for_a_while(closed("MaxConcurrent", base::counted(facts.counts.pending_nodes, "node") +
                                                            " " + base::is_or_are(facts.counts.pending_nodes) +
-                                                           " already on the way (scaleUp.maxConcurrent)"));
+                                                           " already being created (scaleUp.maxConcurrent)"));
     }
     if (facts.probe.is_needed) {
         if (!facts.probe.claim.empty())
-            return for_a_while(closed("OneAtATime",
-                                      "others took away replacements, too: the next machine comes when that "
-                                      "of claim " +
-                                          facts.probe.claim + " has stayed for a while",
-                                      facts.probe.proven_at));
+            return for_a_while(
+                closed("OneAtATime",
+                       "replacements were removed, too: the next machine is created once that of claim " +
+                           facts.probe.claim + " has stayed for a while",
+                       facts.probe.proven_at));
         gate.most_claims = std::min<std::int64_t>(gate.most_claims, 1);
     }
     if (const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour; most > 0) {

@@ -47,8 +47,8 @@ Nominator::Nominator(const Context& context)
     : InContext(context),
       promises_(informers_),
       written_(context.metrics.counter("kubenodesmith_nominations_total",
-                                       "Writes of status.nominatedNodeName of pods, by what they did",
-                                       {"action"})) {}
+                                       "Writes of status.nominatedNodeName of pods, by action", {"action"})) {
+}
 
 void Nominator::subscribe(kube::WorkQueue& queue) {
     kube::watch(informers_.pods).changed(is_unschedulable, nominated).when(is_unschedulable).enqueue(queue);
@@ -145,7 +145,7 @@ asio::awaitable<bool> Nominator::write(PodPointer pod, std::string node) {
         }
     } catch (const kube::ApiError& error) {
         if (!error.is_forbidden()) throw;
-        base::log::warning("no right to tell the scheduler which pods new nodes are for",
+        base::log::warning("The operator lacks the right to nominate new nodes for pods",
                            {{"error", error.what()}});
         silent_until_ = clock_.now() + kSilence;
         co_return false;

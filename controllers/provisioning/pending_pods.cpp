@@ -74,7 +74,8 @@ private:
             pod_history.is_of_kind ? "pod " + pod_history.pod + ", which is like it," : "it";
         return {pod,
                 "a node created for " + for_whom +
-                    " is in service, but the scheduler did not use it; nothing is created for it before " +
+                    " is in service, but the scheduler did not use it; no machine is created for the pod "
+                    "before " +
                     pod_history.retry_at->str(),
                 pod_history.retry_at};
     }
@@ -88,16 +89,17 @@ private:
                                        const PodHistory& pod_history) {
         const auto history = rules_.kinds.find(kind);
         if (history != rules_.kinds.end() && history->second.in_vain >= kMostLaunchesPerHour)
-            return exhausted(pod, "machines were created in vain for pods like it " +
-                                      std::to_string(history->second.in_vain) + " times within an hour");
+            return exhausted(pod, "machines were created for pods like it " +
+                                      std::to_string(history->second.in_vain) +
+                                      " times within an hour and did not help them");
         if (pod_history.wrong == 0) return std::nullopt;
         const auto [probe, is_first] = probes_.try_emplace(kind, api::key_of(*pod).str());
         if (is_first) return std::nullopt;
-        return HeldBack{
-            pod,
-            "machines created for pods like it did not help them; it waits for what one for pod " +
-                probe->second + " will show",
-            std::nullopt};
+        return HeldBack{pod,
+                        "machines created for pods like it did not help them; waiting to see whether a new "
+                        "machine helps pod " +
+                            probe->second,
+                        std::nullopt};
     }
 
     const std::map<std::string, int>& launches_;

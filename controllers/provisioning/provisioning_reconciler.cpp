@@ -73,12 +73,13 @@ ProvisioningReconciler::Metrics::Metrics(base::MetricsRegistry& registry)
     : created(registry.counter("kubenodesmith_claims_created_total", "Claims that were created for pools",
                                {"namespace", "pool"})),
       pod_to_claim(registry.histogram("kubenodesmith_pod_to_claim_seconds",
-                                      "From a pod seen as unschedulable to the creation of the claim for it",
+                                      "Time from seeing a pod as unschedulable to creating the claim for it",
                                       {0.05, 0.1, 0.5, 1, 1.1, 1.5, 2, 5, 10, 11, 15, 30, 60, 300, 1800})),
-      solve(registry.histogram("kubenodesmith_scheduling_solve_seconds", "Time of one scheduling decision",
+      solve(registry.histogram("kubenodesmith_scheduling_solve_seconds",
+                               "Duration of one scheduling decision",
                                {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10})),
       decisions(registry.counter("kubenodesmith_scheduling_decisions_total",
-                                 "Scheduling decisions by what came of them", {"result"})),
+                                 "Scheduling decisions, by result", {"result"})),
       unplaced(registry.gauge("kubenodesmith_pods_unplaced",
                               "Pods that fit no node and that no new machine can help now")) {}
 
@@ -267,8 +268,9 @@ asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
             continue;
         }
         const std::string why = lacks_room(*claim) ? "no host had room for its machine"
-                                                   : "its provider could not make its machine";
-        events_.normal(*claim, "Withdrawn", why + ", and the pods that it was made for need it no more");
+                                                   : "its provider could not create its machine";
+        events_.normal(*claim, "Withdrawn",
+                       why + ", and the pods for which it was created no longer need it");
     }
 }
 
@@ -310,7 +312,7 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
             if (!pod) continue;
             const auto* scheduled = api::find_condition(pod->status.conditions, conditions::kPodScheduled);
             events_.warning(*pod, "PredictionFailed",
-                            "a node that was created for the pod did not help it, the scheduler says: " +
+                            "a node that was created for the pod did not help it; the scheduler says: " +
                                 (scheduled ? scheduled->message : std::string("nothing")));
         }
     }

@@ -65,12 +65,12 @@ void check_families(const MachineNetwork& network) {
     for (const auto& one : bootstrap::by_interface(network)) {
         if (!one.ipv6) continue;
         if (std::ranges::any_of(one.addresses, bootstrap::is_ipv6))
-            throw std::invalid_argument("interface " + one.interface +
-                                        " has IPv6 addresses in addresses and in ipv6.addresses: leave them "
-                                        "in ipv6.addresses");
+            throw std::invalid_argument(
+                "interface " + one.interface +
+                " has IPv6 addresses in addresses and in ipv6.addresses: keep them in ipv6.addresses only");
         if (!std::ranges::all_of(one.ipv6->addresses, bootstrap::is_ipv6))
             throw std::invalid_argument("ipv6.addresses of interface " + one.interface +
-                                        " holds an IPv4 address");
+                                        " contains an IPv4 address");
     }
 }
 

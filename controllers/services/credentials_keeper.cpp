@@ -35,21 +35,19 @@ CredentialsObstacle missing(const kube::ObjectKey& secret) {
 }
 
 CredentialsObstacle being_deleted(const kube::ObjectKey& secret) {
-    return {
-        std::string(reasons::kDeleting),
-        "Secret " + secret.str() +
-            " is being deleted and is kept while machines need it: it ends with the last of their claims. "
-            "To keep on using it, release it (" +
-            command_to_release(secret) + ") and create it again"};
+    return {std::string(reasons::kDeleting),
+            "Secret " + secret.str() +
+                " is being deleted and is kept while machines need it: it is gone once the last of their "
+                "claims is. To continue to use it, release it (" +
+                command_to_release(secret) + ") and create it again"};
 }
 
 CredentialsObstacle forbidden(const kube::ObjectKey& secret, const kube::ApiError& error) {
-    return {
-        std::string(reasons::kSecretForbidden),
-        "Secret " + secret.str() +
-            " does not carry our finalizer, so do not delete it before the claims that need it. Apply the "
-            "RoleBinding kubenodesmith-credentials of this release in namespace " +
-            secret.namespace_ + ": " + error.what()};
+    return {std::string(reasons::kSecretForbidden),
+            "Secret " + secret.str() +
+                " does not carry the operator's finalizer, so do not delete it before the claims that need "
+                "it. Apply the RoleBinding kubenodesmith-credentials of this release in namespace " +
+                secret.namespace_ + ": " + error.what()};
 }
 
 }  // namespace
@@ -175,7 +173,7 @@ asio::awaitable<void> CredentialsKeeper::remove_finalizer(kube::ObjectKey secret
         if (!error.is_forbidden() && !error.is_not_found()) throw;
         if (error.is_forbidden())
             base::log::warning(
-                "Cannot look whether a Secret carries our finalizer",
+                "Cannot check whether a Secret carries the operator's finalizer",
                 {{"secret", secret.str()}, {"error", error.what()}, {"remedy", command_to_release(secret)}});
     }
     if (others.empty()) co_await rights_.give_up(secret.namespace_);

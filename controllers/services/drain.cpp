@@ -106,7 +106,7 @@ bool is_safe_to_evict(const api::Pod& pod) {
 std::string protection_of(const api::Pod& pod, api::Time now) {
     if (is_protected(pod, now)) return "is annotated not to be disrupted";
     const bool is_bare = !api::controller_of(pod.metadata) && !is_safe_to_evict(pod);
-    return is_bare ? "has no controller that would bring it back" : "";
+    return is_bare ? "has no controller that would create it again" : "";
 }
 
 asio::awaitable<PodPointers> live_pods(kube::Client& client, std::string node) {
@@ -179,7 +179,7 @@ DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::
 }
 
 std::string DrainProgress::message() const {
-    if (done) return "no pod is left that has to move";
+    if (done) return "no pod is left that has to be evicted";
     std::string text =
         "waiting for " + base::counted(std::ssize(waiting) + std::ssize(blocked), "pod") + ": ";
     if (blocked.empty()) return text + listed(waiting);

@@ -225,7 +225,7 @@ asio::awaitable<std::optional<NodeSmithHost>> KubernetesHostInventory::swap_stat
 
 void KubernetesHostInventory::announce(const providers::Host& host, std::string reason, std::string message) {
     const auto& object = *host.source->object;
-    base::log::info("Announced about a host",
+    base::log::info("Reported an Event about a host",
                     {{"host", api::key_of(object).str()}, {"reason", reason}, {"message", message}});
     const auto& owner = object.status.claimRef;
     const auto claim =

@@ -140,8 +140,9 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         co_return unavailable(reasons::kProviderMissing, "there is no NodeSmithProvider " + key.str());
     }
     if (cluster_id().empty()) {
-        co_return unavailable(reasons::kNotReconciled,
-                              "namespace kube-system is not known yet; its UID marks our machines");
+        co_return unavailable(
+            reasons::kNotReconciled,
+            "namespace kube-system is not known yet; its UID marks the operator's machines");
     }
     auto read = co_await credentials_of(object);
     if (auto* why = std::get_if<ProviderUnavailable>(&read)) co_return std::move(*why);

@@ -19,7 +19,8 @@ std::string field_of(const std::string& pointer) {
 }  // namespace
 
 std::string why_not_understood(const api::ObjectMeta& metadata) {
-    if (metadata.isOutdated) return "its present version cannot be decoded: an Event says which field is odd";
+    if (metadata.isOutdated)
+        return "its current version cannot be decoded: an Event names the field to correct";
     std::string fields;
     // The operator will overwrite unknown values in the status.
     for (const auto& unknown : metadata.unknownValues) {

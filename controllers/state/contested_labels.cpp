@@ -108,8 +108,9 @@ void note_contested_labels(const PoolObservation& facts, PoolStatus& status, api
     for (const auto& label : status.contestedLabels) text += (text.empty() ? "" : "; ") + describe(label);
     if (!text.empty())
         text +=
-            ". It is put back with growing pauses, no machine is replaced for it, and pods that ask for the "
-            "label get none from this pool: stop that program, or take it out of spec.machineTemplate";
+            ". The operator restores it with growing pauses, no machine is replaced for it, and pods that "
+            "require the label get no machine of this pool: stop that program, or remove it from "
+            "spec.machineTemplate";
     set_while_told(status.conditions,
                    update(conditions::kLabelsContested, ConditionStatus::True, reasons::kOverwrittenByOthers,
                           std::move(text), facts.object.metadata.generation),

@@ -110,7 +110,7 @@ ConditionUpdate ready_while_leaving(const NodeSmithClaim& claim) {
     }
     if (is_deleted) return unready(reasons::kDeleting, "the claim is being deleted");
     const auto* launched = api::find_condition(all, conditions::kLaunched);
-    return launched ? unready_as(*launched) : unready(reasons::kAttemptFailed, "it is begun anew");
+    return launched ? unready_as(*launched) : unready(reasons::kAttemptFailed, "a new attempt begins");
 }
 
 struct Stage {
@@ -119,7 +119,7 @@ struct Stage {
     const char* message;
 };
 constexpr Stage kStages[] = {
-    {conditions::kLaunched, reasons::kWaiting, "its machine is not begun yet"},
+    {conditions::kLaunched, reasons::kWaiting, "the creation of its machine has not begun yet"},
     {conditions::kRegistered, reasons::kNodeNotFound, "its machine runs and has yet to join as a Node"},
     {conditions::kInitialized, reasons::kNodeNotReady, "its Node has joined and is not Ready yet"},
 };
@@ -142,7 +142,7 @@ ConditionUpdate ready_of(const NodeSmithClaim& claim, std::optional<bool> node_r
     const auto* known = ready_in(all);
     const bool was_ready = known && known->status == ConditionStatus::True;
     if (node_ready.value_or(was_ready))
-        return update(conditions::kReady, ConditionStatus::True, reasons::kReady, "the Node serves");
+        return update(conditions::kReady, ConditionStatus::True, reasons::kReady, "the Node is in service");
     return unready(reasons::kNodeNotReady, "the Node is not Ready");
 }
 

@@ -38,11 +38,10 @@ std::string repeated_failures(const ClaimPointers& claims, const api::v1alpha1::
     }
     failures = std::max(failures, status.consecutiveFailures);
     if (failures < kRepeatedFailures) return {};
-    auto text =
-        "the last " + std::to_string(failures) +
-        " attempts to make a machine failed, and none has joined since: another one most likely fails, "
-        "too, and is tried with growing pauses";
-    if (last) text += "; the last, " + last->metadata.name + ": " + last->status.lastFailure->message;
+    auto text = "the last " + std::to_string(failures) +
+                " attempts to create a machine failed, and no machine has joined since: the next one will "
+                "probably fail, too, and is tried with growing pauses";
+    if (last) text += "; the last was " + last->metadata.name + ": " + last->status.lastFailure->message;
     return text;
 }
 

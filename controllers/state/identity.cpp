@@ -10,7 +10,7 @@ namespace controllers::claim {
 std::string system_uuid(std::string_view claim_uid, std::int64_t attempt) {
     const auto space = base::parse_uuid(claim_uid);
     if (!space) {
-        throw std::invalid_argument("the claim's UID \"" + std::string(claim_uid) + "\" is no UUID");
+        throw std::invalid_argument("the claim's UID \"" + std::string(claim_uid) + "\" is not a UUID");
     }
     std::string input(space->begin(), space->end());
     input += std::to_string(attempt);

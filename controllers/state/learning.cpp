@@ -159,11 +159,11 @@ std::string why_nothing_offered(const NodeSmithPool& pool) {
     const auto reserved = learned.value_or(machine.systemReserved);
     const std::int64_t millicores = base::Saturating(largest.cpuCores) * 1000;
     if (reserved.cpuMillicores < millicores && reserved.memoryMiB < largest.memoryMiB) return {};
-    return "the largest machine (" + claim::size_text(largest) + ") offers nothing to pods, as " +
+    return "the largest machine (" + claim::size_text(largest) + ") offers nothing to pods, because " +
            std::to_string(reserved.cpuMillicores) + "m CPU and " + std::to_string(reserved.memoryMiB) +
-           " MiB are kept for the system (" +
+           " MiB are reserved for the system (" +
            (learned ? "status.learnedReserved, as its Nodes show" : "spec.machineTemplate.systemReserved") +
-           "): state larger sizes" + (learned ? "" : " or a smaller reserve");
+           "): specify larger sizes" + (learned ? "" : " or a smaller reserve");
 }
 
 }  // namespace controllers

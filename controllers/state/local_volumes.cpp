@@ -179,7 +179,7 @@ std::set<std::string> places_on(const Informers& informers, const api::Node& nod
 
 std::string volume_text(const LocalVolume& volume) {
     const bool is_released = volume.fate == LocalVolume::Fate::released;
-    return "volume " + volume.name + (is_released ? " (Released, Retain; it was of " : " (") +
+    return "volume " + volume.name + (is_released ? " (Released, Retain; it belonged to " : " (") +
            "PersistentVolumeClaim " + volume.claim.str() + ")";
 }
 

@@ -88,7 +88,7 @@ std::optional<Loss> loss_of(const NodeSmithClaim& claim, const NodeSmithPool& po
                              !api::is_true(all, conditions::kFailed);
     if (!was_deleted) return std::nullopt;
     return Loss{reasons::kClaimDeleted,
-                "claim " + claim.metadata.name + " was deleted, which the operator did not ask for"};
+                "claim " + claim.metadata.name + " was deleted, but not by the operator"};
 }
 
 bool is_uncounted_loss(const NodeSmithClaim& claim, const NodeSmithPool& pool) {
@@ -125,16 +125,16 @@ bool pauses_after_losses(const PoolStatus& status, api::Time now) {
 }
 
 std::string losses_text(const Losses& losses) {
-    auto text = "others took away " + what_was_taken(losses) + " since " +
+    auto text = "someone other than the operator removed " + what_was_taken(losses) + " since " +
                 (losses.since ? losses.since->str() : std::string("a while ago"));
     if (losses.rounds > 1)
-        text += ", " + std::to_string(losses.rounds - 1) +
-                (losses.rounds == 2 ? " time a replacement, too" : " times a replacement, too");
+        text += ", including a replacement " + std::to_string(losses.rounds - 1) +
+                (losses.rounds == 2 ? " time" : " times");
     text += "; the last: " + losses.message;
     if (losses.reason == reasons::kMachineVanished)
-        text += "; the task log of its host says who removed the machine";
+        text += "; the task log of its host shows who removed the machine";
     if (losses.reason == reasons::kClaimDeleted)
-        text += "; the API server's audit log says who did (verb delete, resource nodesmithclaims)";
+        text += "; the API server's audit log shows who deleted it (verb delete, resource nodesmithclaims)";
     return text;
 }
 

@@ -92,11 +92,11 @@ bool is_name_of_other(const Informers& informers, const NodeSmithClaim& claim, c
 std::string whose(const Informers& informers, const NodeSmithClaim& claim, const HostPointer& host,
                   const api::Node& node) {
     if (!is_given_to(host, claim) && is_name_of_other(informers, claim, node.metadata.name))
-        return "it bears the name of another claim";
+        return "it has the name of another claim";
     const auto& label = label_of(node, labels::kClaim);
-    if (is_name_of_other(informers, claim, label)) return "its label says that it is of claim " + label;
+    if (is_name_of_other(informers, claim, label)) return "its label says that it belongs to claim " + label;
     const auto first = is_adopted(claim) ? first_with_uuid_of(informers, claim) : nullptr;
-    return first ? "that is of claim " + api::key_of(*first).str() : std::string();
+    return first ? "this system UUID belongs to claim " + api::key_of(*first).str() : std::string();
 }
 
 // Reports whether the Node belongs to the host. The host's user wants it adopted as it runs, or the
@@ -158,7 +158,7 @@ std::string why_refused(const Informers& informers, const NodeSmithClaim& claim,
     if (is_recorded(node, claim, host) || is_of_adopted(node, claim) || is_stated(node, claim)) return {};
     if (node.metadata.name != claim.metadata.name && is_bound_to_name(informers, claim))
         return "this claim's machine can only join as Node " + claim.metadata.name;
-    if (is_of_control_plane(node)) return unproven(claim, "it is of the control plane");
+    if (is_of_control_plane(node)) return unproven(claim, "it is a node of the control plane");
     const bool is_host_proof = is_given_to(host, claim) && is_of_host(node, *host);
     const bool is_early = is_older(node, claim) && !is_host_proof;
     return is_early ? unproven(claim, "it is older than the claim") : std::string();
@@ -200,10 +200,10 @@ std::string contest_among(const std::vector<NodePointer>& nodes, const std::stri
     std::vector<std::string> names;
     for (const auto& node : nodes) names.push_back(node->metadata.name);
     std::ranges::sort(names);
-    return "Nodes " + base::joined_first(names, kMostNamed) + " all show system UUID " + uuid +
-           ": none of them gets labels of node-restriction.kubernetes.io/ and node-role.kubernetes.io/. Find "
-           "out which one runs on this claim's machine, stop the kubelets of the others and delete their "
-           "Nodes";
+    return "Nodes " + base::joined_first(names, kMostNamed) + " all have system UUID " + uuid +
+           ": none of them gets labels under node-restriction.kubernetes.io/ and node-role.kubernetes.io/. "
+           "Find out which one runs on this claim's machine, stop the kubelets of the others and delete "
+           "their Nodes";
 }
 
 // Reports whether the UUID is trustworthy. Our record, a person's statement, its derivation or
@@ -234,7 +234,7 @@ FoundNode find_node(const Informers& informers, const NodeSmithClaim& claim,
     for (const auto& node : candidates(informers, claim.status)) {
         const auto why = is_vouched_for(claim, provider, host, *node)
                              ? why_refused(informers, claim, host, *node)
-                             : unproven(claim, "nothing but the status says so");
+                             : unproven(claim, "only the status of the Node says so");
         if (!why.empty())
             found.refusal =
                 "Node " + node->metadata.name + " has the machine's system UUID and is left alone: " + why;
@@ -276,7 +276,7 @@ std::string why_not_adoptable(const Informers& informers, const NodeSmithClaim& 
                               const api::Node& node) {
     auto why = whose(informers, claim, nullptr, node);
     if (why.empty() && is_of_control_plane(node) && !is_stated(node, claim))
-        why = "it is of the control plane";
+        why = "it is a node of the control plane";
     return why.empty() ? why : "Node " + node.metadata.name + " cannot be its Node: " + why;
 }
 

@@ -25,7 +25,8 @@ bool is_pod_ready(const api::Pod& pod) {
 // Explains why a pod that is not Ready is kept nevertheless.
 std::string hint_for_unready(const api::PodDisruptionBudget& budget) {
     const auto& status = budget.status;
-    return "; the pod is not Ready, and goes if the budget's unhealthyPodEvictionPolicy is AlwaysAllow or " +
+    return "; the pod is not Ready and can be evicted if the budget's unhealthyPodEvictionPolicy is "
+           "AlwaysAllow or " +
            std::to_string(status.desiredHealthy) + " pods are healthy (" +
            std::to_string(status.currentHealthy) + " are)";
 }

@@ -70,7 +70,7 @@ std::string why_no_room(const PoolObservation& facts, const Size& size) {
             std::ranges::any_of(facts.bare_metal, [](const auto& host) { return is_free(*host); }))
             return {};
         return "no NodeSmithHost of provider " + facts.provider->metadata.name +
-               " is free: wait, or add hosts (kubectl get nshost says what each is at)";
+               " is free: wait, or add hosts (kubectl get nshost shows the state of each)";
     }
     std::string text;
     std::size_t named = 0;
@@ -105,7 +105,7 @@ std::string what_limits_leave(const limits::Limits& limits, const limits::Usage&
     if (limits.cpuCores > 0) left = base::counted(limits.cpuCores - used.cpuCores, "CPU");
     if (limits.memoryMiB > 0)
         left += (left.empty() ? "" : " and ") + std::to_string(limits.memoryMiB - used.memoryMiB) + " MiB";
-    return left.empty() ? "" : ", of at most " + left + ", as its limits leave no more";
+    return left.empty() ? "" : ", with at most " + left + ", which is all that the limits leave";
 }
 
 // Returns what prevents all pools of the control plane from creating a machine of the size.
@@ -134,7 +134,7 @@ std::string note_on_kept(const ClaimPointers& claims) {
 }
 
 std::string pause_text(const api::v1alpha1::Losses& losses) {
-    return "nothing is created before " + losses.nextRetryTime->str() + ", as " + losses_text(losses);
+    return "nothing is created before " + losses.nextRetryTime->str() + ", because " + losses_text(losses);
 }
 
 // Reports whether one more machine of the smallest size could be created.
@@ -149,10 +149,9 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
                   "claim " + claim->metadata.name + ": " +
                       api::find_condition(claim->status.conditions, conditions::kLaunched)->message);
     if (!facts.claims_refused.empty())
-        return no(reasons::kClaimsRefused,
-                  facts.claims_refused +
-                      "; asked for again at least once a minute while pods wait, so it suffices to mend "
-                      "what refuses them");
+        return no(reasons::kClaimsRefused, facts.claims_refused +
+                                               "; the operator tries again at least once a minute while pods "
+                                               "wait, so it is enough to correct the cause");
     auto learned = facts.object;
     learned.status.learnedReserved = status.learnedReserved;
     if (auto nothing = why_nothing_offered(learned); !nothing.empty())
@@ -181,16 +180,16 @@ Update progressing(const PoolStatus& status, const PoolCounts& counts, api::Time
     if (counts.pending_nodes > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingUp,
                       base::counted(counts.pending_nodes, "node") +
-                          (counts.pending_nodes == 1 ? " is on its way" : " are on their way"));
+                          (counts.pending_nodes == 1 ? " is being created" : " are being created"));
     if (counts.claims.deleting > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingDown,
                       base::counted(counts.claims.deleting, "node") +
-                          (counts.claims.deleting == 1 ? " is leaving" : " are leaving"));
+                          (counts.claims.deleting == 1 ? " is being removed" : " are being removed"));
     if (pauses_after_losses(status, now))
         return update(conditions::kProgressing, ConditionStatus::False, reasons::kBackingOff,
                       pause_text(*status.losses));
     return update(conditions::kProgressing, ConditionStatus::False, reasons::kStable,
-                  "no node comes or leaves");
+                  "no node is being created or removed");
 }
 
 Update ready(const PoolObservation& facts, const Update& is_managed, const Update& provider) {
@@ -198,7 +197,8 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
         return update(conditions::kReady, ConditionStatus::False, reason, std::move(message));
     };
     if (facts.object.metadata.deletionTimestamp)
-        return no(reasons::kDeleting, "is being deleted: ends when its claims and their machines are gone");
+        return no(reasons::kDeleting,
+                  "is being deleted: waiting until its claims and their machines are gone");
     if (facts.label_conflict)
         return no(
             reasons::kLabelConflict,
@@ -308,7 +308,7 @@ std::string last_failure(const ClaimPointers& claims) {
         if (counts && (!last || last->status.lastFailure->time < claim->status.lastFailure->time))
             last = claim.get();
     }
-    return last ? "; the last, " + last->metadata.name + ": " + last->status.lastFailure->message : "";
+    return last ? "; the last was " + last->metadata.name + ": " + last->status.lastFailure->message : "";
 }
 
 PoolStatus next_status(const PoolObservation& facts, api::Time now) {

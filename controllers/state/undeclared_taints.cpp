@@ -116,7 +116,7 @@ std::optional<api::Time> note_taints(ClaimStatus& status, const TaintFacts& fact
     noted = present;
     const auto text = "the Node has the " + undeclared_text(present, facts.claim.spec.poolRef);
     const std::string advice =
-        "if a program takes it off by itself, declare it under machineTemplate.startupTaints of the pool; if "
+        "if a program removes it by itself, declare it under machineTemplate.startupTaints of the pool; if "
         "it is meant to stay, under machineTemplate.taints";
     const auto end = end_of_youth(status, facts.pool);
     if (!young) {
@@ -244,9 +244,9 @@ std::string stays_text(const NodeSmithPool& pool) {
         taints.push_back({entry.key, entry.value, entry.effect, std::nullopt});
     if (taints.empty()) return {};
     return "its Nodes keep the " + claim::undeclared_text(taints, pool.metadata.name) +
-           "; pods that do not tolerate it get no machine of this pool: find out who puts it there; if a "
-           "program takes it off by itself, declare it under machineTemplate.startupTaints, and if it is "
-           "meant to stay, under machineTemplate.taints";
+           "; pods that do not tolerate it get no machine of this pool: find out what adds it; if a program "
+           "removes it by itself, declare it under machineTemplate.startupTaints, and if it is meant to "
+           "stay, under machineTemplate.taints";
 }
 
 }  // namespace controllers

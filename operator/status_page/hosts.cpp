@@ -68,7 +68,7 @@ Html row(const std::string& provider, const api::v1alpha1::ProviderHost& host,
     auto html = "<tr><td>"_html + text(host.name) + "<br><span class=\"soft\">"_html + text(provider) +
                 "</span></td><td>"_html;
     html += host.online ? "online"_html : "<span class=\"bad\">offline</span>"_html;
-    if (host.evacuating) html += "<br>its nodes shall leave"_html;
+    if (host.evacuating) html += "<br>its nodes are being evacuated"_html;
     html += "</td><td>"_html + bar(claims, host.memoryMiB, host.freeMemoryMiB, &Size::memoryMiB) +
             "<span class=\"soft\">memory: "_html + memory(host.freeMemoryMiB) +
             " to give, the host has "_html + memory(host.memoryMiB) + "</span>"_html;
@@ -110,7 +110,8 @@ Html virtualization_hosts(const ClusterReport& report) {
         }
     }
     if (rows.empty()) return {};
-    return "<table><tr><th>Host, provider<th>State<th>Committed (ours, others)<th>Our machines</tr>\n"_html +
+    return "<table><tr><th>Host, provider<th>State<th>Committed (claims, others)"
+           "<th>Machines of claims</tr>\n"_html +
            rows + "</table>\n"_html + and_more(all, kMostHosts);
 }
 

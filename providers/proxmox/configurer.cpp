@@ -73,7 +73,7 @@ asio::awaitable<VmConfig> Configurer::read_again(const MachineSpec& spec) {
     if (ownership != Ownership::unfinished)
         throw ProxmoxError(ErrorKind::transient,
                            "configuring VM " + spec.record.machine_id + " on " + spec.record.host,
-                           "it is not marked as this machine any more");
+                           "it is no longer marked as this machine");
     co_return config;
 }
 

@@ -78,7 +78,8 @@ std::string unlock_hint(const Look& look) {
 }  // namespace
 
 std::string host_down_text(const Look& look) {
-    return "host " + look.host + " went down while VM " + std::to_string(look.vmid) + " was being made on it";
+    return "host " + look.host + " went down while VM " + std::to_string(look.vmid) +
+           " was being created on it";
 }
 
 namespace {
@@ -93,7 +94,7 @@ EnsureDecision for_our_machine(const EnsureObservation& seen) {
         return stuck;
     }
     if (!lock.empty()) return decide(EnsureStep::retry_later, "VM is locked (" + lock + ")");
-    if (seen.look.config.is_template()) return fail("IsTemplate", "the VM was made a template", false);
+    if (seen.look.config.is_template()) return fail("IsTemplate", "the VM was turned into a template", false);
     if (seen.is_running) return decide(EnsureStep::finish);
     if (seen.needs_resize) return decide(EnsureStep::resize);
     if (!seen.wants_image || seen.has_image) return decide(EnsureStep::start);
@@ -130,9 +131,9 @@ EnsureDecision after_look(const EnsureObservation& seen) {
         case Presence::hidden:
             // If the ID is taken, Proxmox refuses the creation. Without the right to see the result we would
             // repeat it forever.
-            return seen.sees_own
-                       ? decide(EnsureStep::create)
-                       : decide(EnsureStep::retry_later, "the token lacks VM.Audit on our machines");
+            return seen.sees_own ? decide(EnsureStep::create)
+                                 : decide(EnsureStep::retry_later,
+                                          "the token lacks VM.Audit on the operator's machines");
         case Presence::host_down:
             return fail("HostDown", host_down_text(seen.look), true);
         case Presence::present:

@@ -319,7 +319,7 @@ asio::awaitable<EnsureResult> Ensurer::join(MachineSpec spec, AgentTask task) {
     }
     if (is_lost) {
         co_return co_await progress(std::move(spec), MachineState::starting, "",
-                                    "the VM was moved or went off while its guest was to join");
+                                    "the VM was moved or switched off while its guest was joining");
     }
     if (const auto* failed = std::get_if<AttemptFailed>(&next)) co_return *failed;
     if (std::holds_alternative<GuestAgent::Joined>(next)) {

@@ -25,8 +25,9 @@ asio::awaitable<EnsureResult> Ensurer::resolve_taken_id(MachineSpec spec, std::s
         const bool sees_own = co_await view_.sees_all_machines(base::Duration::zero());
         if (is_hidden && !sees_own) {
             NotReady result;
-            result.message = "VMID " + spec.record.machine_id +
-                             " is taken, and without VM.Audit on our machines it cannot be told by whom";
+            result.message =
+                "VMID " + spec.record.machine_id +
+                " is taken, and the token needs VM.Audit on the operator's machines to see by which VM";
             result.retry_after = kPersonRetry;
             co_return result;
         }

@@ -31,7 +31,7 @@ bool may_leave_lock(const std::string& type, const std::string& lock) {
 // Logs the error and goes on. One silent host or unreadable VM must not hide all others.
 void skip(const std::string& what, const std::string& host, const ProxmoxError& error, Leftovers& all) {
     const auto level = is_passing(error.kind) ? base::log::Level::debug : base::log::Level::warning;
-    base::log::write(level, "Cannot tell whether a creation left something half made",
+    base::log::write(level, "Cannot check whether a creation left something behind",
                      {{"host", host}, {"error", error.what()}});
     if (error.kind != ErrorKind::permission) all.unseen.push_back(what + " (" + error.what() + ")");
 }
@@ -50,7 +50,7 @@ asio::awaitable<Leftovers> HalfMadeFinder::find() {
             const auto maker = co_await maker_of(guest);
             if (maker == Maker::ours_at_work)
                 all.under_way.push_back("VM " + std::to_string(guest.vmid) + " on " + guest.node +
-                                        ", which a task is still making");
+                                        ", which a task is still creating");
             auto leftover = co_await judge(guest, maker);
             if (leftover) all.found.push_back(*std::move(leftover));
         } catch (const ProxmoxError& error) {

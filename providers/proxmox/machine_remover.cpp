@@ -162,7 +162,7 @@ asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const 
     if (status.outcome == TaskOutcome::running) {
         if (tasks_.defies_stopping(upid)) co_return blocked("TaskHangs", hanging_text(upid));
         const auto* stopped =
-            tasks_.was_stopped(upid) ? "; the task was told to stop, as it did not end" : "";
+            tasks_.was_stopped(upid) ? "; the task was told to stop because it did not end" : "";
         co_return in_progress(progress_text(upid) + stopped, upid, tasks_.next_poll(upid));
     }
     // An old success that is read again must not end the pauses.
@@ -252,7 +252,7 @@ asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, Remove
         case RemoveStep::unprotect: {
             const auto change = unless_changed(seen.look.config, kUnprotected);
             co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
-            co_return in_progress("taking the template's protection off the clone", "", kSoon);
+            co_return in_progress("removing the template's protection from the clone", "", kSoon);
         }
         case RemoveStep::shut_down:
             task = text_of(co_await client_.change(shut_down_vm(seen.look.host, seen.look.vmid)));

@@ -13,8 +13,8 @@ namespace providers::redfish {
 namespace {
 
 std::string not_speaking_for(const std::string& host, const std::string& told, const std::string& expected) {
-    if (told.empty()) return "the BMC of host " + host + " tells no system UUID at the moment";
-    return "the BMC of host " + host + " speaks for system UUID " + told + " instead of " + expected;
+    if (told.empty()) return "the BMC of host " + host + " reports no system UUID at the moment";
+    return "the BMC of host " + host + " reports system UUID " + told + " instead of " + expected;
 }
 
 class RedfishProvider final : public Provider, public HostExaminer, public SessionHolder {
@@ -111,7 +111,7 @@ asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity ide
                                   !base::same_uuid(system.uuid, identity.system_uuid);
     if (answers_as_other)
         throw ProviderError(not_speaking_for(record.machine_id, system.uuid, identity.system_uuid) +
-                            ": whether the machine exists is not known");
+                            ": it is not known whether the machine exists");
     const bool is_it = system.power == PowerState::on && base::same_uuid(system.uuid, identity.system_uuid);
     if (!is_it) co_return std::nullopt;
     auto taken = co_await binding_.take(*host, identity);

@@ -122,7 +122,7 @@ std::string VolumeUse::conflict(const VolumeDemand& demand) const {
     const auto* claim = used_claim(demand);
     if (!claim) return {};
     return "its volume claim " + claim->metadata.name +
-           " goes to another pod that waits, and only one pod may use it (ReadWriteOncePod)";
+           " is planned for another pending pod, and only one pod may use it (ReadWriteOncePod)";
 }
 
 namespace {

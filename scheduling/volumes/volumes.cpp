@@ -203,8 +203,8 @@ void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeC
     }
     if (const auto* node = api::find(claim.metadata.annotations, api::annotations::kSelectedNode)) {
         if (!is_node(*node))
-            demand.problem = "its volume claim " + claim.metadata.name + " is to be made for node " + *node +
-                             ", which does not exist: remove the claim's annotation " +
+            demand.problem = "its volume claim " + claim.metadata.name + " waits for a volume on node " +
+                             *node + ", which does not exist: remove the claim's annotation " +
                              std::string(api::annotations::kSelectedNode) + ", or delete the claim";
         api::NodeSelectorTerm term;
         term.matchFields.push_back({"metadata.name", api::SelectorOperator::In, {*node}});
@@ -258,7 +258,7 @@ void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeCl
     }
     if (choice.volumes.empty()) {
         demand.problem = "no volume is available for its volume claim " + claim.metadata.name +
-                         ", whose storage class " + class_name + " makes none";
+                         ", whose storage class " + class_name + " does not create any";
         return;
     }
     std::ranges::sort(choice.volumes, [](const auto* a, const auto* b) {

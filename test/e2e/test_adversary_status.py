@@ -39,7 +39,7 @@ def policies_hold(stack, value):
 
 def test_without_policies_the_operator_says_so(stack):
     wait_for("the metric", lambda: policies_hold(stack, 0))
-    assert stack.operator.log.read_text().count("The admission policies do not hold this operator") == 1
+    assert stack.operator.log.read_text().count("The admission policies do not protect this operator") == 1
 
 
 def test_with_the_policies_nobody_else_writes_status(stack):

@@ -48,7 +48,7 @@ def test_a_drifted_node_is_replaced_first_and_an_old_one_too(clean):
     wait_running(stack, 1)
     (first,) = all_ready(stack, 1)
     patch_pool(stack, machineTemplate={"labels": {"tier": "new"}})
-    wait_disrupted(stack, first, "Drifted", "that shape machines have changed since this one was made")
+    wait_disrupted(stack, first, "Drifted", "from which this machine was created have changed")
     wait_replaced(stack, first, 1)
     (second,) = all_ready(stack, 1)
     node = stack.cluster.api("GET", f"/api/v1/nodes/{second}")

@@ -199,7 +199,7 @@ def test_a_removal_that_cannot_end_holds_the_nodes_after_it(clean):
     leaving = wait_for("the removal of one claim", lambda: next(
         (c["metadata"]["name"] for c in stack.claims() if condition(c, "MachineDeleted").get("reason") == "ProtectionEnabled"), None))
     (other,) = names - {leaving}
-    blocked(stack, other, "those that leave cannot end: see their claims")
+    blocked(stack, other, "the removals under way are stuck: see their claims")
     # While the removal is tried again that is said instead.
     wait_until("the reason on the claim", lambda: describe(stack, "nsclaim", leaving, NAMESPACE), lambda shown: "is protected against removal" in shown)
     protect(0)
@@ -230,7 +230,7 @@ def test_a_machine_that_a_user_asked_for_or_keeps_is_not_taken_for_being_empty(c
     apply_all(stack, deletionPolicy="Retain")
     stack.apply(manifests.claim("mine"))
     all_ready(stack, 1)
-    blocked(stack, "mine", "a user applied its claim")
+    blocked(stack, "mine", "a user created its claim")
     stack.cluster.kubectl("-n", NAMESPACE, "delete", "nsclaim", "mine", "--wait=false")
     wait_for("the end of the user's claim", lambda: not stack.claims())
 

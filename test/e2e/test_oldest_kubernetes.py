@@ -38,7 +38,7 @@ def test_pods_become_machines_and_machines_leave(stack):
 
 def test_the_scheduler_of_that_version_is_told_nothing(stack):
     assert not [event for event in stack.audit() if event["verb"] == "patch" and event["objectRef"]["resource"] == "pods"]
-    assert "right to tell the scheduler" not in stack.operator.log.read_text()
+    assert "right to nominate new nodes" not in stack.operator.log.read_text()
 
 
 def test_kubeadm_of_that_version_reads_what_a_machine_was_given(stack):

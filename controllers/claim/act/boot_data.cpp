@@ -309,9 +309,9 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster_info(std::string endpo
     const auto found = co_await client_.get<api::ConfigMap>(key);
     if (!found) {
         throw BootDataError(
-            "there is no ConfigMap kube-public/cluster-info, which kubeadm makes: it names the "
-            "API server and its CA for joining machines; in other clusters set bootstrap.apiServerEndpoint "
-            "and a format other than Kubeadm");
+            "there is no ConfigMap kube-public/cluster-info, which kubeadm creates: it names the API server "
+            "and its CA for joining machines; in other clusters set bootstrap.apiServerEndpoint and a format "
+            "other than Kubeadm");
     }
     try {
         auto info = bootstrap::parse_cluster_info(*found);
@@ -370,10 +370,10 @@ asio::awaitable<std::string> BootData::secret_text_for_machines(kube::ObjectKey 
     const std::string label(api::labels::kBootData);
     const auto* value = api::find(found.metadata.labels, label);
     if (!value || *value != "true")
-        throw BootDataError("Secret " + secret.str() + " has no label " + label +
-                            "=true, with which whoever may write Secrets lets pools hand it to machines: "
-                            "kubectl label secret " +
-                            secret.name + " -n " + secret.namespace_ + " " + label + "=true");
+        throw BootDataError(
+            "Secret " + secret.str() + " has no label " + label +
+            "=true, which allows pools to hand the Secret to machines; to set it: kubectl label secret " +
+            secret.name + " -n " + secret.namespace_ + " " + label + "=true");
     co_return text_of(found, key);
 }
 

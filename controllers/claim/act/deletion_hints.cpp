@@ -68,7 +68,7 @@ asio::awaitable<std::string> DeletionHints::about(std::string node) {
     for (const auto& hint : {said, traces})
         if (!hint.empty()) text += (text.empty() ? "" : "; ") + hint;
     const auto log =
-        "the API server's audit log says who did (verb delete, resource nodes, name " + node + ")";
+        "the API server's audit log shows who deleted it (verb delete, resource nodes, name " + node + ")";
     co_return text.empty() ? log : text + "; " + log;
 }
 

@@ -110,8 +110,8 @@ asio::awaitable<std::optional<Launcher::Handout>> Launcher::handout(Observation 
     auto interfaces = mac_addresses_.choose(claim, wished_interfaces(observation, method));
     if (!interfaces) {
         auto status = after_failed_launch(observation.situation(), kMACAddressesExhausted,
-                                          "machines of ours have all MAC addresses that macPrefix of "
-                                          "networkInterfaces leaves: shorten it");
+                                          "managed machines use all MAC addresses that macPrefix of "
+                                          "networkInterfaces allows: shorten the prefix");
         co_await writer_.record(observation, std::move(status));
         co_return std::nullopt;
     }

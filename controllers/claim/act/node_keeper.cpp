@@ -149,7 +149,7 @@ asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) 
             "Node " + claim->status.nodeName + " is gone, and its pods with it", observation.now);
     } else {
         auto hints = co_await hints_.about(claim->status.nodeName);
-        const auto why = "Node " + claim->status.nodeName + " was deleted while its machine lives" +
+        const auto why = "Node " + claim->status.nodeName + " was deleted while its machine still exists" +
                          time_in_service(*claim, observation.now) + ": the claim is replaced; " + hints;
         set(status, conditions::kDisrupted, ConditionStatus::True, reasons::kNodeDeleted, why,
             observation.now);

@@ -60,7 +60,7 @@ bool Recovery::is_of_another(const NodeSmithProvider& provider, const NodeSmithC
 asio::awaitable<kube::Result> Recovery::wait(Observation observation, std::string_view reason,
                                              std::string message) {
     if (observation.claim->metadata.deletionTimestamp)
-        message += ". The claim ends once that is settled; if it has no machine, annotate it with " +
+        message += ". The claim is deleted once this is settled; if it has no machine, annotate it with " +
                    std::string(api::annotations::kMachineGone) + "=true";
     auto status = after_failed_launch(observation.situation(), reason, message);
     co_await writer_.record(observation, std::move(status));
@@ -107,14 +107,14 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
     if (!own.empty() && !is_any_proven)
         co_return co_await wait(std::move(observation), kMarkOfOther,
                                 "machine " + described(own.front().first) +
-                                    " bears the mark of this claim, which has lost its status, but another "
-                                    "system UUID than follows from it. No second machine is made: give the "
-                                    "claim its status back, or destroy what has the mark");
+                                    " carries the mark of this claim, which has lost its status, but its "
+                                    "system UUID is not derived from this claim. No second machine is "
+                                    "created: restore the claim's status, or destroy this machine");
     if (own.size() > 1)
         co_return co_await wait(std::move(observation), kSeveralMachines,
                                 "machines " + described(own[0].first) + " and " + described(own[1].first) +
-                                    " bear the mark of this claim, whose status does not say which of them "
-                                    "is its own: destroy the other one");
+                                    " carry the mark of this claim, whose status does not say which of them "
+                                    "belongs to it: destroy the one that is not needed");
     if (own.size() == 1) {
         observation.provider = own.front().second;
         auto machine = co_await as_it_stands(observation.provider, std::move(own.front().first));
@@ -123,14 +123,14 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
     if (!obstacle.empty())
         co_return co_await wait(
             std::move(observation), kMachineNotKnown,
-            "the claim has lost its status, and whether it has a machine is not known: " + obstacle);
+            "the claim has lost its status, and it is not known whether it has a machine: " + obstacle);
     const auto node = node_of_an_attempt(informers_, *observation.claim);
     if (!node.empty())
         co_return co_await wait(std::move(observation), kMachineNotShown,
                                 "Node " + node +
-                                    " shows a system UUID of this claim, but its provider shows no such "
-                                    "machine. No second one is made: give the provider's account its rights "
-                                    "back, or delete the Node if its machine is gone");
+                                    " has a system UUID of this claim, but the provider shows no such "
+                                    "machine. No second one is created: restore the rights of the provider's "
+                                    "account, or delete the Node if its machine is gone");
     co_return std::nullopt;
 }
 
@@ -139,7 +139,7 @@ asio::awaitable<providers::Machine> Recovery::as_it_stands(ProviderPointer provi
                                                            providers::Machine machine) {
     auto now = machine;
     now.state = providers::MachineState::starting;
-    now.message = "machine " + described(machine) + " was found, but not whether it runs";
+    now.message = "machine " + described(machine) + " was found, but it is not known whether it runs";
     const auto lookup = co_await instances_.get(api::key_of(*provider));
     const auto* instance = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
     if (!instance) co_return now;
@@ -169,9 +169,10 @@ asio::awaitable<kube::Result> Recovery::record(Observation observation, provider
         for (const auto& reservation : observation.pool->status.addresses)
             if (reservation.claim == claim.metadata.name) status.addresses.push_back(reservation.address);
     }
-    events_.warning(claim, "MachineFound",
-                    "machine " + described(machine) +
-                        " bears the mark of this claim, which had lost its status: it is taken up again");
+    events_.warning(
+        claim, "MachineFound",
+        "machine " + described(machine) +
+            " carries the mark of this claim, which had lost its status: the claim manages it again");
     const auto ahead = observation.ahead(std::move(status));
     auto found = after_ensure(ahead.situation(), std::move(machine));
     co_await writer_.record(observation, std::move(found));

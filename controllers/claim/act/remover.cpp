@@ -32,8 +32,8 @@ providers::RemovalBlocked without_provider(const ProviderLookup& lookup, const k
     blocked.reason = why ? why->reason : std::string(reasons::kProviderMissing);
     blocked.message = why ? why->message : "there is no NodeSmithProvider " + provider.str();
     blocked.message +=
-        "; if that cannot be mended, make sure that the machine at the provider is this claim's (its "
-        "description names the claim), destroy it there, and annotate the claim with "
+        "; if this cannot be corrected, make sure that the machine at the provider belongs to this claim "
+        "(its description names the claim), destroy it there, and annotate the claim with "
         "kubenodesmith.io/machine-gone=true";
     blocked.retry_after = kProviderRetry;
     return blocked;
@@ -113,7 +113,7 @@ asio::awaitable<kube::Result> Remover::release_machine(Observation observation) 
     if (!released) co_return kube::Result{kReleaseRetry};
     auto status = claim->status;
     set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kRetained,
-        "the machine stays and is none of ours any more", api::Time(clock_.wall_now()));
+        "the machine is kept and no longer managed", api::Time(clock_.wall_now()));
     co_await writer_.record_outcome(observation, std::move(status));
     co_return kube::Result{base::Duration::zero()};
 }

@@ -26,7 +26,7 @@ ClaimStatus after_vain_restart(const Situation& s, const std::string& message) {
     // The known state of a stopped machine says more.
     if (!api::is_true(status.conditions, conditions::kPoweredOff))
         set(status, conditions::kPoweredOff, ConditionStatus::Unknown, reasons::kProviderError,
-            "whether the machine is off is not known, or it cannot be started again: " + message, s.now);
+            "it is not known whether the machine is off, or it cannot be started again: " + message, s.now);
     return status;
 }
 
@@ -77,7 +77,7 @@ asio::awaitable<base::Duration> Starter::ask(Observation observation) {
     } catch (const providers::FencedError&) {
         throw;
     } catch (const providers::ProviderError& error) {
-        base::log::warning("Cannot see to a machine that may be off",
+        base::log::warning("Cannot check or start a machine that may be off",
                            {{"claim", api::key_of(*claim).str()}, {"error", error.what()}});
         answer = std::string(error.what());
     }

@@ -71,10 +71,10 @@ Writer::Writer(const Context& context)
           context.metrics.gauge("kubenodesmith_claims", "Claims by phase.", {"namespace", "pool", "phase"})),
       stages_(context.metrics.histogram(
           "kubenodesmith_claim_stage_duration_seconds",
-          "Time that claims spent in a stage: launch, registration, initialization, removal.", stage_bounds(),
-          {"stage"})),
+          "Time that claims spent in each stage: launch, registration, initialization, removal.",
+          stage_bounds(), {"stage"})),
       failures_(context.metrics.counter("kubenodesmith_claim_launch_failures_total",
-                                        "Attempts to make a machine that failed, by reason.", {"reason"})) {}
+                                        "Failed attempts to create a machine, by reason.", {"reason"})) {}
 
 asio::awaitable<ClaimPointer> Writer::record(Observation observation, ClaimStatus status) {
     const auto claim = observation.stored;
@@ -176,13 +176,12 @@ void Writer::warn_of_evictions(const Observation& observation, const PodPointers
         if (!warned_.insert(pod->metadata.uid).second) continue;
         const auto protection = protection_of(*pod, observation.now);
         events_.warning(*pod, kEvictingProtectedPod,
-                        "it is evicted although it " + protection + ", as " + why);
+                        "it is evicted although it " + protection + ", because " + why);
         protected_pods += (protected_pods.empty() ? "" : "; ") + api::key_of(*pod).str() + " " + protection;
     }
     if (protected_pods.empty()) return;
-    events_.event(
-        kube::target_of(claim), kube::EventType::warning, kEvictingProtectedPod,
-        "pods are evicted that no disruption by KubeNodeSmith itself would evict: " + protected_pods);
+    events_.event(kube::target_of(claim), kube::EventType::warning, kEvictingProtectedPod,
+                  "the operator evicts pods that no disruption of its own would evict: " + protected_pods);
 }
 
 void Writer::warn_of_lost_volumes(const Observation& observation) {
@@ -191,8 +190,8 @@ void Writer::warn_of_lost_volumes(const Observation& observation) {
     const auto& claim = *observation.claim;
     const auto lost = lost_with(claim, observation.volumes);
     if (lost.empty() || !warned_of_volumes_.insert(claim.metadata.uid).second) return;
-    const auto text = "lost with machine " + claim.status.machineID + " on host " + claim.status.host +
-                      ", which is being removed: " + lost;
+    const auto text = "data is lost with machine " + claim.status.machineID + " on host " +
+                      claim.status.host + ", which is being removed: " + lost;
     events_.event(kube::target_of(claim), kube::EventType::warning, kLosingVolumes, text);
     if (observation.node)
         events_.event(kube::target_of(*observation.node), kube::EventType::warning, kLosingVolumes, text);

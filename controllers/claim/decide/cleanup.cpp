@@ -120,7 +120,7 @@ void intend_removal(ClaimStatus& status, const Situation& s) {
     if (removal_begun(status) && !is_another) return;
     set(status, conditions::kMachineDeleted, ConditionStatus::False, intent,
         "machine " + status.machineID + " on host " + status.host +
-            (is_to_stay ? " is being stopped, to be kept for a look" : " is being removed"),
+            (is_to_stay ? " is being stopped and will be kept for inspection" : " is being removed"),
         s.now);
 }
 
@@ -143,7 +143,7 @@ Decision decide_release(const Situation& s) {
         // An obstacle to a running release stays recorded until the next attempt.
         if (!removal_begun(s.claim.status))
             set(decision.status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kRetained,
-                "deletionPolicy is Retain: the machine and its Node stay and will be none of ours", s.now);
+                "deletionPolicy is Retain: the machine and its Node are kept and no longer managed", s.now);
     } else if (s.node && api::find(s.node->metadata.labels, api::labels::kClaim)) {
         decision.step = Step::release_node;
     } else if (!s.claim.status.bootstrapTokenID.empty()) {
@@ -245,7 +245,7 @@ ClaimStatus after_drain(const Situation& s, const DrainProgress& progress) {
             s.now);
     } else if (progress.done) {
         set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
-            "the Node takes no new pods any more", s.now);
+            "the Node no longer takes new pods", s.now);
     } else {
         set(status, conditions::kDrained, ConditionStatus::False, why_not_drained(s, progress),
             progress.message(), s.now);
@@ -265,7 +265,7 @@ ClaimStatus after_removal(const Situation& s, const providers::RemoveResult& res
         status.taskRef.clear();
         status.keptSince.reset();
         set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineDeleted,
-            "the machine is verified gone", s.now);
+            "the provider confirmed that the machine is gone", s.now);
     } else if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) {
         status.taskRef = busy->task;
         const auto began = since(status, conditions::kMachineDeleted);

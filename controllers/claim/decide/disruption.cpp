@@ -18,7 +18,7 @@ void keep_or_let_go(const Situation& s, ClaimStatus& status) {
             keep_for_volumes(status, s, std::string(disruption::name_of(kind)));
     } else if (is_kept_for_volumes(s.claim)) {
         set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
-            "the volumes that held the machine are given up", s.now);
+            "the volumes for which the machine was kept are given up", s.now);
     }
 }
 
@@ -31,7 +31,7 @@ Step leave(const Situation& s, ClaimStatus& status) {
             DrainProgress{.done = true}.message(), s.now);
     if (!drained && s.permission == Permission::drain)
         set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
-            "the pods of the node are asked to leave", s.now);
+            "the pods of the node are being evicted", s.now);
     if (drained && drained->status == ConditionStatus::True) keep_or_let_go(s, status);
     return api::is_false(status.conditions, conditions::kDrained) ? Step::drain : Step::nothing;
 }

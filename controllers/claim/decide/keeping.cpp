@@ -30,8 +30,8 @@ bool is_wanted(const Situation& s) {
 std::string kept_text(const Situation& s) {
     const auto& claim = s.claim;
     return machine_text(s) +
-           " never joined and is kept, stopped, for a look (scaleUp.keepFailed); it counts against no limit. "
-           "To remove it: kubectl delete nodesmithclaim " +
+           " never joined and is kept, stopped, for inspection (scaleUp.keepFailed); it counts against no "
+           "limit. To remove it: kubectl delete nodesmithclaim " +
            claim.metadata.name + " -n " + claim.metadata.namespace_;
 }
 

@@ -70,7 +70,8 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
     if (machine.state == providers::MachineState::placed) {
         status.templateRevision = machine.template_revision;
         set(status, conditions::kLaunched, ConditionStatus::False, reasons::kLaunching,
-            where + " is about to be made" + (machine.message.empty() ? "" : ": " + machine.message), s.now);
+            where + " is about to be created" + (machine.message.empty() ? "" : ": " + machine.message),
+            s.now);
     } else if (machine.state == providers::MachineState::running) {
         if (status.boot && !status.boot->startedTime) status.boot->startedTime = s.now;
         set(status, conditions::kLaunched, ConditionStatus::True, reasons::kLaunched, where + " runs", s.now);
@@ -108,7 +109,8 @@ void await_room(ClaimStatus& status, const Situation& s, const providers::Insuff
     if (!status.waitsForRoomSince) status.waitsForRoomSince = s.now;
     if (later(*status.waitsForRoomSince, provision_timeout(s)) <= s.now)
         return fail_for_room(status, reasons::kInsufficientCapacity,
-                             "no room within " + provision_timeout(s).str() + ": " + full.message, s.now);
+                             "no host had room within " + provision_timeout(s).str() + ": " + full.message,
+                             s.now);
     note(status, reasons::kInsufficientCapacity, full.message, s.now);
 }
 
@@ -123,7 +125,7 @@ std::optional<std::string> why_withdrawn(const Situation& s) {
     // Bare metal is launched as it is, whatever the template says.
     const bool goes_by_template = s.provider && !s.provider->spec.redfish;
     if (!goes_by_template || limits::is_offered(s.pool->spec.machineTemplate, size)) return std::nullopt;
-    return "pool " + s.pool->metadata.name + " offers no machines of " + size_text(size) + " any more";
+    return "pool " + s.pool->metadata.name + " no longer offers machines of " + size_text(size);
 }
 
 // Reports whether a taken name blocks the claim. A machine that got its certificate owns the name,
@@ -142,11 +144,11 @@ Decision decide_taken(const Situation& s) {
     if (!limits::is_created_by_pool(s.claim))
         return waiting(s, reasons::kNameTaken,
                        s.name_taken +
-                           ": no machine is made for this claim. Delete it and create one with another name, "
-                           "or remove what has the name");
+                           ": no machine is created for this claim. Delete the claim and create one with "
+                           "another name, or remove the object that has the name");
     Decision decision{Step::nothing, s.claim.status, std::nullopt};
     fail_for_room(decision.status, reasons::kNameTaken,
-                  s.name_taken + ": another claim with another name takes its place", s.now);
+                  s.name_taken + ": a claim with another name replaces this one", s.now);
     return decision;
 }
 

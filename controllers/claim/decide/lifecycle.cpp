@@ -25,7 +25,7 @@ Decision decide_failed(const Situation& s) {
     Decision rest{ends <= s.now ? Step::delete_claim : Step::nothing, claim.status, ends};
     if (!is_true(claim, conditions::kMachineDeleted)) {
         set(rest.status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kNothingLaunched,
-            "no machine was made", s.now);
+            "no machine was created", s.now);
     }
     return decide_cleanup(s, rest);
 }
@@ -80,7 +80,7 @@ void note_use(ClaimStatus& status, const Situation& s) {
     if (!drifted && !api::find_condition(status.conditions, conditions::kDrifted)) return;
     set(status, conditions::kDrifted, drifted ? ConditionStatus::True : ConditionStatus::False,
         drifted ? reasons::kDrifted : kUpToDate,
-        drifted ? s.use->drift : "the node is as it would be made now", s.now);
+        drifted ? s.use->drift : "the node matches the current settings of its pool and provider", s.now);
 }
 
 // Records that two machines report the same identity.

@@ -145,9 +145,9 @@ std::string why_name_taken(const Informers& informers, const Observation& found,
                            const NodeSmithClaim& claim) {
     const auto& name = claim.metadata.name;
     if (found.namesake && !found.namesake_is_leftover)
-        return "Node " + name + " is there and is not this claim's";
+        return "Node " + name + " exists and does not belong to this claim";
     if (const auto other = first_of_name(informers, claim))
-        return "claim " + api::key_of(*other).str() + " has the same name, and so has its Node";
+        return "claim " + api::key_of(*other).str() + " has the same name, and only one Node can have it";
     return {};
 }
 
@@ -237,7 +237,7 @@ limits::Usage usage_before(const Informers& informers, const NodeSmithClaim& cla
 
 Hold over_limit(const std::string& of, const limits::LimitHit& hit) {
     return {std::string(reasons::kLimitExceeded),
-            "the limits of " + of + " leave no room any more: " + hit.message};
+            "the limits of " + of + " no longer leave room: " + hit.message};
 }
 
 }  // namespace

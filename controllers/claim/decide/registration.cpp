@@ -62,10 +62,9 @@ bool waits_for_cloud_provider(const api::Node& node) {
 // Returns why the Node cannot run pods yet; nullopt: it can.
 std::optional<Hold> uninitialized(const Situation& s) {
     if (waits_for_cloud_provider(*s.node)) {
-        return Hold{
-            std::string(reasons::kCloudProviderAwaited),
-            "the Node has the taint " + std::string(api::taints::kUninitialized) +
-                ", which the cloud controller manager takes off when it has found the Node's machine"};
+        return Hold{std::string(reasons::kCloudProviderAwaited),
+                    "the Node has the taint " + std::string(api::taints::kUninitialized) +
+                        ", which the cloud controller manager removes once it has found the Node's machine"};
     }
     // Ready becomes true a moment before the taint is removed. No pod can be bound so soon, and its
     // pods must not get a second machine.
@@ -74,7 +73,7 @@ std::optional<Hold> uninitialized(const Situation& s) {
     });
     if (passing != s.node->spec.taints.end()) {
         return Hold{std::string(reasons::kNodeNotReady),
-                    "the Node still has the taint " + passing->key + ", which the cluster takes off"};
+                    "the Node still has the taint " + passing->key + ", which the cluster will remove"};
     }
     if (!api::is_true(s.node->status.conditions, conditions::kReady)) {
         return Hold{std::string(reasons::kNodeNotReady), "the Node is not Ready"};
@@ -90,7 +89,7 @@ std::optional<Hold> uninitialized(const Situation& s) {
                     "the Node does not offer enough " + resource + " yet"};
     }
     if (is_closed(*s.node))
-        return Hold{std::string(reasons::kNodeNotReady), "the Node is about to be opened to pods"};
+        return Hold{std::string(reasons::kNodeNotReady), "the operator is about to let pods onto the Node"};
     return std::nullopt;
 }
 

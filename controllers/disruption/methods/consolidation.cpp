@@ -106,11 +106,11 @@ void refuse(Pass& pass, const Candidate& candidate, const std::string& why) {
 std::string why_unneeded(const NodeFacts& facts) {
     const auto& scale_down = facts.pool.spec.scaleDown;
     if (!is_hardly_used(facts) && is_overpriced(facts))
-        return "what its pods request would cost less than " +
-               std::to_string(scale_down.priceThresholdPercent) + " % of the node since " +
+        return "the requests of its pods have been worth less than " +
+               std::to_string(scale_down.priceThresholdPercent) + " % of the node's price since " +
                facts.unneeded_since->str();
     return "less than " + std::to_string(scale_down.utilizationThresholdPercent) +
-           " % of the node is in use since " + facts.unneeded_since->str();
+           " % of the node has been in use since " + facts.unneeded_since->str();
 }
 
 std::string replacement_of(std::size_t nodes, std::size_t machines) {

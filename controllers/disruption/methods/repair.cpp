@@ -30,7 +30,7 @@ Candidacy find_unhealthy(const NodeFacts& facts, api::Time now) {
     if (waits) since = std::max(since, cycled->lastTransitionTime);
     if (facts.machine_stopped && !waits) return {"the node's machine is switched off", std::nullopt};
     if (const auto end = end_of(since, repair.notReadyFor, now)) return {"", end};
-    return {"the node is not Ready since " + since->str(), std::nullopt};
+    return {"the node has not been Ready since " + since->str(), std::nullopt};
 }
 
 // Does not ask where the pods would go, because they run nowhere now.

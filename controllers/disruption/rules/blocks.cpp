@@ -60,7 +60,7 @@ MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
     if (kind == Kind::Empty) {
         if (const auto end = end_of(facts.empty_since, scale_down.emptyGracePeriod, now))
             return blocker("EmptyGracePeriod",
-                           "the node is empty for less than " + scale_down.emptyGracePeriod.str() +
+                           "the node has been empty for less than " + scale_down.emptyGracePeriod.str() +
                                " (scaleDown.emptyGracePeriod)",
                            end);
     }
@@ -103,7 +103,7 @@ MaybeBlocker within_a_delay(const PoolFacts& facts, Kind kind, Time now) {
     if (kind == Kind::Unhealthy) return std::nullopt;
     if (const auto end = end_of(facts.last_failure, scale_down.delayAfterFailure, now))
         return blocker("DelayAfterFailure",
-                       "no replacement came for a node of the pool less than " +
+                       "the replacement of a node of the pool failed less than " +
                            scale_down.delayAfterFailure.str() + " ago (scaleDown.delayAfterFailure)",
                        end);
     if (!is_scale_down(kind)) return std::nullopt;
@@ -188,9 +188,9 @@ MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
     const auto most = facts.pool.spec.scaleDown.maxConcurrent;
     if (most > 0 && leaving >= most) {
         const auto bound =
-            base::counted(most, "node") + " of the pool may leave at a time (scaleDown.maxConcurrent)";
+            base::counted(most, "node") + " of the pool may be removed at a time (scaleDown.maxConcurrent)";
         if (is_broken || facts.stuck < most) return blocker("MaxConcurrent", bound);
-        return blocker("RemovalStuck", bound + ", and those that leave cannot end: see their claims");
+        return blocker("RemovalStuck", bound + ", and the removals under way are stuck: see their claims");
     }
     const auto disrupted = leaving + (is_broken ? 0 : facts.not_ready);
     if (auto budget = budget_blocker(facts.pool.spec.disruption, kind, {facts.in_service, disrupted}, now))
@@ -228,14 +228,15 @@ MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind ki
         return blocker("Cordoned", "the node was cordoned by a user");
     const bool was_asked_for = kind == Kind::Expired && facts.claim.spec.expireAfter;
     if (!claim::is_owned_by_pool(facts.claim) && !was_asked_for)
-        return blocker("AppliedByUser", "a user applied its claim");
+        return blocker("AppliedByUser", "a user created its claim");
     if (auto annotated = do_not_disrupt(facts.node, now)) return annotated;
     if (auto early = too_early(facts, kind, now)) return early;
     if (auto failed = after_a_failed_drain(facts, now)) return failed;
     // The machine would run on, and its Node would take pods in addition to its replacement.
     if (facts.claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain)
-        return blocker(reasons::kRetained,
-                       "its machine would be kept (deletionPolicy: Retain), so nothing is gained");
+        return blocker(
+            reasons::kRetained,
+            "its machine would be kept (deletionPolicy: Retain), so removing the node would save nothing");
     if (kind == Kind::Empty && pool.staying <= facts.pool.spec.limits.minNodes)
         return blocker("MinNodes", "the pool keeps at least " +
                                        base::counted(facts.pool.spec.limits.minNodes, "node") +

@@ -98,8 +98,8 @@ private:
         if (why.empty() &&
             any_goes_to(removals_.simulate(request), snapshot_, scheduling::Availability::coming))
             why =
-                "a node that is on its way could take some of its pods, and others the place that is meant "
-                "for them";
+                "a node that is being created could take some of its pods, but other pods could take the "
+                "room meant for them";
         if (why.empty()) return removal;
         return std::nullopt;
     }
@@ -108,12 +108,13 @@ private:
         for (const auto& move : removal.moves)
             if (search_.exhausted.contains(move.pod->metadata.uid))
                 return "pod " + api::key_of(*move.pod).str() +
-                       " would need another machine, but had too many within an hour";
+                       " would need another machine, but too many were created for it within an hour";
         for (const auto& machine : removal.replacements)
             for (const auto& pod : snapshot_.pods)
                 if (has_room_for(machine, *pod))
                     return "pod " + api::key_of(*pod).str() +
-                           " waits, and could take the place of those for which a machine is created instead";
+                           " is pending and could take the room meant for the pods that move to a new "
+                           "machine";
         return {};
     }
 

@@ -30,7 +30,7 @@ const std::array<Field, 5>& fields() {
 }
 
 [[noreturn]] void refuse(const Field& field, std::string_view text) {
-    throw std::invalid_argument("schedule: \"" + std::string(text) + "\" is no " + field.name +
+    throw std::invalid_argument("schedule: \"" + std::string(text) + "\" is not a valid " + field.name +
                                 " of a cron expression");
 }
 

@@ -40,7 +40,7 @@ void give_back(scheduling::Snapshot& snapshot, const std::vector<std::size_t>& n
 }
 
 std::string to_be_created(std::size_t machines) {
-    if (machines == 0) return "a machine that is on its way takes its pods";
+    if (machines == 0) return "a machine that is being created takes its pods";
     return machines == 1 ? "a machine that takes its pods is created first"
                          : std::to_string(machines) + " machines that take its pods are created first";
 }
@@ -78,9 +78,9 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
         if (at_once.possible) return {Outlook::clear, "its pods fit on other nodes"};
         if (!is_scale_down(kind)) {
             if (have_places_once_gone(removals, request))
-                return {
-                    Outlook::drain_first,
-                    "its pods fit on other nodes once it is gone: until then they are spread over it, too"};
+                return {Outlook::drain_first,
+                        "its pods fit on other nodes only once it is gone: until then their topology spread "
+                        "counts it, too"};
             request.before_they_are_gone = false;
         }
         request.most_replacements = most_replacements(departure);
@@ -99,7 +99,8 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
     give_back(snapshot, departure.nodes);
     const auto afterwards = solver.simulate_removal(snapshot, request);
     if (afterwards.possible)
-        return {Outlook::drain_first, "no limit has room for one more machine: it is replaced afterwards"};
+        return {Outlook::drain_first,
+                "the limits leave no room for one more machine: the node is replaced after its removal"};
     for (auto& pool : snapshot.pools)
         if (pool.closed_for_a_while) pool.closed.clear();
     const bool is_possible_later = solver.simulate_removal(snapshot, request).possible;

@@ -39,7 +39,7 @@ std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, a
     if (rules.kind == Kind::Underutilized && has_local_data(pod))
         return blocker("LocalStorage", pod,
                        "has data in an emptyDir or hostPath (annotate it " +
-                           std::string(api::annotations::kSafeToEvict) + "=true if it may go)");
+                           std::string(api::annotations::kSafeToEvict) + "=true if it may be evicted)");
     return std::nullopt;
 }
 
@@ -50,10 +50,10 @@ std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPoi
             pods, [&](const auto& pod) { return is_drainable(*pod) && uses_up(*pod, *budget); });
         if (leaving <= budget->status.disruptionsAllowed) continue;
         return Blocker{"PodDisruptionBudget",
-                       "its pods have no other place before it is gone, and PodDisruptionBudget " +
-                           api::key_of(*budget).str() + " lets only " +
+                       "its pods fit elsewhere only once it is gone, and PodDisruptionBudget " +
+                           api::key_of(*budget).str() + " allows only " +
                            std::to_string(budget->status.disruptionsAllowed) + " of its " +
-                           base::counted(leaving, "pod") + " here go at once",
+                           base::counted(leaving, "pod") + " here to be evicted at the same time",
                        std::nullopt};
     }
     return std::nullopt;

@@ -70,11 +70,11 @@ std::string what_shows(const NodeFacts& facts, Kind kind) {
         case Kind::Expired:
             return "disruption.expireAfter is too short for the time that machines take to come into service";
         case Kind::Unhealthy:
-            return facts.machine_stopped ? "its machine is switched off again" : "it is not Ready again";
+            return facts.machine_stopped ? "again its machine is switched off" : "again it is not Ready";
         case Kind::Evacuation:
             return facts.evacuated;
         default:
-            return "it is hardly used again";
+            return "again it is hardly used";
     }
 }
 
@@ -93,7 +93,7 @@ std::optional<Blocker> series_blocker(const NodeFacts& facts, Kind kind, api::Ti
                        ": " + what_shows(facts, kind) +
                        "), so another machine would not help. Change what causes it, or set the annotation " +
                        std::string(api::annotations::kRetryReplacement) + " of pool " +
-                       facts.pool.metadata.name + " to a new value to have it tried once more",
+                       facts.pool.metadata.name + " to a new value to try once more",
                    std::nullopt};
 }
 

@@ -25,7 +25,7 @@ std::string name_in(const json::object& entry, std::string_view key, Grammar is_
     if (is_name(name)) return name;
     throw ProxmoxError(ErrorKind::other, get_cluster_resources().tried,
                        "the answer has an entry of type " + foreign::shown(text_of(entry, "type")) +
-                           " whose " + std::string(key) + " is none that Proxmox allows");
+                           " whose " + std::string(key) + " is not one that Proxmox allows");
 }
 
 // Returns the uptime, limited to a value that fits into a Duration.

@@ -28,7 +28,7 @@ asio::awaitable<ClusterView::StatePointer> ClusterView::state(base::Duration max
     if (found.hosts.empty()) throw ProxmoxError(ErrorKind::other, call.tried, "the answer names no host");
     co_await client_.confirm_cluster();
     if (!found.passed_over.empty() && (!state_.value || state_.value->passed_over != found.passed_over))
-        base::log::warning("Passed over hosts or storages of a Proxmox cluster",
+        base::log::warning("Skipped hosts or storages of a Proxmox cluster",
                            {{"provider", settings_.provider_name},
                             {"count", found.passed_over.size()},
                             {"error", found.passed_over.front()}});

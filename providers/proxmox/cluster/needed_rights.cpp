@@ -230,8 +230,8 @@ std::string vm_path(const Settings& settings) {
 std::vector<MissingPrivilege> missing_privileges(const Settings& settings, const Permissions& permissions,
                                                  const Surroundings& surroundings) {
     Needs needs(settings, surroundings.major_version);
-    needs.on_vms("VM.Allocate", "to make and remove machines");
-    needs.on_vms("VM.Audit", "to read back whose a machine is");
+    needs.on_vms("VM.Allocate", "to create and remove machines");
+    needs.on_vms("VM.Audit", "to read whose machine it is");
     needs.on_vms("VM.PowerMgmt", "to start and stop machines");
     needs.on_vms("VM.Config.CPU", "for the size");
     needs.on_vms("VM.Config.Memory", "for the size");

@@ -159,7 +159,7 @@ void check_interface(const api::v1alpha1::NetworkInterface& interface) {
     for (const auto* part : {&interface.model, &interface.bridge}) {
         if (part->empty()) refuse_field("model and bridge must be set");
         if (part->find_first_of(",= \t\r\n") != std::string::npos)
-            refuse_field(*part + " holds a comma, '=' or blank");
+            refuse_field(*part + " contains a comma, '=' or blank");
     }
     if (interface.vlanTag && (*interface.vlanTag < 1 || *interface.vlanTag > 4094)) {
         refuse_field("vlanTag must be 1 to 4094");
@@ -181,7 +181,7 @@ base::FormFields checked_vm_options(const std::vector<api::v1alpha1::VMOption>& 
     std::set<std::string> seen;
     for (const auto& option : options) {
         if (kRefused.contains(option.name))
-            refuse_option(option.name, "cannot be used for machines that we make");
+            refuse_option(option.name, "cannot be used for machines that the operator creates");
         if (!is_vm_option(option.name)) refuse_option(option.name, "is not known to Proxmox");
         if (!seen.insert(option.name).second) refuse_option(option.name, "is given twice");
         auto value = form_value(option);

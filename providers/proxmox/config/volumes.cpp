@@ -184,10 +184,10 @@ std::string described(const std::vector<VolumeUse>& uses) {
 std::string unexplained_text(const std::string& vm, std::int64_t vmid, const std::vector<VolumeUse>& uses) {
     const auto id = std::to_string(vmid);
     const auto option = foreign::shown(uses.front().option);
-    return vm + " has volumes that were not made with it, and Proxmox would delete them with it: " +
+    return vm + " has volumes that were not created with it, and Proxmox would delete them with it: " +
            described(uses) + ". As root on that host, to keep one: qm disk move " + id + " " + option +
            " --target-vmid ANOTHER; to give it up: qm disk unlink " + id + " --idlist " + option +
-           " --force 1. The removal goes on when none is left";
+           " --force 1. The removal continues once no such volume is left";
 }
 
 }  // namespace providers::proxmox

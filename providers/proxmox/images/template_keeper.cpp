@@ -25,7 +25,7 @@ asio::awaitable<void> TemplateKeeper::tend(Health& health) {
         if (!held.empty()) health.not_visible += (health.not_visible.empty() ? "" : "; ") + held;
     } catch (const ProxmoxError& error) {
         health.look_again_after = kAfterTrouble;
-        base::log::debug("Templates cannot be tended now", {{"error", error.what()}});
+        base::log::debug("Templates cannot be checked now", {{"error", error.what()}});
     }
 }
 

@@ -24,7 +24,7 @@ constexpr base::Backoff kFailurePauses{std::chrono::seconds{20}, std::chrono::mi
 constexpr std::string_view kDownloadTask = "download";
 
 constexpr const char* kDownloading = "the image for its template is being downloaded";
-constexpr const char* kMaking = "its template is being made of the image";
+constexpr const char* kMaking = "its template is being created from the image";
 
 // Proxmox' error for an existing file with the wrong content. Proxmox never replaces a file.
 constexpr std::string_view kSpoiled = ", aborting";
@@ -43,7 +43,7 @@ std::string purpose_of(const std::string& upid, const std::string& url) {
     const auto type = type_of(upid);
     if (type == kDownloadTask) return "downloading " + url;
     if (type == "imgdel") return "deleting a file that is not the image";
-    return type == "qmtemplate" ? "making the VM a template" : "making the VM";
+    return type == "qmtemplate" ? "turning the VM into a template" : "creating the VM";
 }
 
 // Returns a message if no host can have the template.
@@ -110,7 +110,7 @@ asio::awaitable<base::Duration> TemplateMaker::advance_on(ImageSite site, Cluste
     running_.erase(site.host);
     const auto wait = kFailurePauses.after(++pause.failures);
     pause.until = clock_.now() + wait;
-    pause.why = {"its template cannot be made of the image: " + failure, ""};
+    pause.why = {"its template cannot be created from the image: " + failure, ""};
     in_the_making_[site.host] = pause.why;
     co_return wait;
 }
@@ -214,11 +214,11 @@ asio::awaitable<TemplateMaker::Step> TemplateMaker::turn_into_template(std::stri
                                                                        VmConfig config) {
     if (config.is_template()) co_return Step{kNextStep, kMaking};
     const auto vm = "VM " + std::to_string(guest.vmid) + " on " + guest.node;
-    if (guest.is_running) throw ProviderError(vm + " shall become the template and runs: stop it");
+    if (guest.is_running) throw ProviderError(vm + " should become the template but runs: stop it");
     if (!config.lock().empty())
-        throw ProviderError(vm + " shall become the template and is locked (" + config.lock() +
-                            "); if nothing is at work on it, take the lock off (qm unlock " +
-                            std::to_string(guest.vmid) + ") and it goes on");
+        throw ProviderError(vm + " should become the template but is locked (" + config.lock() +
+                            "); if no task is at work on it, remove the lock (qm unlock " +
+                            std::to_string(guest.vmid) + ") and the creation continues");
     const bool has_disk = !config.option(settings_.spec.template_->bootDisk.device).empty();
     // Volumes that somebody attached would become part of the template or be destroyed with the VM.
     const auto obstacle = co_await guard_.obstacle(guest.node, guest.vmid, made_with_image_template(config));

@@ -86,7 +86,7 @@ asio::awaitable<std::optional<base::Duration>> TemplateRemover::follow() {
     }
     if (status.outcome == TaskOutcome::succeeded && leaving_)
         base::log::info(
-            "Removed a template that was not needed any more",
+            "Removed a template that was no longer needed",
             {{"host", leaving_->node}, {"vmid", std::to_string(leaving_->vmid)}, {"name", leaving_->name}});
     leaving_.reset();
     file_.clear();
@@ -110,7 +110,7 @@ asio::awaitable<std::string> TemplateRemover::begin_removal(Guest guest) {
     const auto data = co_await client_.read(get_vm_config(guest.node, guest.vmid));
     const auto config = parse_vm_config(data);
     if (!has_image_mark(settings_, config))
-        co_return "it has the name of a template of ours, but not our mark in its description";
+        co_return "it has the name of a template of the operator, but its description lacks the operator's mark";
     if (!config.lock().empty()) co_return "it is locked (" + config.lock() + ")";
     // A running clone reads the template's disk.
     const auto active = co_await client_.read(get_active_tasks(guest.node, guest.vmid));
@@ -142,7 +142,7 @@ asio::awaitable<bool> TemplateRemover::has_linked_disks(Guest guest, VmConfig co
 
 void TemplateRemover::put_off(const Guest& guest, std::string why) {
     auto& pause = pauses_[guest.vmid];
-    base::log::debug("A template that is not needed stays for now",
+    base::log::debug("A template that is not needed is kept for now",
                      {{"host", guest.node}, {"vmid", std::to_string(guest.vmid)}, {"why", why}});
     begin(pause, vm_text(guest));
     pause.is_held = !held_by_.empty() && why == held_by_;

@@ -287,7 +287,7 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         if (!state->passed_over.empty())
             health.not_visible +=
                 (health.not_visible.empty() ? "" : "; ") + std::to_string(state->passed_over.size()) +
-                " of the cluster's resources are passed over, the first: " + state->passed_over.front();
+                " of the cluster's resources are skipped, the first: " + state->passed_over.front();
         co_return health;
     } catch (const OtherClusterError& error) {
         co_return misled_by(error);

@@ -69,11 +69,11 @@ std::string obstacle(const HostRoom& room, const Demand& demand) {
     }
     if (demand.cpus > room.free_cpus) {
         return base::counted(std::max<std::int64_t>(room.free_cpus, 0), "CPU") +
-               " not promised yet, needed " + std::to_string(demand.cpus);
+               " not reserved yet, needed " + std::to_string(demand.cpus);
     }
     if (demand.memory_mib > room.free_memory_mib) {
         return std::to_string(std::max<std::int64_t>(room.free_memory_mib, 0)) +
-               " MiB not promised yet, needed " + std::to_string(demand.memory_mib);
+               " MiB not reserved yet, needed " + std::to_string(demand.memory_mib);
     }
     return {};
 }

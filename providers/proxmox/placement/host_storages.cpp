@@ -50,10 +50,10 @@ asio::awaitable<std::string> HostChooser::storage_obstacle(std::string host, Clu
     for (const auto& [storage, need, room] : sites) {
         const auto cause = full_storages_.cause(storage);
         if (!cause.empty())
-            co_return storage.str() + " was full when a machine was made (" + cause +
+            co_return storage.str() + " was full when a machine was created (" + cause +
                 "); it is tried again after a pause, or once room is freed there";
         if (room && room->free_mib < need)
-            co_return storage.str() + " has no room that is not promised for another " + gib_text(need) +
+            co_return storage.str() + " has no unreserved room for another " + gib_text(need) +
                 ": free room or enlarge it, or raise placement.storageAllocationPercent";
     }
     co_return std::string();

@@ -79,7 +79,7 @@ FoundTemplates find_templates(const api::v1alpha1::Template& wish, const Cluster
         found.templates = chosen(std::move(found.templates), has_local_templates(wish, state), state);
         if (!found.templates.empty()) return found;
         found.reason = api::reasons::kImagePreparing;
-        found.message = "a template is being made of the image " + wish.image->url;
+        found.message = "a template is being created from the image " + wish.image->url;
     } else if (found.templates.empty()) {
         found.reason = api::reasons::kTemplateNotFound;
         found.message = "no template with " + described(wish) +

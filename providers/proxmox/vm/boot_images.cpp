@@ -111,7 +111,7 @@ asio::awaitable<bool> BootImages::discard_now(MachineIdentity identity, MachineR
     if (look.presence == Presence::absent) co_return true;
     if (look.presence != Presence::present) {
         throw ProviderError(
-            "taking the boot image out of VM " + record.machine_id + " on " + look.host + ": " +
+            "removing the boot image from VM " + record.machine_id + " on " + look.host + ": " +
             (look.presence == Presence::hidden ? "the token lacks VM.Audit on it" : "the host is down"));
     }
     // We may not touch it.

@@ -108,7 +108,7 @@ asio::awaitable<GuestAgent::Progress> GuestAgent::after_ready_command(MachineSpe
             break;
         case GuestProcess::State::forgotten:
             task.pid = 0;
-            co_return waiting(task, "the guest is asked once more whether it is ready");
+            co_return waiting(task, "asking the guest again whether it is ready");
         case GuestProcess::State::ended: {
             const bool is_degraded = spec.join->accept_degraded && trimmed(seen.output) == "degraded";
             if (seen.exit_code == 0 || is_degraded) co_return co_await start_join(std::move(spec));

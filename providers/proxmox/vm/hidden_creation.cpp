@@ -43,8 +43,8 @@ asio::awaitable<bool> died_out_of_sight(Client& client, Tasks& tasks, MachineRec
 std::string hidden_half_made_text(const MachineRecord& record) {
     const auto& id = record.machine_id;
     return "VM " + id + " on " + record.host +
-           " was being made by a task of ours that died, or lost the quorum, before it put it into the "
-           "resource pool, so the token may not see it; if it is locked (create or clone), " +
+           " was being created by a task of the operator that died, or lost the quorum, before it put the VM "
+           "into the resource pool, so the token may not see it; if it is locked (create or clone), " +
            unlock_and_destroy(record.host, vmid_of(id));
 }
 

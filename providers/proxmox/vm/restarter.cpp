@@ -57,7 +57,7 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     if (look.presence == Presence::absent) throw ProviderError(vm + ": there is no such VM");
     if (look.presence == Presence::hidden) throw ProviderError(vm + ": the token lacks VM.Audit on it");
     if (look.presence == Presence::host_down)
-        co_return HostIsDown{vm + ": its host is down; the machine is started again when that is back"};
+        co_return HostIsDown{vm + ": its host is down; the machine is started again once the host is back"};
     if (look.ownership != Ownership::ours)
         throw ProviderError(vm + ": " + explain_ownership(look.config, identity, settings_.managed_tag()));
     std::erase_if(tried_,
@@ -73,7 +73,7 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     if (!known) known = std::make_shared<Tried>(Tried{0, clock_.now(), {}, {}});
     // Other calls may erase the entry during this one.
     const auto tried = known;
-    const auto being_started = vm + " was off though nobody switched it off, and is being started";
+    const auto being_started = vm + " was off although no one switched it off, and is being started";
     auto followed = co_await follow(tried, being_started);
     if (followed) co_return *std::move(followed);
     const auto state = co_await view_.state(kRoomAge);
@@ -83,8 +83,8 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     if (is_too_early) co_return waiting(*tried, vm + " is off, and is started again after a pause");
     if (!has_room_to_start(settings_, *state, look.host, look.config.memory_mib()))
         co_return NoRoomToStart{vm +
-                                " is off, and its host has no memory left for it beside what runs there: "
-                                "stop other guests, or delete the claim to have the machine replaced"};
+                                " is off, and its host has no memory left for it: stop other guests, or "
+                                "delete the claim to have the machine replaced"};
     const bool has_to_queue = co_await are_others_starting(look.host);
     if (has_to_queue)
         co_return WaitsForStart{vm + " is off, and is started after others on its host", kTurnPoll};
@@ -96,7 +96,7 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     tried->last = clock_.now();
     const auto upid = co_await client_.change(start_vm(look.host, look.vmid));
     tried->task = text_of(upid);
-    base::log::info("Starting a machine again that nobody switched off",
+    base::log::info("Starting a machine again that no one switched off",
                     {{"vmid", look.vmid}, {"host", look.host}, {"task", tried->task}});
     co_return WaitsForStart{being_started, kStartPoll};
 }

@@ -8,9 +8,9 @@ namespace {
 
 ProxmoxError with_advice(const ProxmoxError& error, const Call& call) {
     const auto advice =
-        " (sent through another host, which copies it by ssh; with Sys.Audit on / and a way to "
-        "port 8006 of " +
-        call.host + " it is sent there straight)";
+        " (sent through another host, which copies it by ssh; with Sys.Audit on / and access to port 8006 "
+        "of " +
+        call.host + " it is sent there directly)";
     ProxmoxError result(error.kind, call.tried, error.message + advice);
     result.operation = call.operation;
     result.is_of_change = error.is_of_change;

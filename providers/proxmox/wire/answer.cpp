@@ -30,7 +30,7 @@ bool is_of_proxmox(const base::HttpResponse& response, const json::object* body)
 }
 
 std::string of_a_stranger(int status) {
-    return "status " + std::to_string(status) + " from what does not answer as a Proxmox API";
+    return "status " + std::to_string(status) + " from a server that does not answer like a Proxmox API";
 }
 
 struct Complaint {

@@ -104,7 +104,7 @@ Call get_cluster_options() {
 }
 
 Call get_permissions() {
-    return read_object("get_permissions", "reading our privileges", "", "/access/permissions");
+    return read_object("get_permissions", "reading the operator's privileges", "", "/access/permissions");
 }
 
 Call get_vm_config(const std::string& host, std::int64_t vmid) {

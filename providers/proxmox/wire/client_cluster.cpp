@@ -136,7 +136,7 @@ asio::awaitable<void> Client::confirm_quorum() {
             // Its earlier answers are worthless for all callers.
             endpoint.quorate_answers = endpoint.answers;
             throw ProxmoxError(ErrorKind::no_quorum, "asking " + endpoint.url + " whether it has quorum",
-                               "it has none: nothing is concluded from what it does not show");
+                               "it has none, so its answers may be incomplete and are not used");
         }
         is_any_quorate = true;
     }

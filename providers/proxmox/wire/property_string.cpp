@@ -73,7 +73,7 @@ std::optional<std::string> PropertyString::find_or_default(std::string_view key)
 
 void PropertyString::set(std::string_view key, std::string value) {
     if (value.find(',') != std::string::npos) {
-        throw std::invalid_argument("the value of " + std::string(key) + " must not hold a comma");
+        throw std::invalid_argument("the value of " + std::string(key) + " must not contain a comma");
     }
     const auto same =
         std::ranges::find(parts_, key, [](const auto& part) { return std::string_view(part.first); });

@@ -134,10 +134,10 @@ asio::awaitable<json::object> Bmc::root() {
                     root_ = std::move(service);
                     co_return *root_;
                 }
-                complaint.message = "what answers there is no Redfish service";
+                complaint.message = "the server there is not a Redfish service";
             } catch (const RedfishError& error) {
                 complaint = error.complaint;
-                complaint.message = "what answers there is no Redfish service: " + complaint.message;
+                complaint.message = "the server there is not a Redfish service: " + complaint.message;
             }
         }
         if (complaint.kind == ErrorKind::not_acceptable && asks_root_for_identity_) {

@@ -83,9 +83,8 @@ void Bmc::suspend(const std::string& tried) {
     complaint.kind = ErrorKind::unauthorized;
     complaint.message =
         "the BMC refused user " + login_.username +
-        "; nothing more is sent to it, so that the account is not locked, until username or password in its "
-        "credentials Secret change, or its annotation kubenodesmith.io/retry-credentials, or a day has "
-        "passed "
+        "; so that the account is not locked, nothing more is sent to it until username or password in its "
+        "credentials Secret or its annotation kubenodesmith.io/retry-credentials change, or a day has passed "
         "(if its session service is switched off, put basicAuth into spec.quirks)";
     complaint.retry_after = *access_->suspended_until - wire_.now();
     throw RedfishError(tried, std::move(complaint));
@@ -186,7 +185,7 @@ asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::Htt
         if (is_basic_a_guess()) {
             access_->is_basic_refused = true;
             access_->basic_until.reset();
-            throw not_now(tried, "not now: the BMC has no session left, and takes nothing else",
+            throw not_now(tried, "not now: the BMC has no session left and accepts no other login",
                           kSessionRetry);
         }
         co_await note_refusal(tried);
@@ -250,7 +249,7 @@ asio::awaitable<base::HttpResponse> Bmc::authorized_in_turn(const std::string& t
     // Opening the sessions proved that the credentials are right.
     throw not_now(tried,
                   "not now: the BMC ended " + std::to_string(kMostSessionTries) +
-                      " sessions at once; somebody else may need them",
+                      " sessions immediately; someone else may need them",
                   kSessionRetry);
 }
 
@@ -265,7 +264,7 @@ asio::awaitable<bool> Bmc::is_session_good() {
     auto request = bare_request("GET", access_->session);
     authorize(request);
     const auto response =
-        co_await wire_.send("reading our session of " + host(), std::move(request), Effect::none);
+        co_await wire_.send("reading the operator's session of " + host(), std::move(request), Effect::none);
     co_return response.status == 200;
 }
 
@@ -306,7 +305,7 @@ asio::awaitable<void> Bmc::log_in() {
 void Bmc::go_without_session() {
     if (access_->is_basic_refused)
         throw not_now("logging in to " + host(),
-                      "not now: the BMC has no session left, and takes nothing else", kSessionRetry);
+                      "not now: the BMC has no session left and accepts no other login", kSessionRetry);
     access_->basic_until = wire_.now() + kWithoutSession;
 }
 

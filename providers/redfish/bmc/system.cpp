@@ -126,11 +126,11 @@ System parse_system(const Resource& resource) {
     note(is_told(body, "UUID") && system.uuid.empty(), "UUID: it identifies no system");
     note(!is_serial, "SerialNumber: it is too long");
     note(is_told(summary, "LogicalProcessorCount") && !number_at(summary, "LogicalProcessorCount"),
-         "LogicalProcessorCount: it is no count");
+         "LogicalProcessorCount: it is not a count");
     note(number_at(summary, "LogicalProcessorCount").value_or(0) > double(kMostProcessors),
          "LogicalProcessorCount: no system has so many");
     note(is_told(memory_summary, "TotalSystemMemoryGiB") && !is_memory,
-         "TotalSystemMemoryGiB: it is no amount of memory");
+         "TotalSystemMemoryGiB: it is not an amount of memory");
     system.etag = resource.etag;
     if (body.contains("AssetTag")) system.asset_tag = text_at(body, "AssetTag");
     system.boot = parse_boot(body);
@@ -219,8 +219,9 @@ std::string mac_of(const json::object& interface, std::vector<std::string>& flaw
                         what);
         return std::string();
     };
-    if (address.size() == kInfiniBand) return flaw("it is of InfiniBand");
-    if (address.size() != kLength || !base::are_hex_pairs(address, ":-")) return flaw("it is no address");
+    if (address.size() == kInfiniBand) return flaw("it is an InfiniBand address");
+    if (address.size() != kLength || !base::are_hex_pairs(address, ":-"))
+        return flaw("it is not a MAC address");
     std::ranges::replace(address, '-', ':');
     return address == "00:00:00:00:00:00" ? std::string() : address;
 }

@@ -67,7 +67,7 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
         if (!displaced.empty())
             fleet_.inventory().announce(host, "MediaEjected",
                                         "had no free slot for its image: " + foreign::shown(displaced) +
-                                            " was ejected for it, which somebody else had inserted");
+                                            ", which someone else had inserted, was ejected");
     }
     auto wish = boot_wish(boot);
     wish.http_uri = render_url(wish.http_uri, host, spec.identity.claim_name);

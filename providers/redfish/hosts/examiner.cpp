@@ -137,8 +137,8 @@ asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station
     const bool lacks_power = system.power == PowerState::unknown && !host.power_state.empty();
     if (lacks_identity || lacks_power)
         explain(report, reason_of(ErrorKind::unreadable),
-                std::string("its BMC tells no ") + (lacks_identity ? "system UUID" : "power state") +
-                    " at the moment, which it told before; it is asked again");
+                std::string("its BMC reports no ") + (lacks_identity ? "system UUID" : "power state") +
+                    " at the moment, although it did before; it is asked again");
     co_await cancel_served_boot(host, station, system);
     co_await look_at_boot(std::move(host), std::move(station), system, report);
 }

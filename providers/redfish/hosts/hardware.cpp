@@ -77,7 +77,7 @@ asio::awaitable<std::string> Hardware::find_system() {
     const std::string tried = "looking for the system of " + bmc_.host();
     const auto root = co_await bmc_.root();
     const auto all = co_await members(link_at(root, "Systems"));
-    if (all.empty()) throw failure(ErrorKind::not_found, tried, "the BMC tells of no system");
+    if (all.empty()) throw failure(ErrorKind::not_found, tried, "the BMC lists no system");
     const auto names = base::joined(all);
     if (system_id_.empty()) {
         if (all.size() == 1) co_return all.front();
@@ -89,7 +89,7 @@ asio::awaitable<std::string> Hardware::find_system() {
     auto found = co_await find_by_content(all);
     if (!found.empty()) co_return found;
     throw failure(ErrorKind::system_not_chosen, tried,
-                  "the BMC has none with spec.bmc.systemID " + system_id_ + "; it has " + names);
+                  "the BMC has no system with spec.bmc.systemID " + system_id_ + "; it has " + names);
 }
 
 asio::awaitable<System> Hardware::system() {

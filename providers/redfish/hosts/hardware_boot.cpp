@@ -344,7 +344,7 @@ asio::awaitable<Hardware::Inserted> Hardware::insert_boot_image(System system, s
     auto inserted = co_await insert_into_any(candidates, std::move(url));
     if (inserted.slot.empty())
         throw not_taken(
-            tried, "no slot for CD images takes the image (of " + std::to_string(candidates.size()) + ")");
+            tried, "no slot for CD images accepts the image (of " + std::to_string(candidates.size()) + ")");
     co_return inserted;
 }
 
@@ -356,13 +356,12 @@ asio::awaitable<Hardware::Inserted> Hardware::insert_boot_data(System system, st
     auto candidates = ranked_slots(all, MediaUse::data);
     std::erase_if(candidates, [&](const MediaSlot& slot) { return slot.link == not_in; });
     if (candidates.empty())
-        throw not_taken(
-            tried,
-            "the BMC has no second slot, beside that of the boot image: use bootstrap.method None "
-            "and an image that joins by itself");
+        throw not_taken(tried,
+                        "the BMC has no second slot besides that of the boot image: use bootstrap.method "
+                        "None and an image that joins by itself");
     auto inserted = co_await insert_into_any(candidates, where + std::string(kBootDataImage));
     if (inserted.slot.empty())
-        throw not_taken(tried, "no slot beside that of the boot image takes them (of " +
+        throw not_taken(tried, "no slot besides that of the boot image accepts the boot data (of " +
                                    std::to_string(candidates.size()) +
                                    "); the BMC must reach the "
                                    "operator's --bootstrap-advertise-url");

@@ -43,7 +43,7 @@ LockReport as_report(const LockAttempt& attempt) {
 }
 
 LockAttempt held() {
-    return {LockOutcome::held, "Held", "its AssetTag bears the mark of its claim"};
+    return {LockOutcome::held, "Held", "its AssetTag carries the mark of its claim"};
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ asio::awaitable<LockAttempt> HostLock::write_into_any(Places places, std::string
         if (is_own || (means == TagMeaning::others && !overrules_others)) continue;
         const auto answer = co_await station->hardware.write_tag(place, mark);
         if (answer.outcome == TagWrite::Outcome::changed)
-            co_return LockAttempt{LockOutcome::undecided, "", "its AssetTag was written by somebody else"};
+            co_return LockAttempt{LockOutcome::undecided, "", "its AssetTag was written by someone else"};
         refusal = answer.refusal;
         if (answer.outcome == TagWrite::Outcome::refused) continue;
         const auto patience = answer.is_promise ? kPromisePatience : kSettles;
@@ -218,17 +218,17 @@ asio::awaitable<LockReport> HostLock::mend(Host host, Places places, std::shared
     const bool is_off = system.power == PowerState::off && host.power_state == "Off";
     const bool is_left = ours && !host.use.owner && is_it && is_off;
     if (is_left) co_return co_await mend_free(*ours, std::move(station));
-    if (ours) co_return LockReport{true, "Held", "its AssetTag bears a mark of this cluster"};
-    co_return LockReport{true, "Free", "its AssetTag bears no mark"};
+    if (ours) co_return LockReport{true, "Held", "its AssetTag carries a mark of this cluster"};
+    co_return LockReport{true, "Free", "its AssetTag carries no mark"};
 }
 
 asio::awaitable<LockReport> HostLock::mend_free(TagPlace place, std::shared_ptr<Station> station) {
     const bool is_free = co_await clear(place, std::move(station));
     if (!is_free)
         co_return LockReport{true, "NotReleased",
-                             "its AssetTag still bears the mark of this cluster (" +
-                                 foreign::shown(place.tag) + "), which its BMC does not let be cleared"};
-    co_return LockReport{true, "Free", "its AssetTag bears no mark"};
+                             "its AssetTag still carries the mark of this cluster (" +
+                                 foreign::shown(place.tag) + "), because its BMC does not clear it"};
+    co_return LockReport{true, "Free", "its AssetTag carries no mark"};
 }
 
 asio::awaitable<LockReport> HostLock::mend_used(TagPlace place, std::string mark,
@@ -236,7 +236,7 @@ asio::awaitable<LockReport> HostLock::mend_used(TagPlace place, std::string mark
     const auto answer = co_await station->hardware.write_tag(place, mark);
     if (answer.outcome == TagWrite::Outcome::refused)
         co_return as_report(unsupported("its BMC does not take a mark as AssetTag (" + answer.refusal + ")"));
-    co_return LockReport{true, "Held", "its AssetTag bears the mark of its claim"};
+    co_return LockReport{true, "Held", "its AssetTag carries the mark of its claim"};
 }
 
 }  // namespace providers::redfish

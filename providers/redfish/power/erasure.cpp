@@ -24,12 +24,11 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::share
     const auto name = host.name;
     const auto drives = co_await station->hardware.drives(std::move(system));
     if (drives.empty())
-        co_return RemoveResult(
-            RemovalBlocked{"WipeUnsupported",
-                           "the BMC of host " + name +
-                               " tells of no drives, so none can be erased; erase them yourself and "
-                               "set spec.redfish.powerOff.wipe to None",
-                           kNextErasure});
+        co_return RemoveResult(RemovalBlocked{"WipeUnsupported",
+                                              "the BMC of host " + name +
+                                                  " lists no drives, so none can be erased; erase them "
+                                                  "yourself and set spec.redfish.powerOff.wipe to None",
+                                              kNextErasure});
     for (const auto& drive : drives) {
         auto outcome = co_await erase(name, drive, station);
         if (outcome) co_return outcome;

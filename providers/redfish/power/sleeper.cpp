@@ -68,8 +68,8 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
     if (!host)
         co_return blocked("HostMissing",
                           "NodeSmithHost " + name +
-                              " is gone, so its power cannot be looked at; create it "
-                              "again, or state that the machine is gone",
+                              " is gone, so its power state cannot be checked; create it again, or state "
+                              "that the machine is gone",
                           kPersonRetry);
     Command command{std::move(identity), std::move(in_use)};
     if (!is_bound_to(*host, command.identity)) {
@@ -139,8 +139,8 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host hos
     }
     co_return blocked("OwnershipMismatch",
                       "host " + host.name +
-                          " is on but reserved for no claim: it is left alone; turn "
-                          "it off, or state that the machine is gone",
+                          " is on but not reserved for any claim: it is left alone; turn it off, or state "
+                          "that the machine is gone",
                       kPersonRetry);
 }
 
@@ -162,13 +162,15 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     const auto system = co_await station->hardware.system();
     // A missing UUID is no mismatch.
     if (system.uuid.empty())
-        co_return in_progress("the BMC of host " + name +
-                                  " tells no system UUID at the moment: nothing is turned off before it does",
-                              kBusyRetry);
+        co_return in_progress(
+            "the BMC of host " + name +
+                " reports no system UUID at the moment: nothing is turned off until it does",
+            kBusyRetry);
     if (!base::same_uuid(system.uuid, identity.system_uuid)) {
         co_return blocked("OwnershipMismatch",
-                          "the BMC of host " + name + " speaks for system UUID " + system.uuid +
-                              ", the claim's machine has " + identity.system_uuid + ": nothing is turned off",
+                          "the BMC of host " + name + " reports system UUID " + system.uuid +
+                              ", but the claim's machine has " + identity.system_uuid +
+                              ": nothing is turned off",
                           kPersonRetry);
     }
     const auto now = clock_.now();
@@ -229,7 +231,7 @@ asio::awaitable<void> Sleeper::press(OffStep step, Command command, Host host,
     const bool is_gentle = step == OffStep::ask_gracefully;
     if (!is_gentle && !progress.is_announced) {
         fleet_.inventory().announce(host, "CuttingPower",
-                                    "is switched off hard: " + why_by_force(system, progress, settings_));
+                                    "is switched off by force: " + why_by_force(system, progress, settings_));
         progress.is_announced = true;
     }
     const auto goal = is_gentle ? PowerGoal::off_gracefully : PowerGoal::off_by_force;

@@ -10,7 +10,7 @@ namespace providers::redfish {
 namespace {
 
 constexpr const char* kTurningOn = "is being turned on";
-constexpr const char* kFoundOn = "was found on and is left to who turned it on";
+constexpr const char* kFoundOn = "was found on and is left to whoever turned it on";
 constexpr base::Duration kSlotRetry = std::chrono::seconds{5};
 // Limit of the time that a claim waits for a host that was not yet asked to turn on. BMCs restart within
 // minutes.
@@ -148,7 +148,7 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
     const auto system = co_await station->hardware.system();
     auto& progress = progress_.of(name, spec.identity.claim_uid);
     if (!system.uuid.empty() && !base::same_uuid(system.uuid, host.system_uuid)) {
-        co_return failed("HostIdentityMismatch", "the BMC of host " + name + " now speaks for system UUID " +
+        co_return failed("HostIdentityMismatch", "the BMC of host " + name + " now reports system UUID " +
                                                      system.uuid + " instead of " + host.system_uuid);
     }
     if (system.uuid.empty()) co_return co_await await_identity(std::move(spec), std::move(host));
@@ -209,11 +209,11 @@ asio::awaitable<bool> Waker::is_task_under_way(std::shared_ptr<Station> station,
 asio::awaitable<EnsureResult> Waker::await_identity(MachineSpec spec, Host host) {
     auto& since = progress_.of(host.name, spec.identity.claim_uid).nameless_since;
     if (!since) since = clock_.now();
-    const auto what = "the BMC of host " + host.name + " tells no system UUID at the moment";
+    const auto what = "the BMC of host " + host.name + " reports no system UUID at the moment";
     const bool is_patient = clock_.now() - *since < kNamelessPatience;
     const bool runs = co_await fleet_.inventory().has_ready_node(host);
     if (is_patient || runs) co_return not_ready(what + "; it is asked again", kNamelessRetry);
-    co_return failed("NoSystemUUID", what + ", nor did it within five minutes");
+    co_return failed("NoSystemUUID", what + " and did not within five minutes");
 }
 
 // Ends the attempt, unless the claim's Node is Ready. A Ready Node proves that something runs there, whatever
@@ -288,7 +288,7 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
         co_return co_await leave_to_others(std::move(spec), *entered, kFoundOn);
     }
     if (system.power != PowerState::off)
-        co_return not_ready("host " + name + " changes its power", kConflictRetry);
+        co_return not_ready("host " + name + " is changing its power state", kConflictRetry);
     const bool is_locked = !lock_.is_wanted() || co_await lock_.still_holds(spec.identity, station, system);
     if (!is_locked) co_return not_ready("the AssetTag of host " + name + " was changed", kConflictRetry);
     co_return co_await ask(std::move(spec), *entered, std::move(station), std::move(system));
@@ -320,9 +320,7 @@ asio::awaitable<void> Waker::undo(Host host, std::shared_ptr<Station> station, S
     }
     fleet_.inventory().announce(
         host, "FoundOn",
-        "was turned on by somebody else while its boot was prepared: its power is left "
-        "alone, and " +
-            outcome);
+        "was turned on by someone else while its boot was prepared: its power is left alone, and " + outcome);
 }
 
 asio::awaitable<std::optional<EnsureResult>> Waker::lock(MachineSpec spec, Host host,

@@ -324,7 +324,7 @@ TEST_CASE("A machine that cannot be seen any more is not made a second time unde
     privileges.erase("VM.Audit");
     const auto result = lab.ensure(spec);
     REQUIRE(std::holds_alternative<NotReady>(result));
-    CHECK_THAT(std::get<NotReady>(result).message, Contains("without VM.Audit on our machines"));
+    CHECK_THAT(std::get<NotReady>(result).message, Contains("needs VM.Audit on the operator's machines"));
     privileges.insert("VM.Audit");
     lab.launch(spec);
     CHECK(spec.record.machine_id == placed.machine_id);

@@ -139,7 +139,7 @@ TEST_CASE("An endpoint that answers too much, or is no Proxmox, is told of witho
         const auto foreign = co_await fixture.check();
         CHECK_FALSE(foreign.message.empty());
         CHECK_THAT(foreign.message, !Contains("router"));
-        CHECK_THAT(foreign.message, Contains("does not answer as a Proxmox API"));
+        CHECK_THAT(foreign.message, Contains("does not answer like a Proxmox API"));
     });
 }
 

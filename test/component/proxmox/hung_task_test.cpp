@@ -197,7 +197,7 @@ TEST_CASE("A creation that had to be killed leaves a locked VM, which its claim 
     lab.wait(10min);
     const auto why = blocked(lab, spec);
     CHECK(why.reason == "Locked");
-    CHECK_THAT(why.message, Contains("by a task of ours that died") &&
+    CHECK_THAT(why.message, Contains("by a task of the operator that died") &&
                                 Contains("qm unlock " + spec.record.machine_id + " && qm destroy " +
                                          spec.record.machine_id));
     CHECK(spec.record.task == task);

@@ -46,7 +46,7 @@ TEST_CASE("Where all storages are full the machine waits for room, and takes it 
     const auto* none = std::get_if<InsufficientCapacity>(&result);
     REQUIRE(none);
     CHECK_FALSE(none->permanent);
-    CHECK_THAT(none->message, Contains("storage local on zagato has no room that is not promised"));
+    CHECK_THAT(none->message, Contains("storage local on zagato has no unreserved room"));
     for (const auto& offering : lab.run(lab.provider->offerings())) {
         CHECK_FALSE(offering.usable);
         CHECK_THAT(offering.why_not, Contains("free room or enlarge it"));

@@ -109,7 +109,9 @@ private:
         return std::ranges::any_of(world_.view.all<NodeSmithProvider>(), [&](const auto& entry) {
             const auto* orphans =
                 api::find_condition(entry.second->status.conditions, api::conditions::kOrphansFound);
-            return orphans && orphans->message.find("nothing proves it ours") != std::string::npos &&
+            return orphans &&
+                   orphans->message.find("it is not proven that they belong to this operator") !=
+                       std::string::npos &&
                    orphans->message.find(name) != std::string::npos;
         });
     }

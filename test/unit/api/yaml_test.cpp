@@ -100,7 +100,7 @@ TEST_CASE("a fault in YAML is reported with its place") {
         return "(no error)";
     };
     CHECK(message("a: 1\nb: [1\n").find("line ") == 0);
-    CHECK(message("a: 1\na: 2\n") == "line 2, column 1: key \"a\" is there twice");
+    CHECK(message("a: 1\na: 2\n") == "line 2, column 1: key \"a\" appears twice");
     CHECK(message("a: !custom 1\n").find("line 1, column") == 0);
     CHECK(message("? {x: 1}\n: 2\n").find("a key must be a scalar") != std::string::npos);
 }
@@ -136,10 +136,11 @@ std::string bomb(const std::string& first, const std::string& open, const std::s
 }  // namespace
 
 TEST_CASE("an alias within its own anchor is a fault, with its place") {
-    CHECK(message_of("a: &a [*a]") == "line 1, column 8: the alias stands in what it stands for");
-    CHECK(message_of("a: &a {b: {c: *a}}") == "line 1, column 15: the alias stands in what it stands for");
+    CHECK(message_of("a: &a [*a]") == "line 1, column 8: the alias is part of the value that it refers to");
+    CHECK(message_of("a: &a {b: {c: *a}}") ==
+          "line 1, column 15: the alias is part of the value that it refers to");
     CHECK(message_of("b: 1\na: &a\n  <<: *a\n") ==
-          "line 3, column 7: the alias stands in what it stands for");
+          "line 3, column 7: the alias is part of the value that it refers to");
     CHECK(message_of("&a *a").find("line 1, column ") == 0);
     CHECK(message_of("a: &a 1\n---\nb: *a\n").find("line 3, column ") == 0);
 }
@@ -189,7 +190,7 @@ TEST_CASE("size has a bound before anything is read") {
 }
 
 TEST_CASE("an anchor's name is there once in a document") {
-    CHECK(message_of("a: &x 1\nb: &x 2\n").find("anchor &x is there twice") != std::string::npos);
+    CHECK(message_of("a: &x 1\nb: &x 2\n").find("anchor &x appears twice") != std::string::npos);
     CHECK(message_of("a: &x 1\nb: &x 2\n").find("line 2, column ") == 0);
     CHECK(message_of("a: &x 1\n---\nb: &x 2\n") == "(no error)");
 }

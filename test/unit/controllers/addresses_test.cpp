@@ -229,9 +229,8 @@ TEST_CASE("two claims that hold one address are told on their pools, and both ke
     });
     SECTION("of two pools") {
         world.put_all();
-        CHECK_THAT(conflicts("small"),
-                   Catch::StartsWith("10.0.4.2 belongs to claim a and to claim theirs-1 of "
-                                     "pool team-b/theirs. Nothing is taken away"));
+        CHECK_THAT(conflicts("small"), Catch::StartsWith("10.0.4.2 belongs to claim a and to claim theirs-1 "
+                                                         "of pool team-b/theirs. Both keep the address"));
     }
     SECTION("of one") {
         world.server.edit<NodeSmithPool>(

@@ -139,8 +139,8 @@ TEST_CASE("a request for another Node is denied, and the claim whose token that 
     world.ask("forged", "control-plane-1");
     CHECK(world.decision("forged") == "Denied NotThisNode");
     CHECK(world.events.count(
-              "NodeSmithClaim worker-1 CertificateDenied: a certificate asked for with this claim's token is "
-              "denied (NotThisNode): the subject's CN is not system:node:worker-1") == 1);
+              "NodeSmithClaim worker-1 CertificateDenied: a certificate request made with this claim's token "
+              "is denied (NotThisNode): the subject's CN is not system:node:worker-1") == 1);
     CHECK(world.claim().status.bootstrapKeySHA256.empty());
 }
 

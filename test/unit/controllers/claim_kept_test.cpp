@@ -78,8 +78,8 @@ TEST_CASE("the machine of a claim that failed because it never joined is stopped
     CHECK(scene.claim.status.keptSince == scene.now);
     CHECK(scene.why_not_deleted() == reasons::kKept);
     CHECK(condition(scene.claim.status, conditions::kMachineDeleted).message ==
-          "VM 101 on host pve1 never joined and is kept, stopped, for a look (scaleUp.keepFailed); it counts "
-          "against no limit. To remove it: kubectl delete nodesmithclaim c -n default");
+          "VM 101 on host pve1 never joined and is kept, stopped, for inspection (scaleUp.keepFailed); it "
+          "counts against no limit. To remove it: kubectl delete nodesmithclaim c -n default");
     CHECK_FALSE(controllers::limits::counts(scene.claim));
     CHECK(phase_of(scene.claim) == ClaimPhase::Failed);
     scene.now = at(100h);

@@ -192,8 +192,8 @@ TEST_CASE("who deletes a claim is told which pods are evicted that something pro
     world.run(5min);
     REQUIRE(told().size() == 3);
     CHECK(told()[0] ==
-          "EvictingProtectedPod: it is evicted although it has no controller that would bring it "
-          "back, as its node's claim c is being deleted");
+          "EvictingProtectedPod: it is evicted although it has no controller that would create it again, "
+          "because its node's claim c is being deleted");
     CHECK(told()[1].find("is annotated not to be disrupted") != std::string::npos);
     CHECK(told()[2].find("default/bare has no controller") != std::string::npos);
     CHECK(told()[2].find("default/batch is annotated") != std::string::npos);

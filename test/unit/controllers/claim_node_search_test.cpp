@@ -112,18 +112,18 @@ TEST_CASE("a Node that is older than the claim, of the control plane or another 
     }
     SECTION("of the control plane") {
         node.metadata.labels["node-role.kubernetes.io/control-plane"] = "";
-        why = "it is of the control plane; if it runs";
+        why = "it is a node of the control plane; if it runs";
     }
     SECTION("by its label another claim's") {
         scene.cluster.server.put(objects::bought_claim("theirs", objects::pool("small"), 1));
         label(node, "theirs");
-        why = "its label says that it is of claim theirs";
+        why = "its label says that it belongs to claim theirs";
     }
     SECTION("by its name another claim's, as a guest says that it is this one's") {
         scene.cluster.server.put(objects::bought_claim("theirs", objects::pool("small"), 1));
         node.metadata.name = "theirs";
         label(node, "mine");
-        why = "it bears the name of another claim";
+        why = "it has the name of another claim";
     }
     scene.cluster.server.put(node);
     const auto found = scene.find();
@@ -212,7 +212,7 @@ TEST_CASE("where the token is bound to a name, a Node of another name is never t
         scene.cluster.server.put(scene.own_node());
         const auto found = scene.find();
         CHECK(found.node->metadata.name == "mine");
-        CHECK(found.contest.find("Nodes a-liar, mine all show system UUID") == 0);
+        CHECK(found.contest.find("Nodes a-liar, mine all have system UUID") == 0);
     }
     SECTION("after its pool was changed, as a certificate was approved for it") {
         put_pool(api::v1alpha1::BootstrapFormat::K3s);
@@ -332,7 +332,7 @@ TEST_CASE("S6: hardware that names a foreign UUID gets no Node by it") {
         host->status.claimRef->uid = "of-another";
         scene.cluster.server.put(node);
         CHECK_FALSE(scene.find(host).node);
-        CHECK(scene.find().refusal.find("nothing but the status says so") != std::string::npos);
+        CHECK(scene.find().refusal.find("only the status of the Node says so") != std::string::npos);
     }
 }
 

@@ -380,8 +380,8 @@ TEST_CASE("a deleted provider waits while it cannot be looked at what it leaves,
         what = "VM 4712 on pve2 (no answer)";
     }
     SECTION("a VM that a task still makes") {
-        world.script.leftovers.under_way = {"VM 4713 on pve1, which a task is still making"};
-        what = "VM 4713 on pve1, which a task is still making";
+        world.script.leftovers.under_way = {"VM 4713 on pve1, which a task is still creating"};
+        what = "VM 4713 on pve1, which a task is still creating";
     }
     SECTION("its Secret is gone") {
         world.server.remove<api::Secret>(kToken);

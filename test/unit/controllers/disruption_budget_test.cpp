@@ -61,7 +61,8 @@ TEST_CASE("a schedule that is no cron expression is refused with the field that 
          {"", "* * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "a * * * *",
           "*/0 * * * *", "5-1 * * * *", "1-2-3 * * * *", "@sometimes"})
         CHECK_THROWS_AS(CronSchedule::parse(text), std::invalid_argument);
-    CHECK_THROWS_WITH(CronSchedule::parse("* 24 * * *"), "schedule: \"24\" is no hour of a cron expression");
+    CHECK_THROWS_WITH(CronSchedule::parse("* 24 * * *"),
+                      "schedule: \"24\" is not a valid hour of a cron expression");
 }
 
 TEST_CASE("a budget is a number of nodes or a percentage, rounded up") {

@@ -148,7 +148,8 @@ TEST_CASE("a node in use is replaced by a cheaper machine where the pool looks a
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.priceThresholdPercent = 75; });
     for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "9");
     world.live(62s);
-    CHECK(world.events.count("what its pods request would cost less than 75 % of the node since") == 1);
+    CHECK(world.events.count(
+              "the requests of its pods have been worth less than 75 % of the node's price since") == 1);
     world.live(30min);
     for (const auto* node : {"a", "b", "c"}) CHECK_FALSE(world.find(node));
     CHECK(world.claims().size() == 3);
@@ -366,7 +367,7 @@ TEST_CASE("no machine is bought instead while a node joins that could take some 
     world.live(10min);
     CHECK(world.disrupted("a").empty());
     CHECK(world.claims().size() == 2);
-    CHECK(world.events.count("a node that is on its way could take some of its pods") == 1);
+    CHECK(world.events.count("a node that is being created could take some of its pods") == 1);
 }
 
 // Found by the simulation: of two pods one got a machine of its own, which nobody used, as the other could

@@ -135,8 +135,8 @@ TEST_CASE(
     CHECK(world.events.count("DrainsFirst") == (may_all_go ? 1 : 0));
     CHECK(world.events.count("RemovalUndone") == 0);
     const auto told = world.events.count(
-        "its pods have no other place before it is gone, and PodDisruptionBudget default/web lets only 1 of "
-        "its 2 pods here go at once");
+        "its pods fit elsewhere only once it is gone, and PodDisruptionBudget default/web allows only 1 of "
+        "its 2 pods here to be evicted at the same time");
     CHECK((told == 1) == !may_all_go);
     if (!may_all_go) CHECK(world.place_of("one") == "a");
 }

@@ -138,8 +138,8 @@ TEST_CASE("a pod that is not Ready goes where its budget lets it go, as the evic
 TEST_CASE("who is kept though it is not Ready is told how it may go") {
     const auto message = obstacle(web_that_is(false), 1, 2);
     CHECK(message.find("can never allow") == std::string::npos);
-    CHECK(message.find("goes if the budget's unhealthyPodEvictionPolicy is AlwaysAllow or 2 pods are healthy "
-                       "(1 are)") != std::string::npos);
+    CHECK(message.find("can be evicted if the budget's unhealthyPodEvictionPolicy is AlwaysAllow or 2 pods "
+                       "are healthy (1 are)") != std::string::npos);
 }
 
 TEST_CASE("pods that do not run yet go whatever their budgets say") {

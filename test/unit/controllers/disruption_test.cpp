@@ -146,7 +146,7 @@ TEST_CASE("a node that is not Ready for long is replaced, without asking its pod
     world.live(3min);
     CHECK_FALSE(world.find("a"));
     CHECK(world.claims().size() == 3);
-    CHECK(world.events.count("Node a Disrupting: Unhealthy: the node is not Ready since") == 1);
+    CHECK(world.events.count("Node a Disrupting: Unhealthy: the node has not been Ready since") == 1);
 }
 
 TEST_CASE("a node whose machine is switched off is replaced without waiting for notReadyFor") {

@@ -104,7 +104,7 @@ TEST_CASE("whoever says that the data may be lost lets the node go, and an Event
     world.live(3min);
     CHECK_FALSE(world.find("a"));
     CHECK(world.events.count("Node a Disrupting: Empty: the node is empty; lost with it: " + kVolume) == 1);
-    CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: lost with machine") == 1);
+    CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: data is lost with machine") == 1);
 }
 
 TEST_CASE("a released volume that was to be kept holds no node, and is named before its node goes") {
@@ -116,7 +116,8 @@ TEST_CASE("a released volume that was to be kept holds no node, and is named bef
     world.live(3min);
     CHECK_FALSE(world.find("a"));
     CHECK(world.events.count("lost with it: volume v (Released, Retain") == 1);
-    CHECK(world.claim_events.count("LosingVolumes: lost with machine") == 2);  // on the claim, on the Node
+    // On the claim and on the Node.
+    CHECK(world.claim_events.count("LosingVolumes: data is lost with machine") == 2);
 }
 
 TEST_CASE("a node with a volume that nobody uses is neither replaced for drift nor for its age") {
@@ -256,13 +257,13 @@ TEST_CASE("the machine of a broken node with a volume is kept, once, until a per
         world.live(15min);
         CHECK_FALSE(world.find("a"));
         CHECK(world.claims().size() == 2);
-        CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: lost with machine") == 1);
+        CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: data is lost with machine") == 1);
     }
     SECTION("who deletes the claim") {
         world.server.remove<objects::NodeSmithClaim>({"default", "a"});
         world.live(15min);
         CHECK_FALSE(world.find("a"));
-        CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: lost with machine") == 1);
+        CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: data is lost with machine") == 1);
     }
     SECTION("unless it comes back") {
         world.set_ready("a", true);

@@ -81,7 +81,7 @@ TEST_CASE("a host that could not be looked at for half-made machines is said") {
     REQUIRE(orphans_found(world));
     CHECK_THAT(orphans_found(world)->message,
                Catch::Contains("VM 4711 on host-a is locked") &&
-                   Catch::Contains("so that there may be more: tasks that failed on host-b"));
+                   Catch::Contains("so there may be more: tasks that failed on host-b"));
 }
 
 TEST_CASE("a part of the round that fails keeps no other part from its work, and is said") {
@@ -93,8 +93,8 @@ TEST_CASE("a part of the round that fails keeps no other part from its work, and
     REQUIRE(world.run_until([&] { return world.ready("c"); }));
     world.run(8min);
     CHECK_THAT(orphans_found(world)->message,
-               Catch::Contains("could not be examined, so that there may be more: half-made machines "
-                               "(leftovers cannot be answered)"));
+               Catch::Contains("could not be examined, so there may be more: half-made machines (leftovers "
+                               "cannot be answered)"));
     world.cloud.destroy(world.claim("c")->status.machineID);
     CHECK(world.run_until([&] { return world.gone("c"); }, 10min));
 }

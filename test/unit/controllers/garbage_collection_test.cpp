@@ -112,7 +112,7 @@ TEST_CASE("machines with the mark of a claim that lost its status are left to pe
     world.run(1h);
     CHECK(world.cloud.machines.size() == 2);
     CHECK(world.reason(conditions::kLaunched) == "SeveralMachines");
-    CHECK_THAT(orphans_found(world)->message, Catch::Contains("lost its status"));
+    CHECK_THAT(orphans_found(world)->message, Catch::Contains("whose status is lost"));
 }
 
 TEST_CASE("machines of providers that are gone are reported with the command, and never touched") {
@@ -374,7 +374,7 @@ TEST_CASE("a claim whose machine has vanished is replaced and its Node deleted")
     CHECK(world.run_until([&] { return world.gone(); }, 10min));
     CHECK(world.clean());
     CHECK(count_of(world, "MachineVanished: machine " + status.machineID + " on host " + status.host +
-                              " does not exist any more: the claim is replaced") == 1);
+                              " no longer exists: the claim is replaced") == 1);
 }
 
 TEST_CASE("a Node that stayed behind without claim and machine is deleted, one that might live is not") {

@@ -55,7 +55,7 @@ TEST_CASE("an excused failure uses up no attempt, its host is remembered, and th
         CHECK_FALSE(api::is_true(status.conditions, api::conditions::kFailed));
         if (attempt == 1)
             CHECK(api::find_condition(status.conditions, api::conditions::kLaunched)->message ==
-                  "attempt 1 failed, and does not count as what stood in its way may pass: full");
+                  "attempt 1 failed but does not count, because its cause may pass: full");
     }
     CHECK(status.failedHosts == std::vector<std::string>{"pve1", "pve2"});
     CHECK(status.excusedAttempts == claim::kMostExcused);

@@ -169,7 +169,7 @@ TEST_CASE("what the lock of other clusters says of a host is a condition, also a
     c.report.lock = providers::LockReport{false, "AssetTagTaken", "its AssetTag is somebody's"};
     CHECK(c.settled().phase == HostPhase::Quarantined);
     CHECK(c.reason() == "AssetTagTaken");
-    c.report.lock = providers::LockReport{true, "Free", "its AssetTag bears no mark"};
+    c.report.lock = providers::LockReport{true, "Free", "its AssetTag carries no mark"};
     CHECK(c.settled().phase == HostPhase::Available);
     // Hosts are not locked any more.
     c.report.lock.reset();
@@ -392,7 +392,7 @@ TEST_CASE("a host that is deleted while a claim has it says what it waits for") 
     c.host.metadata.deletionTimestamp = objects::at(c.now);
     c.settled();
     const auto message = api::find_condition(c.host.status.conditions, "Ready")->message;
-    CHECK(message.find("is being deleted, which waits until claim c has given it back") != std::string::npos);
+    CHECK(message.find("is being deleted: waiting until claim c has returned it") != std::string::npos);
     CHECK(c.settled().phase == HostPhase::Joining);
     CHECK(api::find_condition(c.host.status.conditions, "Ready")->message == message);
 }

@@ -283,8 +283,8 @@ TEST_CASE("what is about to be done to a host is told on it") {
     rack.put("a");
     rack.start();
     rack.run_for(seconds{20});
-    rack.inventory.announce(rack.seen("a"), "CuttingPower", "is switched off hard: because");
-    CHECK(rack.events.count("NodeSmithHost a CuttingPower: is switched off hard") == 1);
+    rack.inventory.announce(rack.seen("a"), "CuttingPower", "is switched off by force: because");
+    CHECK(rack.events.count("NodeSmithHost a CuttingPower: is switched off by force") == 1);
 }
 
 TEST_CASE("what a BMC tells wrong costs that field, and a condition names it") {

@@ -286,7 +286,7 @@ TEST_CASE("a released volume whose data was to be kept is named among what is lo
         volume.spec.persistentVolumeReclaimPolicy = "Retain";
         world.put(volume);
         CHECK(controllers::lost_with({}, world.found("a")) ==
-              "volume v (Released, Retain; it was of PersistentVolumeClaim default/data-v)");
+              "volume v (Released, Retain; it belonged to PersistentVolumeClaim default/data-v)");
     }
     SECTION("but not where it was to be deleted") {
         world.put(volume);

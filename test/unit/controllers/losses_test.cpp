@@ -58,7 +58,7 @@ TEST_CASE("after a Node that somebody deleted the pool pauses for as long as aft
     REQUIRE(world.condition("TakenAway"));
     CHECK(world.condition("TakenAway")->reason == "NodeDeleted");
     CHECK_THAT(world.condition("TakenAway")->message,
-               Contains("others took away a Node object of the pool since"));
+               Contains("someone other than the operator removed a Node object of the pool since"));
     world.look(11s);
     CHECK(world.condition("Available")->status == api::ConditionStatus::True);
     CHECK(world.condition("TakenAway"));

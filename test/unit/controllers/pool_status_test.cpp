@@ -196,7 +196,7 @@ TEST_CASE("what limits leave is said while there is still something left") {
     world.pool.spec.limits.cpuCores = 4;
     world.claims = {world.a_claim("a").sized(2, 4096)};
     CHECK(world.condition("Available").message ==
-          "another machine can be created, of at most 2 CPUs, as its limits leave no more");
+          "another machine can be created, with at most 2 CPUs, which is all that the limits leave");
 }
 
 TEST_CASE("a zone label of the pool's own that has no effect is told") {
@@ -303,8 +303,8 @@ TEST_CASE("a pool whose largest machine offers nothing says so") {
     world.pool.spec.machineTemplate.systemReserved = {100, 2048};
     const auto condition = world.condition("Available");
     CHECK(condition.reason == "NothingOffered");
-    CHECK_THAT(condition.message, Contains("the largest machine (2c/2Gi) offers nothing to pods, as 100m CPU "
-                                           "and 2048 MiB are kept for the system"));
+    CHECK_THAT(condition.message, Contains("the largest machine (2c/2Gi) offers nothing to pods, because "
+                                           "100m CPU and 2048 MiB are reserved for the system"));
     world.pool.spec.machineTemplate.systemReserved.memoryMiB = 1500;
     CHECK(world.condition("Available").status == ConditionStatus::True);
 }
@@ -381,7 +381,7 @@ TEST_CASE("claims that fail in a row back the pool off from 10 s, doubling, to 3
     world.claims[0].status.lastFailure = {"RegistrationTimeout", "no Node appeared", "", objects::at(100s)};
     CHECK(world.condition("Available", 106s).message ==
           "1 claim failed in a row: nothing is created before " + objects::at(110s).str() +
-              "; the last, f1: no Node appeared");
+              "; the last was f1: no Node appeared");
     CHECK(world.condition("Available", 110s).reason == "Available");
     world.fail("f2", 120s);
     CHECK(world.look(120s).nextRetryTime == objects::at(140s));
@@ -409,8 +409,8 @@ TEST_CASE("a pool whose machines keep failing says so, with the last cause, unti
     world.claims = {trying};
     CHECK(world.condition("Available", 100s).reason == "CreationFails");
     CHECK_THAT(world.condition("Available", 100s).message,
-               Contains("the last 4 attempts to make a machine failed") &&
-                   Contains("the last, trying: storage fast is full"));
+               Contains("the last 4 attempts to create a machine failed") &&
+                   Contains("the last was trying: storage fast is full"));
     world.claims.push_back(world.a_claim("new").in_service(objects::at(130s)));
     CHECK(world.condition("Available", 131s).reason == "Available");
     world.claims.clear();

@@ -8,7 +8,7 @@ TEST_CASE("a provider whose template is being made is looked at as often as that
     World world;
     world.use_image();
     world.script.health.template_reason = "ImagePreparing";
-    world.script.health.template_message = "a template is being made of the image";
+    world.script.health.template_message = "a template is being created from the image";
     world.script.health.look_again_after = 2s;
     world.start();
     world.run_for(1s);

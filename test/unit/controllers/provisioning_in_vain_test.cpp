@@ -253,7 +253,7 @@ TEST_CASE("after a purchase in vain one pod of the kind shows whether the next o
     for (int i = 2; i <= 6; ++i) put_replica(world, i);
     world.run_for(15min);
     REQUIRE(world.claims().size() == 1);
-    CHECK(world.events.count("it waits for what one for pod default/web-1 will show") >= 5);
+    CHECK(world.events.count("waiting to see whether a new machine helps pod default/web-1") >= 5);
     // It helps: the others are launched for at once.
     world.join_all();
     world.bind("web-1", world.claims()[0].metadata.name);

@@ -214,8 +214,8 @@ TEST_CASE("a pool whose claims failed waits until its next retry") {
     CHECK(world.gate(19s).reason == "BackingOff");
     CHECK(world.gate(19s).opens_at == objects::at(20s));
     CHECK(world.gate(19s).message == "2 claims failed in a row");
-    world.last_failure = "; the last, workers-1: no Node appeared";
-    CHECK(world.gate(19s).message == "2 claims failed in a row; the last, workers-1: no Node appeared");
+    world.last_failure = "; the last was workers-1: no Node appeared";
+    CHECK(world.gate(19s).message == "2 claims failed in a row; the last was workers-1: no Node appeared");
     CHECK(world.gate(20s).open);
 }
 

@@ -175,7 +175,7 @@ TEST_CASE(
         world.bind("web", world.claims(other)[0].metadata.name);
         world.run_for(5s);
         CHECK(world.living_claims() == 0);
-        CHECK(world.events.count("Withdrawn: its provider could not make its machine") == 1);
+        CHECK(world.events.count("Withdrawn: its provider could not create its machine") == 1);
     }
 }
 
@@ -343,9 +343,9 @@ TEST_CASE("a DaemonSet of one tenant keeps nobody's pods from their machines, an
     world.put_pending_pod("small", "600m");
     world.run_for(2s);
     CHECK(world.claims().size() == 1);
-    CHECK(world.events.count("DaemonSet huge FitsNoMachine: no machine of pool small is large enough "
-                             "for its pod, so machines are made without room for it: request less, or select "
-                             "other nodes") == 1);
+    CHECK(world.events.count(
+              "DaemonSet huge FitsNoMachine: no machine of pool small is large enough for its pod, so "
+              "machines are created without room for it: request less, or select other nodes") == 1);
 }
 
 TEST_CASE("the pools of a control plane share the claims that it may create within an hour") {

@@ -144,8 +144,8 @@ TEST_CASE("a plan to remove a node names the released volume that was to be kept
     REQUIRE(plan.nodes.size() == 1);
     CHECK(plan.nodes.front().possible);
     CHECK_THAT(table_of(plan),
-               Contains("remove node tools-aaaaa: empty, and nothing needs it; lost with it: "
-                        "volume lp0 (Released, Retain; it was of PersistentVolumeClaim shop/d0)"));
+               Contains("remove node tools-aaaaa: empty, and nothing needs it; lost with it: volume lp0 "
+                        "(Released, Retain; it belonged to PersistentVolumeClaim shop/d0)"));
     CHECK(json_of(plan).at("nodes").at(0).at("lost").as_string().find("lp0") != std::string::npos);
     text.policy = "Delete";
     CHECK_THAT(table_of(plan_with(text)), !Contains("lp0"));

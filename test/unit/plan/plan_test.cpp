@@ -121,7 +121,7 @@ TEST_CASE("a claim that only fails is no node that is coming") {
                Catch::Contains("could not be created so far: storage full"));
     const auto first = claim(
         "  conditions: [{type: Launched, status: \"False\", reason: Launching, message: is about to be "
-        "made}]\n");
+        "created}]\n");
     CHECK_THAT(table_of(plan_of({kCluster, std::string(kPendingPod), first})),
                Catch::Contains("which is coming"));
 }

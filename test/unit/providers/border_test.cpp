@@ -74,7 +74,7 @@ TEST_CASE("A host or storage whose name Proxmox would not allow is passed over")
         CHECK(state.storages.empty());
         REQUIRE(state.passed_over.size() == 1);
         CHECK_THAT(state.passed_over.front(),
-                   Contains("reading hosts and guests") && Contains("none that Proxmox allows"));
+                   Contains("reading hosts and guests") && Contains("not one that Proxmox allows"));
     }
     // A guest must not be overlooked: its ID is taken, and it may be ours.
     const json::object guest{{"type", "qemu"}, {"vmid", 100}, {"node", wrong}, {"tags", "ours"}};

@@ -163,7 +163,7 @@ TEST_CASE("Hosts that must not be used never are, and each says why") {
         {"at most 0 of its 1 CPU,", [](World& w) { w.state.hosts[0].cpus = 1; }},
         {"at most 2048 of its 4096 MiB", [](World& w) { w.state.hosts[0].memory_mib = 4096; }},
         {"not zone b", [](World& w) { w.demand.zone = "b"; }},
-        {"MiB not promised", [](World& w) { w.state.guests = {guest(1, "a", 60000)}; }},
+        {"MiB not reserved", [](World& w) { w.state.guests = {guest(1, "a", 60000)}; }},
     };
     for (const auto& row : rows) {
         INFO(row.why);
@@ -190,11 +190,11 @@ TEST_CASE("Overcommitment is as configured") {
     world.state.guests[0].cpus = 10;
     world.demand.memory_mib = 40'000;
     world.demand.cpus = 10;
-    CHECK_THAT(world.choose(), Contains("MiB not promised"));
+    CHECK_THAT(world.choose(), Contains("MiB not reserved"));
     world.settings.spec.placement.memoryAllocationPercent = 200;
     CHECK(world.choose() == "a");
     world.settings.spec.placement.cpuAllocationPercent = 100;
-    CHECK_THAT(world.choose(), Contains("CPUs not promised"));
+    CHECK_THAT(world.choose(), Contains("CPUs not reserved"));
 }
 
 // Proxmox starts no VM with more CPUs than its host has, and one with all of its memory starves the host.

@@ -265,5 +265,5 @@ TEST_CASE("bytes around an answer do not matter, and what is no JSON is said to 
                         }});
     const auto report = world.examine("b");
     CHECK(report.reason == "UnexpectedAnswer");
-    CHECK(report.message.find("is no JSON: it cannot be read from byte") != std::string::npos);
+    CHECK(report.message.find("is not JSON: it cannot be read from byte") != std::string::npos);
 }

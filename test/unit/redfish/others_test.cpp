@@ -256,7 +256,7 @@ TEST_CASE("before its power is cut a host is asked to shut down, and people are 
         CHECK(never_joined(world, claim));
         REQUIRE(told.size() == 1);
         CHECK(told.front() ==
-              "CuttingPower a is switched off hard: it did not shut down within 3m0s "
+              "CuttingPower a is switched off by force: it did not shut down within 3m0s "
               "(spec.redfish.powerOff.gracefulTimeout)");
         CHECK(asked_when_told == 2);
     }
@@ -267,7 +267,7 @@ TEST_CASE("before its power is cut a host is asked to shut down, and people are 
         world.pass(minutes{10});
         CHECK(world.put_to_sleep(claim));
         REQUIRE(told.size() == 1);
-        CHECK(told.front() == "CuttingPower a is switched off hard: its BMC offers no GracefulShutdown");
+        CHECK(told.front() == "CuttingPower a is switched off by force: its BMC offers no GracefulShutdown");
         CHECK(asked_when_told == 1);
     }
     SECTION("one that is switched off and on for the repair of its Node") {

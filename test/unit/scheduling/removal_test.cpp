@@ -103,7 +103,7 @@ TEST_CASE("a pod that waits blocks the removal of the node that it fits on, and 
     cluster.nodes[1].pods = {web("x", "3")};
     cluster.pods = {web("waiting", "4")};
     const auto removal = simulate_removal(cluster, {{0}});
-    CHECK(removal.reasons == Reasons{"pod default/waiting waits and fits on a"});
+    CHECK(removal.reasons == Reasons{"pod default/waiting is pending and fits on a"});
     cluster.pods = {web("waiting", "5")};
     CHECK(simulate_removal(cluster, {{0}}).possible);
 }
@@ -163,7 +163,8 @@ TEST_CASE("minimal nodes and spare room hold nodes") {
     cluster.pools[0].closed = "is paused";
     cluster.pools[0].spare.cpu_cores = 5;
     CHECK(simulate_removal(cluster, {{0}, 1}).reasons ==
-          Reasons{"it is needed for minimal nodes or spare room, and no other machine can be created"});
+          Reasons{"it is needed for the minimum number of nodes or for spare room, and no other machine can "
+                  "be created"});
 }
 
 TEST_CASE("what remains keeps the share of headroom free") {
@@ -191,7 +192,7 @@ TEST_CASE("a removal that has to need no luck puts pods where most is free, as t
     CHECK(simulate_removal(cluster, request).possible);
     request.emptiest_first = true;
     CHECK(simulate_removal(cluster, request).reasons ==
-          Reasons{"pod default/second fits no other node once the others went where most is free"});
+          Reasons{"pod default/second fits no other node once the others have moved to the emptiest nodes"});
     cluster.nodes[1].pods = {web("x", "1")};
     CHECK(simulate_removal(cluster, request).possible);
 }
@@ -209,7 +210,7 @@ TEST_CASE("a removal that has to need no luck works whichever of the pods is bac
     CHECK(simulate_removal(cluster, request).possible);
     request.emptiest_first = true;
     CHECK(simulate_removal(cluster, request).reasons ==
-          Reasons{"pod default/large fits no other node once the others went where most is free"});
+          Reasons{"pod default/large fits no other node once the others have moved to the emptiest nodes"});
     cluster.nodes[1].pods.clear();
     CHECK(simulate_removal(cluster, request).possible);
 }
@@ -235,7 +236,7 @@ TEST_CASE("machines created instead of a node need no luck either") {
         CHECK(simulate_removal(cluster, request).possible);
         request.emptiest_first = true;
         CHECK(simulate_removal(cluster, request).reasons ==
-              Reasons{"its pods fit on 2 new machines only if they come in the right order"});
+              Reasons{"its pods fit on 2 new machines only if the pods are scheduled in the right order"});
     }
 }
 

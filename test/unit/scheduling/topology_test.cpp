@@ -103,7 +103,7 @@ TEST_CASE("a pod waits in vain for a companion that does not exist") {
     const auto result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons[0] ==
-          "pool small: a new machine would be apart from the pods that pod affinity asks for");
+          "pool small: a new machine would not be near the pods that pod affinity requires");
 }
 
 TEST_CASE("a pod is placed beside a companion that comes later in the order") {

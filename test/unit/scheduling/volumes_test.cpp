@@ -165,9 +165,8 @@ TEST_CASE("of two pods that wait for a claim for one pod alone, one gets a machi
     const auto result = solve(cluster);
     CHECK(result.claims.size() == 1);
     REQUIRE(result.unplaced.size() == 1);
-    CHECK(result.unplaced[0].reasons ==
-          Reasons{"its volume claim data goes to another pod that waits, and only one pod may use it "
-                  "(ReadWriteOncePod)"});
+    CHECK(result.unplaced[0].reasons == Reasons{"its volume claim data is planned for another pending pod, "
+                                                "and only one pod may use it (ReadWriteOncePod)"});
 }
 
 TEST_CASE("a pod moves with its claim for one pod alone when its node goes") {
@@ -189,8 +188,8 @@ TEST_CASE("a claim of a class that makes no volumes needs one that is there, whe
     cluster.nodes = {node("a"), node("b")};
     auto result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
-    CHECK(result.unplaced[0].reasons ==
-          Reasons{"no volume is available for its volume claim data, whose storage class late makes none"});
+    CHECK(result.unplaced[0].reasons == Reasons{"no volume is available for its volume claim data, whose "
+                                                "storage class late does not create any"});
 
     cluster.volumes.volumes = {local_volume("on-b", "b")};
     CHECK(target_of(cluster, solve(cluster), "p") == "b");
@@ -260,7 +259,7 @@ TEST_CASE("each volume made beforehand serves one of the pods that wait") {
     CHECK(launched.placements.size() == 2);
     REQUIRE(launched.unplaced.size() == 1);
     CHECK(launched.unplaced[0].reasons ==
-          Reasons{"pool small: other pods that wait get the volumes that the pod could use there"});
+          Reasons{"pool small: other pending pods get the volumes that the pod could use there"});
 }
 
 TEST_CASE("a volume in the only zone that there is binds its machine to that zone") {
@@ -314,7 +313,7 @@ TEST_CASE("a claim that is to be made for a node that is gone is named with its 
     const auto result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons ==
-          Reasons{"its volume claim data is to be made for node gone, which does not exist: remove the "
+          Reasons{"its volume claim data waits for a volume on node gone, which does not exist: remove the "
                   "claim's annotation volume.kubernetes.io/selected-node, or delete the claim"});
     cluster.nodes = {node("gone")};
     CHECK(target_of(cluster, solve(cluster), "p") == "gone");

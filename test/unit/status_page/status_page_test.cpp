@@ -163,7 +163,8 @@ TEST_CASE("objects of namespaces that are not managed are not on the page, which
     const controllers::ManagedNamespaces lab({"lab"});
     const auto page = Scene({std::string(kPool), node_in_service()}, lab).page();
     CHECK_THAT(page, !Contains("ours/tools") && !Contains("tools-aaaaa") && !Contains("ours/shed"));
-    CHECK_THAT(page, Contains("of the managed namespaces: lab.") && Contains("There is no NodeSmithPool"));
+    CHECK_THAT(
+        page, Contains("of the managed namespaces are shown: lab.") && Contains("There is no NodeSmithPool"));
     CHECK_THAT(Scene({std::string(kPool)}).page(), !Contains("managed"));
 }
 
