@@ -1,5 +1,5 @@
-// Certificates and requests for them, as strangers send them: PEM, or the DER that is in it, which a fuzzer
-// varies better.
+// Feeds certificates and requests for them, as strangers send them. The input is PEM, or the DER inside it,
+// which a fuzzer varies better.
 #include <stdexcept>
 #include <string>
 

@@ -1,5 +1,5 @@
-// A program that deletes Node objects of the operator: each new one after some seconds, as a cloud controller
-// manager does that does not know these machines, or any of them from time to time.
+// A program that deletes Nodes of the operator. It deletes each new one after some seconds, as a cloud
+// controller manager does that does not know these machines, or any Node from time to time.
 #pragma once
 
 #include <list>
