@@ -1,4 +1,4 @@
-// Storages of hosts that are full, or nearly so.
+// Tests storages of hosts that are full, or nearly full.
 #include "test/component/proxmox/lab.hpp"
 
 using namespace providers;
@@ -9,7 +9,7 @@ using test::Lab;
 
 namespace {
 
-// Of disks that somebody else has there.
+// Fills a storage with the disks of others.
 void fill(Lab& lab, const std::string& host, std::uint64_t gib) {
     auto& storage = lab.simulator.cluster().world.storages.at("local");
     storage.foreign_used[host] = gib * kGiB;
