@@ -1,5 +1,5 @@
-// People who run databases with volumes on the disks of our machines. They scale them to zero and up again,
-// keep data of deleted claims, give some of it up, and decide about machines that are kept.
+// People who run databases with volumes on the disks of our machines. They scale them to zero and up again.
+// They keep data of deleted claims, give some of it up, and decide about machines that are kept.
 #pragma once
 
 #include <map>

@@ -79,7 +79,7 @@ std::int64_t disk_at(const proxmox::World& world, const api::v1alpha1::ProxmoxSp
     if (!spec.resourcePool.empty() && !world.pools.contains(spec.resourcePool)) return -1;
     std::int64_t disk_mib = 0;
     if (spec.template_ && spec.template_->image) {
-        // In the end every host with the storage has a template or can use one.
+        // Every host with the storage finally has a template or can use one.
         if (!has_storage(world, spec.template_->image->storage, host)) return -1;
         disk_mib = std::max(kImageGib, spec.template_->bootDisk.sizeGiB.value_or(0)) * 1024;
         if (!has_space(world, spec.placement, spec.template_->image->storage, host, disk_mib)) return -1;

@@ -16,7 +16,7 @@ constexpr std::chrono::hours kSettling{2};
 constexpr std::chrono::hours kSettlingAtARate{5};
 constexpr std::chrono::hours kQuiet{1};
 // Limit of handlers and alarms of one seed for each hour with trouble. Busy seeds need a hundred thousand.
-// Ten claims may need more than 600,000 if a hung task keeps them from their clones for an hour, while each
+// Ten claims may need more than 600,000 if a hung task delays their clones for an hour. Each of them then
 // asks again and again.
 constexpr std::uint64_t kMostSteps = 2'000'000;
 

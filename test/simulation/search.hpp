@@ -1,7 +1,7 @@
 // An independent search: could the operator launch a machine now that lets a waiting pod run? The search
-// looks at the world itself, and at what objects say where the operator cannot know better. It shares no code
-// with the operator. Doubt counts against the launch: of two estimates of a machine the search takes the
-// smaller one.
+// looks at the world itself, and reads objects where the operator cannot know better. It shares no code with
+// the operator. Doubt counts against the launch: of two estimates of a machine the search takes the smaller
+// one.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// People and programs whose volumes are on the storages that machines use. These are a CSI plugin, kept disks
-// of old VMs, a second cluster on a shared storage, and administrators who attach disks to machines of the
+// People and programs whose volumes are on the storages that machines use. They are a CSI plugin, kept disks
+// of old VMs, and a second cluster on a shared storage. Administrators also attach disks to machines of the
 // operator. They move a disk away some time after a condition asks for it.
 #pragma once
 

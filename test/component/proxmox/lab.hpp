@@ -90,7 +90,7 @@ public:
     providers::Machine launch(providers::MachineSpec& spec);
     // Launches the machine with a restart in between.
     providers::Machine launch_through(providers::MachineSpec& spec, const Death& death);
-    // Only chooses and records host and ID.
+    // Chooses and records only host and ID.
     void place(providers::MachineSpec& spec);
     // Makes one call of ensure that must make progress, and keeps the record.
     providers::Machine step(providers::MachineSpec& spec);

@@ -108,7 +108,7 @@ TEST_CASE("A host that went down ended its guests itself, and a person who ended
     auto spec = lab.machine(1);
     lab.launch(spec);
     end_all_guests(lab, spec);
-    // Until the host has gone down, a person may have done it. If the host is going down, it is too late.
+    // A person may have done it until the host has gone down. If the host is going down, it is too late.
     const auto result = start_again(lab, spec);
     const auto* left = std::get_if<LeftOff>(&result);
     REQUIRE(left);

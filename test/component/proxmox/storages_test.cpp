@@ -86,7 +86,7 @@ TEST_CASE("Disks that were promised but are not made yet leave no room for other
     Lab lab;
     const auto all = std::stoull(total_gib(lab));
     for (const auto* host : {"alfaromeo", "porsche"}) fill(lab, host, all);
-    // Beside the reserve there is room for two disks of 8 GiB.
+    // There is room for two disks of 8 GiB beside the reserve.
     fill(lab, "zagato", all - all / 20 - 20);
     std::vector<Reservation> placed;
     for (int number = 1; number <= 3; ++number) {

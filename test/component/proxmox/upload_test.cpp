@@ -121,7 +121,7 @@ TEST_CASE_METHOD(OneEndpoint,
     CHECK(count("POST", kUploads) >= 4);
     CHECK(count("POST", kUploads) <= 9);
     CHECK_THAT(message, Contains("Sys.Audit on /") && Contains("porsche"));
-    // the machine's disk
+    // This is the machine's disk.
     CHECK(simulator.cluster().world.storages.at("local").volumes["porsche"].size() == 1);
     simulator.faults().slow_remote_shells(0s);
     try_for(spec, 2min);

@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kCloudProviderTakes{20};
 constexpr std::int64_t kNetworkRootMiB = 2 * 1024 * 1024;
 constexpr std::chrono::milliseconds kLongestLag = std::chrono::seconds{60};
 
-// In every second seed taints follow conditions immediately.
+// Draws how late taints follow conditions. In every second seed they follow immediately.
 std::uint64_t draw_longest_lag(base::Random& random) {
     return random.below(2) == 0 ? 0 : random.below(kLongestLag.count());
 }

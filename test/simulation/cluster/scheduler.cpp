@@ -81,8 +81,8 @@ Scheduler::Scheduler(fake::ApiServer& server, ClusterSnapshot& view, Trace& trac
       trace_(trace),
       reactor_(server.clock(), kReactionTime, [this] { schedule(); }) {
     view.subscribe<api::Pod>([this](const api::Pod* before, const api::Pod* after) {
-        // The scheduler reacts to a new pending pod and to every pod that frees its place, even a place for
-        // which it was only nominated.
+        // The scheduler reacts to a new pending pod, and to every pod that frees its place. A place for which
+        // a pod was only nominated counts as well.
         bool comes = after && is_pending(*after) && !before;
         bool gives_up = before && after && is_pending(*after) && gives_room(*before, *after);
         bool frees = before && !before->spec.nodeName.empty() &&

@@ -1,6 +1,6 @@
 // Invariant 7 and its consequences for bare metal. No host serves two claims, and no claim has two hosts. The
-// operator leaves a host alone if no claim has it, if somebody else turned it on, or if its BMC speaks for
-// another machine. A released host is off.
+// operator leaves a host alone if no claim has it or if somebody else turned it on. The same holds if its BMC
+// speaks for another machine. A released host is off.
 #include <map>
 #include <set>
 

@@ -1,5 +1,5 @@
-// The rates of the ControlPlane hold, whoever leads. Within an hour the operator creates at most as many
-// claims for pools and removes at most as many nodes as spec.rateLimits allows.
+// The rates of the ControlPlane hold, whoever leads. Within an hour the operator creates no more claims for
+// pools than spec.rateLimits allows, and removes no more nodes.
 #include <deque>
 #include <set>
 

@@ -1,6 +1,6 @@
-// What a claim reports has happened. A machine that is Launched runs, and a Node that is Registered is that
-// machine's. A claim's failure contains the cause if Proxmox reported it. The operator deletes a Node only
-// when its machine is gone.
+// Everything that a claim reports has happened. A machine that is Launched runs, and a Node that is
+// Registered is that machine's. A claim's failure contains the cause if Proxmox reported it. The operator
+// deletes a Node only when its machine is gone.
 #include "test/simulation/forgers.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 

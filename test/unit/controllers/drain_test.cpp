@@ -103,7 +103,7 @@ TEST_CASE("a pod that a dead kubelet does not end is not waited for any longer")
     };
     CHECK_FALSE(is_done());  // the pod is evicted
     cluster.run_for(1s);
-    // By the calendar it should have ended long ago.
+    // The calendar says that it should have ended long ago.
     cluster.clock.shift_wall(10min);
     CHECK_FALSE(is_done());
     cluster.run_for(70s);

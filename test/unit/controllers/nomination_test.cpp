@@ -108,8 +108,8 @@ TEST_CASE(
     CHECK(world.claims().size() == 1);
 }
 
-// With many real Nodes that join one by one, each makes the scheduler try all pods. The pods had then used up
-// their nominations before their own Node accepted pods.
+// When many real Nodes join one by one, each makes the scheduler try all pods. The pods then use up their
+// nominations before their own Node accepts pods.
 TEST_CASE("a pod is told of its Node anew once that is open to pods, however often it was told before") {
     World world;
     const auto taint = [&world](bool is_there) {

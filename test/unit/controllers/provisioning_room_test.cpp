@@ -83,8 +83,8 @@ TEST_CASE("README's pool buys for 20 pods of 1 CPU what its hosts can give") {
     CHECK(world.events.count("NoNodeForPod") == 0);
 }
 
-// With many real pods the scheduler takes seconds. Without this rule our solve gives the room to other pods
-// meanwhile, and launches machines for pods that get their own place in the end.
+// The real scheduler takes seconds for many pods. Without this rule our solve gives the room to other pods
+// meanwhile. It then launches machines for pods that get their own place in the end.
 TEST_CASE("the room of a machine that has just come into service is for the pods that it was bought for") {
     World world(test::ProvisioningWorld::fixed_size_pool());
     world.put_pending_pod("small", "600m");
@@ -166,7 +166,7 @@ TEST_CASE(
         CHECK(world.living_claims() == 1);
         world.run_for(5min);
         CHECK(world.claims(other).size() == 1);
-        // Only a machine that is being made takes over the claim's pods.
+        // The claim keeps its pods until another machine is being made.
         world.server.edit<NodeSmithClaim>(api::key_of(world.claims(other)[0]), [](NodeSmithClaim& claim) {
             claim.status.providerRef = "other";
             claim.status.machineID = "100";

@@ -60,7 +60,7 @@ TEST_CASE("a look undoes nothing on a host that others use or that is in mainten
         CHECK(world.examine("a").reason.empty());
         CHECK(bmc.media("Cd").inserted);
         CHECK(bmc.boot_enabled() == "Once");
-        // When the others are gone, the operator puts the host in order.
+        // The operator puts the host in order when the others are gone.
         bmc.set_power(Power::off);
         bmc.set_override("Cd", "Once");
         world.host("a").is_in_maintenance = false;

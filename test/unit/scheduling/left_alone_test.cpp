@@ -1,8 +1,9 @@
-// Tests a plan that the kube-scheduler does not know. It places pods on the node with the most room in
-// proportion, and balances CPU and memory (its default scoring, as far as requests are concerned). Other
-// tests nominate the pods for their machines. This is a quick substitute for test/component/scheduling, which
-// uses the kube-scheduler itself. Source: k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources
-// (least_allocated, balanced_allocation), and framework/runtime (RunFilterPluginsWithNominatedPods).
+// Tests a plan that the kube-scheduler does not know. The scheduler prefers nodes with the most room in
+// proportion, and balances CPU and memory. That is its default scoring, as far as requests are concerned.
+// Other tests nominate the pods for their machines. This is a quick substitute for test/component/scheduling,
+// which uses the kube-scheduler itself. Source:
+// k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources (least_allocated, balanced_allocation), and
+// framework/runtime (RunFilterPluginsWithNominatedPods).
 #include <algorithm>
 #include <cmath>
 #include <iostream>

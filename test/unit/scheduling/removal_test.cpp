@@ -108,8 +108,8 @@ TEST_CASE("a pod that waits blocks the removal of the node that it fits on, and 
     CHECK(simulate_removal(cluster, {{0}}).possible);
 }
 
-// The machine for a waiting pod must not count as free for pods of a hardly used node, although these come
-// first where machines are launched.
+// The machine for a waiting pod must not count as free for pods of a hardly used node. These pods come first
+// where machines are launched.
 TEST_CASE("a pod that waits is there before those that still run elsewhere, however important they are") {
     auto cluster = two_nodes();
     cluster.nodes[0].pods = {web("w").priority(1000)};

@@ -82,7 +82,7 @@ asio::awaitable<void> create_worker(Cluster& cluster, Task& task, Creation creat
                               : "unable to create VM " + std::to_string(creation.vmid) + " - " + complaint);
     }
     if (!creation.start) co_return;
-    // Only the start's own task shows its failure.
+    // The start's own task alone shows its failure.
     task.log.push_back("Execute autostart");
     auto& start = cluster.create_task(creation.node, "qmstart", std::to_string(creation.vmid), creation.user);
     cluster.run_task(start, start_worker(cluster, start, creation.node, creation.vmid));

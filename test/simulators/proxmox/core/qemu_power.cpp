@@ -148,7 +148,7 @@ asio::awaitable<void> reset_worker(Cluster& cluster, Task& task, std::string nod
     cluster.hooks->on_machine_started(cluster.view(machine));
 }
 
-// Only records the wanted state of a machine under high availability. The manager acts on it later.
+// Records only the wanted state of a machine under high availability. The manager acts on it later.
 asio::awaitable<void> request_ha_state(Cluster& cluster, Task& task, std::string sid, std::string state,
                                        std::string node, int vmid) {
     task.log.push_back("Requesting HA " + std::string(state == "started" ? "start" : "stop") + " for VM " +
