@@ -1,5 +1,5 @@
-"""YAML and shell scripts are well written, and C++ keeps to what only our own lints see. What the YAML means, the API server
-says (test/e2e/test_install.py)."""
+"""Tests that YAML and shell scripts are well written, and that C++ obeys the rules of our own lints. The API server decides
+whether the YAML is right (test/e2e/test_install.py)."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ from conftest import ROOT, optional_tool, run
 
 
 def test_yaml_is_well_written():
-    # Relative, as the paths that the configuration leaves out are.
+    # The paths are relative, like the excluded paths in the configuration.
     run(sys.executable, "-m", "yamllint", "--strict", "charts", "config", "crds", "samples", "test", ".github", cwd=ROOT)
 
 
