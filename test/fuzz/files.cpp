@@ -1,4 +1,4 @@
-// Feeds files that users and clusters provide.
+// Fuzzes the parsers of files that users and clusters provide.
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// Feeds what a server sends on the wire.
+// Fuzzes the parser of a server's bytes on the wire.
 #include <sys/socket.h>
 #include <unistd.h>
 

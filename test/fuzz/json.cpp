@@ -1,5 +1,5 @@
-// Feeds answers of the API server and files with our credentials. The text and its parsed document must
-// decode alike.
+// Fuzzes the parsers of the API server's answers and of files with our credentials. The text and its parsed
+// document must decode alike.
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>

@@ -1,4 +1,4 @@
-// Feeds answers of Proxmox: bodies, identifiers, property strings.
+// Fuzzes the parsers of Proxmox' answers: bodies, identifiers, property strings.
 #include <boost/json/parse.hpp>
 #include <cctype>
 #include <charconv>

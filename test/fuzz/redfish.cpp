@@ -1,4 +1,4 @@
-// Feeds answers of BMCs: every document that we read, errors, links.
+// Fuzzes the parsers of BMCs' answers: every document that we read, errors, links.
 #include "providers/redfish/bmc/bmc_error.hpp"
 #include "providers/redfish/bmc/bmc_requests.hpp"
 #include "providers/redfish/bmc/document.hpp"

@@ -1,4 +1,5 @@
-// The provider changes nothing that is not provably ours, and gives up none of our machines that may still exist.
+// The provider changes nothing that is not provably ours, and gives up none of our machines that may still
+// exist.
 #include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
 #include "providers/launch.hpp"

@@ -7,7 +7,7 @@ constexpr std::chrono::seconds kLatest{30};  // a request that is under way for 
 constexpr std::chrono::seconds kStalest{20};
 constexpr base::Duration kQuietest = std::chrono::seconds{20};  // the longest time for which a load balancer
                                                                 // leaves a quiet connection open
-constexpr std::chrono::milliseconds kUsualLatency{2};  // latency of a hypervisor
+constexpr std::chrono::milliseconds kUsualLatency{2};           // latency of a hypervisor
 constexpr std::chrono::milliseconds kBeforeReset{10};
 
 }  // namespace
