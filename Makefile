@@ -67,12 +67,14 @@ bench: build ## Run the benchmarks at small sizes and write one table of them (b
 	@$(PYTHON) bench/table.py --bin $(BUILD)/bin
 
 .PHONY: lint
-lint: packages python ## Check format, clang-tidy, each file alone, layers, coroutines, mutations, statements about security, YAML and shell scripts (FILES="..." limits the C++ files)
+lint: packages python ## Check format, clang-tidy, each file alone, layers, coroutines, mutations, statements about security, comments, commit subjects, YAML and shell scripts (FILES="..." limits the C++ files)
 	@cmake --preset lint >/dev/null  # where each file has only what it includes
 	@echo clang-format
 	@clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
 	python3 hack/check_layers.py
 	python3 hack/check_claims.py
+	python3 hack/check_comments.py
+	python3 hack/check_subjects.py
 	@python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
 	python3 hack/mutation_check.py --texts
 	$(PYTHON) -m yamllint --strict charts config crds samples test .github

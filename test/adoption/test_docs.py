@@ -1,4 +1,4 @@
-"""The documentation is current and leads nowhere wrong."""
+"""Tests that the documentation is current and that its links lead somewhere."""
 
 import re
 import sys
@@ -47,7 +47,7 @@ def test_every_group_of_commands_is_run_by_a_test():
 
 def test_troubleshooting_knows_every_reason_of_a_condition():
     names = (ROOT / "api/names.hpp").read_text().split("namespace reasons {")[1].split("}  // namespace reasons")[0]
-    reasons = set(re.findall(r'=\s*"([A-Za-z]+)"', names)) - {"Unschedulable"}  # the scheduler's, of a pod
+    reasons = set(re.findall(r'=\s*"([A-Za-z]+)"', names)) - {"Unschedulable"}  # the scheduler's reason of a pod
     documented = set(re.findall(r"`([A-Za-z]+)`", (ROOT / "docs/troubleshooting.md").read_text()))
     assert reasons - documented == set()
 

@@ -1,4 +1,4 @@
-"""Whatever YAML others write ends no program: it is refused with its place, and whoever wrote it is told."""
+"""Tests that foreign YAML ends no program. It is refused with its place, and its author gets a message."""
 
 import subprocess
 

@@ -1,4 +1,5 @@
-"""A cluster of the oldest Kubernetes that the user guide promises: its own API server, controllers, scheduler and kubeadm."""
+"""Tests a cluster of the oldest Kubernetes that the user guide supports: its own API server, controllers, scheduler and
+kubeadm."""
 
 import re
 import subprocess

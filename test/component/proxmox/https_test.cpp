@@ -1,4 +1,4 @@
-// The same provider over real sockets and TLS, in real time.
+// Tests the same provider over real sockets and TLS, in real time.
 #include "base/http_server.hpp"
 #include "providers/boot_sources.hpp"
 #include "providers/environment.hpp"
@@ -33,7 +33,7 @@ struct Fixture {
     base::MetricsRegistry metrics;
     ProviderEnvironment environment;
     ProviderConfig config;
-    std::optional<base::HttpResponse> instead;  // what answers in the simulator's place
+    std::optional<base::HttpResponse> instead;  // the answer that replaces the simulator's
 
     Fixture()
         : environment{loop.context.get_executor(),

@@ -1,4 +1,4 @@
-"""Our plans, judged by the kube-scheduler itself."""
+"""Lets the kube-scheduler itself judge our plans."""
 
 import collections
 import json
@@ -15,14 +15,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cluster import Cluster  # noqa: E402
 from judge import Judge  # noqa: E402
 
-# Every fifth of the first 240, unless the environment says otherwise. `make judges` runs all of them.
+# By default every fifth of the first 240 workloads runs. `make judges` runs all of them.
 SAMPLE, STEP = 48, 5
 IS_SAMPLE = "KUBENODESMITH_WORKLOADS" not in os.environ
 WORKLOADS = int(os.environ.get("KUBENODESMITH_WORKLOADS", SAMPLE))
 FIRST = int(os.environ.get("KUBENODESMITH_FIRST_WORKLOAD", "0"))
 # The aim is 2. The workloads are harsh: few pods, machines of exactly their size, and no taints that reserve special machines.
 MOST_LEFT_OVER_PERCENT = 10
-# Where the scheduler is told which pods the machines are for; the aim is 1. What is left are spreads whose order it does not keep.
+# This limit applies with nominations; the aim is 1. The remaining cases are spreads whose order the scheduler does not keep.
 MOST_LEFT_OVER_THOUGH_TOLD_PERCENT = 2
 MOST_LEFT_OVER_ONE_BY_ONE_PERCENT = 5
 

@@ -122,7 +122,7 @@ std::string times(std::size_t count, const std::string& text) {
     return all;
 }
 
-// Each level is ten times the one before, in few bytes.
+// Returns a short document in which each level is ten times the one before.
 std::string bomb(const std::string& first, const std::string& open, const std::string& close) {
     std::string text = "a0: &a0 " + first + "\n";
     for (int level = 1; level < 10; ++level) {
@@ -152,7 +152,7 @@ TEST_CASE("what aliases expand to has a bound, in values and in bytes") {
                Catch::Matches("line 6, column \\d+: more than 100000 values.*"));
     const std::string large = "a: &a " + std::string(100'000, 'x') + "\nb: [" + times(50, "*a, ") + "]\n";
     CHECK_THAT(message_of(large), Catch::Matches("line 2, column \\d+: more than 4194304 bytes.*"));
-    // As many anchors around one value: each keeps a copy.
+    // Many anchors around one value count as well, because each keeps a copy.
     std::string nested;
     for (int level = 0; level < 99; ++level) nested += "&n" + std::to_string(level) + " [";
     nested += times(2'000, "1,") + times(99, "]");

@@ -9,7 +9,7 @@
 
 namespace {
 
-// As `talosctl gen config` writes worker.yaml, shortened.
+// `talosctl gen config` writes worker.yaml like this; it is shortened here.
 const std::string kWorker = R"(version: v1alpha1
 debug: false
 machine:

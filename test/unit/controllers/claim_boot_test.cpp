@@ -1,4 +1,5 @@
-// A machine that never joins leaves evidence: what it was given, what was seen of it, what to look at.
+// Tests the evidence of a machine that never joins: the data that it got, what the operator saw of it, and
+// what to look at.
 #include "controllers/claim/decide/boot_evidence.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
@@ -30,13 +31,13 @@ struct Boot : Scene {
     }
 };
 
-// What a look at the guest asks of the provider.
+// Looks records the calls of the provider that examine a guest.
 struct Looks final : fake::ProviderCalls {
     void before(const std::string& method) override { count += method == "look_at_guest"; }
     int count = 0;
 };
 
-// Its machines are told by cloud-init how to join, and never do.
+// Silent has machines that get their join by cloud-init and never join.
 struct Silent : claims::World {
     Silent() {
         machines_join = false;

@@ -1,4 +1,4 @@
-// What a claim needs next until it serves, as tables: state in, step and conditions out.
+// Tests the next step of a claim until it is in service, as tables from a state to a step and conditions.
 #include "controllers/claim/act/adoption.hpp"
 #include "controllers/state/template_hash.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
@@ -360,7 +360,7 @@ TEST_CASE("a registered Node is initialized when it is Ready, untainted and has 
     scene.node->status.conditions.clear();
     CHECK(reason() == reasons::kNodeNotReady);
     objects::set_condition(scene.node->status.conditions, conditions::kReady, ConditionStatus::True);
-    // The cluster takes it off a moment after the Node is Ready; until then no pod can be bound.
+    // The cluster removes this taint a moment after the Node is Ready; until then no pod can be bound.
     scene.node->spec.taints = {{std::string(api::taints::kNotReady), "", "NoSchedule", std::nullopt}};
     CHECK(reason() == reasons::kNodeNotReady);
     scene.node->spec.taints = {{"cni", "", "NoSchedule", std::nullopt}};

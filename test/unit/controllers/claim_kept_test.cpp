@@ -1,4 +1,4 @@
-// scaleUp.keepFailed: the last machine that never joined is stopped and kept for a look.
+// Tests scaleUp.keepFailed: the last machine that never joined is stopped and kept for inspection.
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/state/limits.hpp"
 #include "test/support/cluster_info.hpp"
@@ -10,7 +10,7 @@ using namespace test;
 
 namespace {
 
-// A claim whose last attempt did not join in time, and whose pool keeps such machines.
+// Failing is a claim whose last attempt did not join in time, and whose pool keeps such machines.
 struct Failing : Scene {
     Failing() {
         launched();
@@ -34,7 +34,7 @@ struct Failing : Scene {
     }
 };
 
-// Machines of the pool never join.
+// Keeping has a pool whose machines never join.
 struct Keeping : claims::World {
     Keeping() {
         machines_join = false;

@@ -1,4 +1,5 @@
-// Whoever may write a status, and whoever is root in a guest, names machines of others in it.
+// Tests who can make a claim find a foreign Node. A person who may write a status can name machines of others
+// in it, and so can root in a guest.
 #include "controllers/state/node_search.hpp"
 
 #include "controllers/state/identity.hpp"
@@ -16,7 +17,7 @@ using api::ConditionStatus;
 const std::string kUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
 const std::string kVictim = "4c4c4544-0042-3510-8054-b4c04f4d3131";
 
-// A Node that somebody made.
+// Returns a Node that somebody made.
 api::Node stranger(const std::string& name, const std::string& uuid = kVictim) {
     auto node = objects::node(name);
     node.status.nodeInfo.systemUUID = uuid;
@@ -45,7 +46,7 @@ struct Scene {
         node.status.nodeInfo.systemUUID = mine.status.systemUUID;
         return node;
     }
-    // As a server sets it.
+    // Sets the creation time, as a server does.
     void make_claim_later() {
         mine.metadata.creationTimestamp = api::Time(cluster.clock.wall_now() + std::chrono::hours{1});
     }
@@ -380,7 +381,7 @@ TEST_CASE("the Node that a status notes is the claim's if it is proven so") {
         scene.mine.status.providerRef.clear();
         objects::set_condition(scene.mine.status.conditions, conditions::kMachineDeleted,
                                ConditionStatus::True);
-        CHECK_FALSE(noted());  // a VM's Node shows the VM's UUID
+        CHECK_FALSE(noted());  // a VM's Node shows the UUID of the VM
         scene.cluster.server.put(bare_metal("metal-1"));
         scene.mine.status.host = "metal-1";
         CHECK(noted());

@@ -1,4 +1,4 @@
-// How long a claim waits for room, and what its user's changes do to it meanwhile.
+// Tests how long a claim waits for room, and what changes by its user do meanwhile.
 #include "test/unit/controllers/claim_scene.hpp"
 
 namespace {
@@ -22,7 +22,7 @@ TEST_CASE("room is waited for as long as a machine may take, then the claim ends
     CHECK(condition(scene.claim.status, conditions::kFailed).reason == reasons::kInsufficientCapacity);
     CHECK(condition(scene.claim.status, conditions::kFailed).message ==
           "no host had room within 10m0s: pve1: 2 GiB missing");
-    // Nothing was made, so its place within the limits is free at once.
+    // Nothing was made, so its place within the limits is free immediately.
     CHECK(is_true(NodeSmithClaim{scene.claim.metadata, scene.claim.spec, scene.decide().status},
                   conditions::kMachineDeleted));
 }

@@ -1,4 +1,4 @@
-// When a claim believes that its machine is gone, and when it waits.
+// Tests when a claim accepts that its machine is gone, and when it waits.
 #include "controllers/claim/decide/vanished.hpp"
 
 #include "controllers/orphans.hpp"

@@ -1,4 +1,4 @@
-// What claims tell of the hosts that failed them.
+// Tests what claims report about hosts that failed them.
 #include "controllers/state/host_failures.hpp"
 
 #include "controllers/provisioning/past_launches.hpp"

@@ -23,7 +23,7 @@ TEST_CASE("a batching window closes after the idle duration and never later than
     CHECK(window.closes_at(durations) == start + 1s);
     window.note_demand(start + 900ms);
     CHECK(window.closes_at(durations) == start + 1900ms);
-    window.note_change(start + 1800ms);  // no demand: the decision does not wait for it
+    window.note_change(start + 1800ms);  // a change is no demand, so the decision does not wait for it
     CHECK(window.closes_at(durations) == start + 1900ms);
     for (auto now = start; now < start + 30s; now += 500ms) window.note_demand(now);
     CHECK(window.closes_at(durations) == start + 10s);
@@ -38,10 +38,10 @@ TEST_CASE("while demand keeps a window open there is a look in each idle duratio
     const BatchingDurations durations{1s, 10s};
     BatchingWindow window;
     window.note_demand(start);
-    CHECK_FALSE(window.looks_early_at(durations));  // it closes then
+    CHECK_FALSE(window.looks_early_at(durations));  // the window closes at that time
     window.note_demand(start + 200ms);
     CHECK(window.looks_early_at(durations) == start + 1s);
-    // What came first was launched for: the rest has its own ten seconds.
+    // The first demand was launched for, so the rest gets its own ten seconds.
     window.note_early_look(start + 1s, start + 200ms);
     CHECK_FALSE(window.looks_early_at(durations));
     for (auto now = start; now < start + 30s; now += 500ms) window.note_demand(now);
@@ -227,7 +227,7 @@ TEST_CASE("batch size, concurrency and rate limit bound what one decision may bu
     world.fleet.pending_nodes = 1;
     CHECK(world.gate().most_claims == 3);
     world.manager.spec.rateLimits.maxCreationsPerHour = 10;
-    // The rate is shared with other pools, so it is no bound of this one alone.
+    // The rate is shared with other pools, so it does not limit this pool alone.
     world.creations = 8;
     CHECK(world.gate().most_claims == 3);
     world.creations = 10;
@@ -237,7 +237,6 @@ TEST_CASE("batch size, concurrency and rate limit bound what one decision may bu
     CHECK(world.gate().reason == "MaxConcurrent");
 }
 
-// Found by the simulation.
 TEST_CASE("a claim that cannot go on is no Node to wait for") {
     auto pool = objects::pool("p");
     api::v1alpha1::NodeSmithProvider provider;
@@ -272,7 +271,7 @@ TEST_CASE("a claim whose failed machine cannot be removed is no node to wait for
         INFO(reason);
         CHECK_FALSE(awaited(reason));
         CHECK(is_held_up(claim));
-        // Nor does it take one of the places of scaleUp.maxConcurrent; against limits it counts.
+        // The claim takes no place of scaleUp.maxConcurrent either, but it counts against limits.
         CHECK_FALSE(controllers::is_coming(claim));
         CHECK(controllers::limits::counts(claim));
     }

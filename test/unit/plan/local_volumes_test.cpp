@@ -1,4 +1,4 @@
-// What a plan says of nodes with volumes on their disks.
+// Tests what a plan reports about nodes with volumes on their disks.
 #include "operator/explain/explain.hpp"
 #include "operator/plan/plan.hpp"
 #include "test/support/catch.hpp"
@@ -19,7 +19,7 @@ struct VolumeText {
     std::string source = "hostPath: {path: /var/lib/volumes/d0}";
     std::string phase = "Bound";
     std::string policy = "Delete";
-    std::string claim_metadata;  // more of it, after a comma
+    std::string claim_metadata;  // further metadata of the claim, after a comma
 };
 
 std::string volume(const VolumeText& text) {

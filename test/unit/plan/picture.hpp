@@ -1,4 +1,4 @@
-// A small cluster as `kubectl get -o yaml` would print it, for what is planned and explained from it.
+// A small cluster as `kubectl get -o yaml` would print it, for tests of plan and explain.
 #pragma once
 #include <memory>
 #include <string>
@@ -44,7 +44,7 @@ status:
   conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, message: 0/1 nodes are available}]
 )";
 
-// A claim in service with its Node; `pods` run there.
+// Returns a claim in service with its Node, on which `pods` run.
 inline std::string node_in_service() {
     return R"(
 apiVersion: kubenodesmith.parawell.cloud/v1alpha1

@@ -1,4 +1,4 @@
-// What somebody else turned on is somebody else's: it is never switched off by us, whenever a process dies.
+// The operator never switches off what somebody else turned on, whenever a process dies.
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 const std::string kOtherUuid = "4c4c4544-0042-3510-8054-b4c04f4d3133";
 
-// Up to where the claim has the host and knows its identity, and nothing was asked of it.
+// Reserves a host whose identity the claim knows, before any request to the host.
 World::Claim reserve(World& world, const std::string& name = "c") {
     auto claim = world.claim(name);
     world.ensure(claim);
@@ -20,7 +20,7 @@ World::Claim reserve(World& world, const std::string& name = "c") {
     return claim;
 }
 
-// The next process finds what this one left on the BMC and in the host's status.
+// Restarts after the request. The next process finds what this one left on the BMC and in the host's status.
 void restart_after_request(World& world, World::Claim& claim, const char* what) {
     auto& bmc = world.bmc(claim.record.machine_id);
     const auto asked = bmc.count("POST", what);
@@ -108,7 +108,7 @@ TEST_CASE("after a crash on any line what we turned on is ours, and what others 
         world.host("a").use.stage = HostStage::powering_on;
         world.inventory.touch("a");
         bmc.set_power(Power::on);
-        // It may have been made: its Node would show.
+        // The request may have been sent: the host's Node would show that.
         REQUIRE(world.wake(claim));
         CHECK_FALSE(world.host("a").use.woken);
         CHECK(never_joined(world, claim));
@@ -233,7 +233,7 @@ TEST_CASE("two clusters that share a rack do not cut each other's machines") {
     World ours;
     auto& bmc = ours.add("a");
     auto claim = reserve(ours);
-    // The other cluster's operator turns it on between our polls, and its Node joins there.
+    // The other cluster's operator turns the host on between our polls, and its Node joins there.
     bmc.set_power(Power::on);
     CHECK_FALSE(ours.wake(claim, minutes{30}));
     ours.restart();

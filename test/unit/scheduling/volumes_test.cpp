@@ -1,4 +1,4 @@
-// Where volumes let pods be, and how many of them a node holds.
+// Tests where volumes let pods run, and how many of them a node holds.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -50,7 +50,7 @@ std::shared_ptr<const api::CSINode> holds(int volumes) {
     return csi;
 }
 
-// Made beforehand, of a class that makes none itself.
+// Returns a volume that was made beforehand, of a class that makes none itself.
 std::shared_ptr<api::PersistentVolume> local_volume(const std::string& name, const std::string& node = "") {
     auto made = std::make_shared<api::PersistentVolume>();
     made->metadata.name = name;
@@ -64,7 +64,7 @@ std::shared_ptr<api::PersistentVolume> local_volume(const std::string& name, con
     return made;
 }
 
-// Two zones; a claim "data" for which no volume is made yet.
+// Returns two zones and a claim "data" whose volume is not made yet.
 scheduling::Snapshot cluster_with_claim() {
     auto cluster = snapshot();
     add_places(cluster, {"host-b"});
@@ -232,7 +232,7 @@ TEST_CASE("a volume made beforehand serves only a claim that it suits") {
     CHECK_FALSE(serves([](auto& v) { v.spec.storageClassName = "other"; }));
     CHECK_FALSE(serves([](auto& v) { v.status.phase = "Released"; }));
     CHECK_FALSE(serves([](auto& v) { v.spec.claimRef = {"v1", "PersistentVolumeClaim", "default", "x"}; }));
-    CHECK(serves([](auto& v) {  // promised to the claim by name: its labels and class don't matter
+    CHECK(serves([](auto& v) {  // reserved for the claim by name: its labels and class don't matter
         v.spec.claimRef = {"v1", "PersistentVolumeClaim", "default", "data"};
         v.metadata.labels->clear();
     }));
