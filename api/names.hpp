@@ -49,9 +49,10 @@ inline constexpr std::string_view kDisposable = "Disposable";
 // On a claim: says what happens to the volumes on its machine's disk.
 inline constexpr std::string_view kLocalVolumes = "kubenodesmith.io/local-volumes";
 inline constexpr std::string_view kDiscard = "discard";
-inline constexpr std::string_view kBoughtFor = "kubenodesmith.io/bought-for";  // on a claim: UIDs of pods
-inline constexpr std::string_view kBoughtForKinds =
-    "kubenodesmith.io/bought-for-kinds";  // on a claim: kinds of these pods, see scheduling/pods/pod_kind.hpp
+inline constexpr std::string_view kLaunchedFor = "kubenodesmith.io/launched-for";  // on a claim: UIDs of pods
+inline constexpr std::string_view kLaunchedForKinds =
+    "kubenodesmith.io/launched-for-kinds";  // on a claim: kinds of these pods, see
+                                            // scheduling/pods/pod_kind.hpp
 // On a claim: the claim whose machine it replaces, the cause, and its number in the series of replacements
 // for that cause.
 inline constexpr std::string_view kReplaces = "kubenodesmith.io/replaces";

@@ -55,7 +55,7 @@ PodPlacer::PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, 
 
 void PodPlacer::note_purposes() {
     for (std::size_t row = 0; row < rows_.nodes(); ++row)
-        for (const auto& uid : rows_.node(row).bought_for) decided_.emplace(uid, row);
+        for (const auto& uid : rows_.node(row).launched_for) decided_.emplace(uid, row);
 }
 
 PodPlacer::Attempt PodPlacer::attempt(Plan& plan, Kept kept, Basis basis, bool commits) {

@@ -157,7 +157,7 @@ void Stage::watch() {
         if (change.key.resource != claims || !change.after) return;
         if (!change.before) {
             const auto launched = api::decode<NodeSmithClaim>(change.after->value());
-            for (const auto& uid : controllers::provisioning::bought_for(launched))
+            for (const auto& uid : controllers::provisioning::launched_for(launched))
                 bought_.try_emplace(uid, now());
         }
         if (!change.before && claim_.empty()) {

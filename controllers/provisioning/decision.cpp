@@ -62,7 +62,7 @@ void keep_nominations(World& world, const std::set<std::string>& uids) {
     if (nominated.empty()) return;
     for (auto& node : world.snapshot.nodes)
         if (const auto found = nominated.find(node.node->metadata.name); found != nominated.end())
-            node.bought_for.insert(node.bought_for.end(), found->second.begin(), found->second.end());
+            node.launched_for.insert(node.launched_for.end(), found->second.begin(), found->second.end());
 }
 
 std::vector<PoolLaunch> launches_of(const World& world, const scheduling::Result& result,

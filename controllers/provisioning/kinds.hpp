@@ -17,7 +17,7 @@ namespace controllers::provisioning {
 std::string kind_of(const Informers& informers, const api::Pod& pod);
 
 // Returns the kinds of the pods that a claim was launched for; empty for a claim that a user created.
-std::vector<std::string> kinds_bought_for(const NodeSmithClaim& claim);
+std::vector<std::string> kinds_launched_for(const NodeSmithClaim& claim);
 
 // Reports whether the Node came into service and since ran no pods except those of DaemonSets. It uses the
 // claim's status, which the disruption reconciler maintains.

@@ -71,7 +71,7 @@ bool is_news(const Informers& informers, const Told& told, const std::string& na
 }
 
 bool names_pod(const NodeSmithClaim& claim, const std::string& pod_uid) {
-    const auto uids = bought_for(claim);
+    const auto uids = launched_for(claim);
     return std::ranges::find(uids, pod_uid) != uids.end();
 }
 

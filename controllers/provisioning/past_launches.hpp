@@ -19,7 +19,7 @@ namespace controllers::provisioning {
 
 // Names the annotation of a pool. It is a JSON list of {"claim": UID, "time": creation time, "pods": [UID,
 // ...]}. If no pod ever used the machine, an entry has "vain": [kind, ...].
-inline constexpr std::string_view kPastLaunches = "kubenodesmith.io/past-purchases";
+inline constexpr std::string_view kPastLaunches = "kubenodesmith.io/past-launches";
 // All annotations of an object together may have 256 KiB. A UID takes 39 bytes, and a launch less than 100.
 // The oldest launches are dropped first.
 inline constexpr std::size_t kMostRemembered = 2048;  // launches, pods and kinds

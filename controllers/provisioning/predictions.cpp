@@ -15,8 +15,8 @@ using api::v1alpha1::Misprediction;
 
 namespace {
 
-bool is_bought_for(const NodeSmithClaim& claim, const std::string& uid) {
-    const auto uids = bought_for(claim);
+bool is_launched_for(const NodeSmithClaim& claim, const std::string& uid) {
+    const auto uids = launched_for(claim);
     return std::ranges::find(uids, uid) != uids.end();
 }
 
@@ -27,7 +27,7 @@ std::optional<Time> unjudged(const ClaimPointers& claims, const std::string& uid
     std::optional<Time> newest;
     for (const auto& claim : claims) {
         const auto since = claim::usable_since(*claim);
-        if (!since || !is_bought_for(*claim, uid)) continue;
+        if (!since || !is_launched_for(*claim, uid)) continue;
         if (paused_until && claim->metadata.creationTimestamp < *paused_until) continue;
         newest = std::max(newest, since);
     }
@@ -122,7 +122,7 @@ std::set<std::string> pods_of_leaving_claims(const ClaimPointers& claims) {
         const bool leaves = disrupted && disrupted->status == ConditionStatus::True &&
                             disruption::kind_named(disrupted->reason);
         if (!leaves) continue;
-        for (const auto& uid : bought_for(*claim)) uids.insert(uid);
+        for (const auto& uid : launched_for(*claim)) uids.insert(uid);
     }
     return uids;
 }

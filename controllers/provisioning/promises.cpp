@@ -14,7 +14,7 @@ namespace controllers::provisioning {
 
 namespace {
 
-constexpr const char* kClaimsByPod = "bought-for";    // UIDs of pods
+constexpr const char* kClaimsByPod = "launched-for";  // UIDs of pods
 constexpr const char* kPodsByUid = "waiting-by-uid";  // UIDs of unschedulable pods
 
 auto turn_of(const PodPointer& pod) {
@@ -53,7 +53,7 @@ std::set<std::string> without_room(const api::Node& node, const PodPointers& bou
 }
 
 Promises::Promises(Informers& informers) : informers_(informers) {
-    informers.claims.store().add_index(kClaimsByPod, bought_for);
+    informers.claims.store().add_index(kClaimsByPod, launched_for);
     informers.pods.store().add_index(kPodsByUid, [](const api::Pod& pod) {
         return is_unschedulable(pod) ? std::vector{pod.metadata.uid} : std::vector<std::string>();
     });
@@ -71,7 +71,7 @@ std::vector<Promise> Promises::of(const api::Pod& pod) {
 
 PodPointers Promises::waiting_for(const NodeSmithClaim& claim) const {
     PodPointers result;
-    for (const auto& uid : bought_for(claim))
+    for (const auto& uid : launched_for(claim))
         std::ranges::move(informers_.pods.store().by_index(kPodsByUid, uid), std::back_inserter(result));
     return result;
 }

@@ -141,7 +141,7 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     const auto decision = decide(api::Time(clock_.wall_now()));
     const auto& result = decision.result;
     const char* outcome =
-        result.claims.empty() ? (result.unplaced.empty() ? "nothing_needed" : "nothing_possible") : "buy";
+        result.claims.empty() ? (result.unplaced.empty() ? "nothing_needed" : "nothing_possible") : "launch";
     metrics_.decisions.with({outcome}).add();
 
     say_what_is_missing(decision);
@@ -161,7 +161,7 @@ asio::awaitable<void> ProvisioningReconciler::look_early() {
     const auto begun = clock_.now();
     auto decision = decide(api::Time(clock_.wall_now()));
     keep_what_is_certain(decision);
-    if (!decision.launches.empty()) metrics_.decisions.with({"buy_early"}).add();
+    if (!decision.launches.empty()) metrics_.decisions.with({"launch_early"}).add();
     co_await launch(decision);
     window_.note_early_look(clock_.now(), waits_since(decision, begun));
     continue_creations();

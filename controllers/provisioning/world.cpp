@@ -293,7 +293,7 @@ private:
             auto coming = std::make_shared<const api::Node>(std::move(expected));
             add_node(host ? std::move(coming) : within_its_machine(std::move(coming), claim, pool.get()),
                      Availability::coming, &claim);
-            world_.snapshot.nodes.back().bought_for = bought_for(claim);
+            world_.snapshot.nodes.back().launched_for = launched_for(claim);
             world_.snapshot.nodes.back().is_unplaced = !node && claim.status.host.empty();
             auto& startup = world_.snapshot.nodes.back().startup_taints;
             if (pool) startup = pool->spec.machineTemplate.startupTaints;
@@ -313,7 +313,7 @@ private:
         // The scheduler needs time for many pods. Until then the room is reserved
         // for the pods it was launched for.
         const auto since = claim::usable_since(claim);
-        if (!since || now_.at < since->at + kSchedulerPatience) added.bought_for = bought_for(claim);
+        if (!since || now_.at < since->at + kSchedulerPatience) added.launched_for = launched_for(claim);
     }
 
     // Treats the taints of a Node with a silent kubelet as temporary, because they

@@ -81,10 +81,10 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence,
     claim.metadata.labels[pool.spec.poolLabelKey] = pool.metadata.name;
     add_plain_labels(*claim.metadata.labels, pool.spec.machineTemplate.labels);
     if (!planned_claim.pod_uids.empty())
-        claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] =
+        claim.metadata.annotations[std::string(api::annotations::kLaunchedFor)] =
             base::joined(planned_claim.pod_uids | std::views::take(kMostPodsNoted), ",");
     if (!planned_claim.pod_kinds.empty())
-        claim.metadata.annotations[std::string(api::annotations::kBoughtForKinds)] =
+        claim.metadata.annotations[std::string(api::annotations::kLaunchedForKinds)] =
             base::joined(planned_claim.pod_kinds | std::views::take(kMostPodsNoted), ",");
     add_lineage(claim, pool, planned_claim);
     claim.metadata.finalizers->emplace_back(api::finalizers::kClaim);
@@ -109,13 +109,15 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence,
     return claim;
 }
 
-std::vector<std::string> bought_for(const NodeSmithClaim& claim) {
-    return listed(claim, api::annotations::kBoughtFor);
+std::vector<std::string> launched_for(const NodeSmithClaim& claim) {
+    return listed(claim, api::annotations::kLaunchedFor, "kubenodesmith.io/bought-for");
 }
 
-std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view annotation) {
+std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view annotation,
+                                std::string_view former) {
     std::vector<std::string> entries;
     const auto* noted = api::find(claim.metadata.annotations, annotation);
+    if (!noted) noted = api::find(claim.metadata.annotations, former);
     if (!noted) return entries;
     for (std::size_t start = 0; start < noted->size();) {
         const auto end = std::min(noted->find(',', start), noted->size());

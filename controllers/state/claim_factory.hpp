@@ -32,9 +32,11 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence,
                           const PlannedClaim& planned_claim);
 
 // Returns the UIDs of the pods that a claim was launched for; empty for one that a user created.
-std::vector<std::string> bought_for(const NodeSmithClaim& claim);
-// Returns the comma-separated entries of an annotation of the claim.
-std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view annotation);
+std::vector<std::string> launched_for(const NodeSmithClaim& claim);
+// Returns the comma-separated entries of an annotation of the claim, which had the name `former` in an
+// earlier release.
+std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view annotation,
+                                std::string_view former);
 
 // Returns "for pods default/web-1, default/web-2 and 3 more", or the launch's own reason.
 std::string explain(const PlannedClaim& planned_claim);

@@ -112,7 +112,7 @@ struct Node {
     std::optional<std::size_t> pool;  // index into Snapshot::pools
     // UIDs of the pods that it was launched for. While they wait, they are tried on it first, so
     // that earlier decisions are kept.
-    std::vector<std::string> bought_for;
+    std::vector<std::string> launched_for;
     // Its host is unknown yet. Its labels are incomplete, but it suits those pods nevertheless.
     bool is_unplaced = false;
     std::vector<api::Taint> startup_taints;

@@ -36,7 +36,7 @@ def verdicts(stack, pod_prefix):
             if e["reason"] == "NoNodeForPod" and e["involvedObject"]["name"].startswith(pod_prefix)]
 
 
-def nothing_is_bought_for(stack, prefix, why):
+def nothing_is_launched_for(stack, prefix, why):
     wait_for(f"the verdict on {prefix}", lambda: [m for m in verdicts(stack, prefix) if why in m])
     end = time.monotonic() + WATCH_SECONDS
     while time.monotonic() < end:
@@ -54,7 +54,7 @@ def test_devices_that_no_machine_is_known_to_have(cluster):
     pod = manifests.deployment("trains", 1, resourceClaims=[{"name": "gpu", "resourceClaimName": "one-gpu"}])
     pod["spec"]["template"]["spec"]["containers"][0]["resources"]["claims"] = [{"name": "gpu"}]
     cluster.apply(claim, pod)
-    nothing_is_bought_for(cluster, "trains", "asks for devices through ResourceClaim one-gpu")
+    nothing_is_launched_for(cluster, "trains", "asks for devices through ResourceClaim one-gpu")
 
 
 def test_storage_without_room_and_with_it(cluster):
@@ -67,7 +67,7 @@ def test_storage_without_room_and_with_it(cluster):
     room = made("CSIStorageCapacity", "storage.k8s.io/v1", "room", storageClassName="local", nodeTopology={},
                 capacity="1Gi")
     cluster.apply(driver, storage, room, volume, pod)
-    nothing_is_bought_for(cluster, "db", "storage class local has no room left for a volume of 10Gi")
+    nothing_is_launched_for(cluster, "db", "storage class local has no room left for a volume of 10Gi")
     cluster.apply({**room, "capacity": "100Gi"})
     # Nobody makes the volume here, but the scheduler chooses the node.
     wait_for("the scheduler to choose a node for the volume", lambda: [
@@ -108,7 +108,7 @@ def test_what_pods_only_prefer_causes_no_machine(cluster):
 def test_expendable_pods_wait_for_what_others_leave(cluster):
     cluster.apply(made("PriorityClass", "scheduling.k8s.io/v1", "filler", True, value=-20))
     cluster.apply(manifests.deployment("filler", 1, priorityClassName="filler"))
-    nothing_is_bought_for(cluster, "filler", "its priority -20 is below ignorePodsBelowPriority (-10)")
+    nothing_is_launched_for(cluster, "filler", "its priority -20 is below ignorePodsBelowPriority (-10)")
 
 
 def test_room_of_a_pod_that_ends_is_waited_for(cluster):

@@ -95,7 +95,7 @@ def test_min_nodes_are_bought_without_demand(clean):
     wait_for("two nodes", lambda: len(ready_claims(stack)) == 2)
 
 
-def test_a_node_bought_for_a_pod_holds_it_beside_daemon_sets(clean):
+def test_a_node_launched_for_a_pod_holds_it_beside_daemon_sets(clean):
     """R6 and R7: DaemonSet pods and the system's reserve are part of the size, so no useless machine is launched."""
     stack = clean
     daemon = manifests.deployment("agent", 1, cpu="200m", memory="128Mi", tolerations=[{"operator": "Exists"}])

@@ -77,8 +77,8 @@ def test_pods_are_told_of_their_node_and_bound_there(stack):
     written = collections.Counter(name for name, code in told(stack) if code == OK)
     assert set(written) == set(promised) and max(written.values()) <= 8
     assert {code for _, code in told(stack)} <= {OK, CONFLICT}
-    bought_for = {uid for claim in stack.claims() for uid in claim["metadata"]["annotations"]["kubenodesmith.io/bought-for"].split(",")}
-    assert {pod["metadata"]["uid"] for pod in pods_of(stack, "shop")} <= bought_for
+    launched_for = {uid for claim in stack.claims() for uid in claim["metadata"]["annotations"]["kubenodesmith.io/launched-for"].split(",")}
+    assert {pod["metadata"]["uid"] for pod in pods_of(stack, "shop")} <= launched_for
     assert not [pod for pod in pods_of(stack, "shop") if "nominatedNodeName" in pod["status"]]
 
 

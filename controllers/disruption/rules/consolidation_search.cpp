@@ -92,7 +92,7 @@ private:
             why = removal.reasons.front();
             return std::nullopt;
         }
-        why = saves_enough(before, price_of(removal)) ? why_not_bought(removal) : saves_too_little();
+        why = saves_enough(before, price_of(removal)) ? why_not_launched(removal) : saves_too_little();
         request.may_wait = true;
         request.emptiest_first = false;
         if (why.empty() &&
@@ -104,7 +104,7 @@ private:
         return std::nullopt;
     }
 
-    std::string why_not_bought(const scheduling::Removal& removal) const {
+    std::string why_not_launched(const scheduling::Removal& removal) const {
         for (const auto& move : removal.moves)
             if (search_.exhausted.contains(move.pod->metadata.uid))
                 return "pod " + api::key_of(*move.pod).str() +

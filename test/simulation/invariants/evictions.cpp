@@ -74,7 +74,7 @@ private:
     }
 
     void check_purchase(const NodeSmithClaim& claim) {
-        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
+        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
         for (const auto& [uid, successor] : waiting_) {
             if (!uids || uids->find(uid) == std::string::npos) continue;
             stage_.violate("evicted pods run again", "claim " + claim.metadata.name + " is bought for pod " +

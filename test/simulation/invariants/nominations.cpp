@@ -32,7 +32,7 @@ public:
     explicit NominationsAreOfOurMachines(const Stage& stage) : Invariant(stage) {
         world_.view.subscribe<NodeSmithClaim>([this](const NodeSmithClaim*, const NodeSmithClaim* after) {
             if (!after || after->status.nodeName.empty()) return;
-            for (auto& uid : controllers::provisioning::bought_for(*after))
+            for (auto& uid : controllers::provisioning::launched_for(*after))
                 promised_[after->status.nodeName].insert(std::move(uid));
         });
         world_.view.subscribe<api::Pod>([this](const api::Pod* before, const api::Pod* after) {

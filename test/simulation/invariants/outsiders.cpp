@@ -121,8 +121,8 @@ private:
     }
 
     std::string pod_of_both(const NodeSmithClaim& claim, const NodeSmithClaim& other) const {
-        const auto* one = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
-        const auto* two = api::find(other.metadata.annotations, api::annotations::kBoughtFor);
+        const auto* one = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
+        const auto* two = api::find(other.metadata.annotations, api::annotations::kLaunchedFor);
         if (!one || !two) return {};
         for (const auto& [key, pod] : world_.view.all<api::Pod>())
             if (one->find(pod->metadata.uid) != std::string::npos &&
@@ -135,7 +135,7 @@ private:
     // pool says, and spreads and ports may demand another Node.
     bool has_room_for_all(const NodeSmithClaim& claim) const {
         const auto* node = world_.view.find<api::Node>({"", claim.status.nodeName});
-        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
+        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
         if (!node || !is_ready(*node) || node->spec.unschedulable || !uids) return false;
         std::int64_t milli = 0, bytes = 0, pods = 0;
         const auto take = [&](const api::Pod& pod) {

@@ -74,7 +74,7 @@ private:
     }
 
     void check(const NodeSmithClaim& claim) {
-        auto noted = claim.metadata.annotations->find(std::string(api::annotations::kBoughtFor));
+        auto noted = claim.metadata.annotations->find(std::string(api::annotations::kLaunchedFor));
         if (noted == claim.metadata.annotations->end()) return;
         const auto& uids = noted->second;
         for (std::size_t begin = 0; begin < uids.size();) {

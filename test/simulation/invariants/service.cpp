@@ -51,7 +51,7 @@ private:
     }
 
     void note_purchase(const NodeSmithClaim& claim) {
-        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
+        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
         if (!uids) return;
         for (const auto& [key, pod] : world_.view.all<api::Pod>())
             if (uids->find(pod->metadata.uid) != std::string::npos)

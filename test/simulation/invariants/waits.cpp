@@ -156,7 +156,7 @@ private:
     }
     bool is_machine_coming(const api::Pod& pod) const {
         return std::ranges::any_of(world_.view.all<NodeSmithClaim>(), [&](const auto& entry) {
-            const auto* uids = api::find(entry.second->metadata.annotations, api::annotations::kBoughtFor);
+            const auto* uids = api::find(entry.second->metadata.annotations, api::annotations::kLaunchedFor);
             return uids && uids->find(pod.metadata.uid) != std::string::npos && is_to_come(*entry.second);
         });
     }

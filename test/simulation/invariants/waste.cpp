@@ -132,7 +132,7 @@ private:
     }
 
     void note_purchase(const NodeSmithClaim& claim) {
-        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
+        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
         if (!uids || uids->empty()) return;
         auto& burst = bursts_[{claim.metadata.namespace_, claim.spec.poolRef}];
         if (++burst.claims == 1) burst.rooms = rooms_of_pool({claim.metadata.namespace_, claim.spec.poolRef});

@@ -80,7 +80,7 @@ TEST_CASE("a pool remembers for an hour which waiting pods a claim that is gone 
     const auto buy_in_vain = [&](std::chrono::minutes lives) {
         const auto claim = world.launch();
         world.server.edit<NodeSmithClaim>(kClaim, [&uid](NodeSmithClaim& edited) {
-            edited.metadata.annotations["kubenodesmith.io/bought-for"] = uid + ",of-a-pod-that-is-gone";
+            edited.metadata.annotations["kubenodesmith.io/launched-for"] = uid + ",of-a-pod-that-is-gone";
         });
         world.run(lives);
         world.server.remove<NodeSmithClaim>(kClaim);

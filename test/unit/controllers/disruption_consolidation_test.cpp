@@ -379,7 +379,7 @@ TEST_CASE("no machine is bought instead for pods for which nothing is bought for
     const auto uid = world.server.get<api::Pod>({"default", "one"})->metadata.uid;
     for (const auto* name : {"a", "b", "c"})
         world.server.edit<objects::NodeSmithClaim>({"default", name}, [&](objects::NodeSmithClaim& claim) {
-            claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = uid;
+            claim.metadata.annotations[std::string(api::annotations::kLaunchedFor)] = uid;
         });
     world.live(50min);
     CHECK(world.disrupted("a").empty());

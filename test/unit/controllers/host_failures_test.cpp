@@ -68,7 +68,7 @@ TEST_CASE("an excused failure uses up no attempt, its host is remembered, and th
 
 TEST_CASE("a claim that failed before a machine of it ran is no launch that did not help") {
     auto claim = objects::claim("a", objects::pool("small"));
-    claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-1";
+    claim.metadata.annotations[std::string(api::annotations::kLaunchedFor)] = "pod-1";
     const auto launches = [&] {
         return provisioning::launches_last_hour(objects::pointers({claim}), {}, objects::at(10s))["pod-1"];
     };

@@ -327,7 +327,7 @@ TEST_CASE("purchases are noted with the kinds of their pods, and what no pod use
     world.run_for(5s);
     REQUIRE_FALSE(world.claims().empty());
     auto claim = world.claims()[0];
-    const auto kinds = controllers::provisioning::kinds_bought_for(claim);
+    const auto kinds = controllers::provisioning::kinds_launched_for(claim);
     CHECK(kinds.size() == 2);
 
     using controllers::provisioning::launches_by_kind;

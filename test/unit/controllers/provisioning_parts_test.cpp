@@ -3,6 +3,8 @@
 #include "controllers/cache/informers.hpp"
 #include "controllers/provisioning/batching_window.hpp"
 #include "controllers/provisioning/gates.hpp"
+#include "controllers/provisioning/kinds.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 #include "controllers/provisioning/world.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/claim_state.hpp"
@@ -52,6 +54,19 @@ TEST_CASE("while demand keeps a window open there is a look in each idle duratio
     CHECK(window.looks_early_at(durations) == start + 3s);
 }
 
+TEST_CASE("launches that an earlier release recorded under its annotations are still counted") {
+    auto pool = objects::pool("small");
+    auto claim = objects::bought_claim("c", pool, 1);
+    claim.metadata.annotations = {{"kubenodesmith.io/bought-for", "uid-1,uid-2"},
+                                  {"kubenodesmith.io/bought-for-kinds", "kind-1"}};
+    CHECK(launched_for(claim) == std::vector<std::string>{"uid-1", "uid-2"});
+    CHECK(kinds_launched_for(claim) == std::vector<std::string>{"kind-1"});
+    pool.metadata.annotations = {{"kubenodesmith.io/past-purchases",
+                                  R"([{"claim": "c", "time": "2026-01-01T00:00:00Z", "pods": ["uid-1"]}])"}};
+    REQUIRE(past_launches(pool).size() == 1);
+    CHECK(past_launches(pool).front().pod_uids == std::vector<std::string>{"uid-1"});
+}
+
 TEST_CASE("claim names differ for each purchase, repeat for the same one, and fit a host name") {
     auto pool = objects::pool("small");
     std::set<std::string> names;
@@ -91,8 +106,8 @@ TEST_CASE("a bought claim is complete when it is created") {
     CHECK(claim.spec.requirements == api::v1alpha1::Size{4, 8192});
     CHECK(claim.spec.zone == "pve1");
     CHECK(claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain);
-    CHECK(bought_for(claim) == std::vector<std::string>{"u1", "u2"});
-    CHECK(bought_for(objects::claim("manual", pool)).empty());
+    CHECK(launched_for(claim) == std::vector<std::string>{"u1", "u2"});
+    CHECK(launched_for(objects::claim("manual", pool)).empty());
 }
 
 TEST_CASE("a purchase is explained by its pods, or by what it is for") {

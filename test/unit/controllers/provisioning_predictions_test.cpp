@@ -33,7 +33,7 @@ struct PredictionWorld {
     void launch(std::chrono::seconds created, std::chrono::seconds initialized) {
         auto claim = objects::bought_claim("c" + std::to_string(claims.size()), pool, 1);
         claim.metadata.creationTimestamp = objects::at(created);
-        claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-0,pod-1";
+        claim.metadata.annotations[std::string(api::annotations::kLaunchedFor)] = "pod-0,pod-1";
         claims.push_back(objects::in_service(claim, objects::at(initialized)));
     }
     PodHistory pod_history(const std::string& uid = "pod-1") const {
@@ -102,7 +102,7 @@ TEST_CASE("the pause grows over the pods of a kind") {
     world.launch(0s, 0s);
     REQUIRE(world.judge_at(60s).added.size() == 1);
     world.launch(700s, 730s);
-    world.claims.back().metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-7";
+    world.claims.back().metadata.annotations[std::string(api::annotations::kLaunchedFor)] = "pod-7";
     const auto second = world.judge_at(790s, {"pod-7"});
     REQUIRE(second.added.size() == 1);
     CHECK(second.added[0].count == 2);

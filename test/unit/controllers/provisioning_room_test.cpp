@@ -98,7 +98,7 @@ TEST_CASE("the room of a machine that has just come into service is for the pods
     for (const auto& claim : world.claims()) {
         const auto* pod = claim.metadata.name == first ? "small" : "large";
         const auto uid = world.server.get<api::Pod>({"default", pod})->metadata.uid;
-        CHECK(claim.metadata.annotations->at("kubenodesmith.io/bought-for") == uid);
+        CHECK(claim.metadata.annotations->at("kubenodesmith.io/launched-for") == uid);
     }
 }
 

@@ -31,7 +31,7 @@ public:
             if (change.before || !change.after) return;
             if (change.key.resource != fake::ApiServer::resource_name(NodeSmithClaim::kResource)) return;
             const auto claim = api::decode<NodeSmithClaim>(change.after->value());
-            for (const auto& uid : provisioning::bought_for(claim))
+            for (const auto& uid : provisioning::launched_for(claim))
                 waits_.push_back(world_.clock.now() - came_.at(uid));
         });
     }
@@ -99,7 +99,7 @@ TEST_CASE("only machines that are full are bought while pods keep arriving") {
     World world(pool_of_16_cpus());
     put_stream(world, 40, 100ms, "1");  // 4 s, 15 pods per machine
     CHECK(world.claims().size() == 2);
-    CHECK(provisioning::bought_for(world.claims()[0]).size() == 15);
+    CHECK(provisioning::launched_for(world.claims()[0]).size() == 15);
     world.run_for(2s);
     CHECK(world.claims().size() == 3);
 }
@@ -270,7 +270,7 @@ TEST_CASE("pods with a spread that come for several windows are each bought for 
         world.run_for(30s);
         std::map<std::string, int> launches;
         for (const auto& claim : world.claims())
-            for (const auto& uid : provisioning::bought_for(claim)) ++launches[uid];
+            for (const auto& uid : provisioning::launched_for(claim)) ++launches[uid];
         INFO("seed " << seed);
         CHECK(std::ranges::all_of(launches, [](const auto& entry) { return entry.second == 1; }));
         CHECK(world.events.count("NoNodeForPod") == 0);

@@ -15,7 +15,7 @@ TEST_CASE("R8: a pod without any selector gets a claim that names it") {
     const auto claims = world.claims();
     REQUIRE(claims.size() == 1);
     CHECK(claims[0].spec.requirements.cpuCores >= 1);
-    CHECK(controllers::provisioning::bought_for(claims[0]) == std::vector<std::string>{pod.metadata.uid});
+    CHECK(controllers::provisioning::launched_for(claims[0]) == std::vector<std::string>{pod.metadata.uid});
     CHECK(world.events.count("Created: a machine with") == 1);
     CHECK(world.events.count("for pod default/web") == 1);
     CHECK(world.pool().status.reserved.nodes == 1);
@@ -43,7 +43,7 @@ TEST_CASE("a burst of pods becomes one decision, no later than the window's maxi
         if (i > 19) CHECK(world.claims().size() == 1);
     }
     REQUIRE(world.claims().size() == 1);
-    CHECK(controllers::provisioning::bought_for(world.claims()[0]).size() == 20);
+    CHECK(controllers::provisioning::launched_for(world.claims()[0]).size() == 20);
     world.run_for(2s);
     CHECK(world.claims().size() == 1);
 }
@@ -254,7 +254,7 @@ TEST_CASE("a pod of a leaving node for which enough was bought costs nobody else
             past += std::string(past.empty() ? "" : ",") + R"({"claim":")" + claim + R"(","time":")" +
                     api::Time(world.clock.wall_now()).str() + R"(","pods":[")" + bound.metadata.uid +
                     R"("]})";
-        pool.metadata.annotations["kubenodesmith.io/past-purchases"] = "[" + past + "]";
+        pool.metadata.annotations["kubenodesmith.io/past-launches"] = "[" + past + "]";
     });
     world.run_for(2s);
     world.server.remove<NodeSmithClaim>(api::key_of(world.claims()[0]));
@@ -263,7 +263,7 @@ TEST_CASE("a pod of a leaving node for which enough was bought costs nobody else
     REQUIRE(world.claims().size() == 2);
     std::vector<std::string> served;
     for (const auto& claim : world.claims())
-        if (!claim.metadata.deletionTimestamp) served = controllers::provisioning::bought_for(claim);
+        if (!claim.metadata.deletionTimestamp) served = controllers::provisioning::launched_for(claim);
     CHECK(served == std::vector<std::string>{waiting.metadata.uid});
 }
 

@@ -90,7 +90,7 @@ Outcome done(test::Cluster& cluster) {
     for (const auto& claim : cluster.server.list<objects::NodeSmithClaim>()) {
         if (before.contains(claim.metadata.name)) continue;
         std::vector<std::string> pods;
-        for (const auto& uid : controllers::provisioning::bought_for(claim)) pods.push_back(names.at(uid));
+        for (const auto& uid : controllers::provisioning::launched_for(claim)) pods.push_back(names.at(uid));
         const auto& size = claim.spec.requirements;
         outcome.insert(machine(claim.spec.poolRef, size.cpuCores, size.memoryMiB, claim.spec.zone, pods));
     }

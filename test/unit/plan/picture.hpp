@@ -53,7 +53,7 @@ metadata:
   name: tools-aaaaa
   namespace: ours
   uid: claim-1
-  annotations: {kubenodesmith.io/bought-for: pod-1}
+  annotations: {kubenodesmith.io/launched-for: pod-1}
 spec: {poolRef: tools, requirements: {cpuCores: 4, memoryMiB: 8192}}
 status:
   phase: Ready

@@ -139,7 +139,8 @@ private:
         auto made = bought_claim(name, of, 1000 + static_cast<std::int64_t>(claims_),
                                  static_cast<std::int64_t>(2 + below(3)), 8192);
         made.metadata.creationTimestamp = ago(90);
-        if (chance(80)) made.metadata.annotations[std::string(api::annotations::kBoughtFor)] = some_pods(",");
+        if (chance(80))
+            made.metadata.annotations[std::string(api::annotations::kLaunchedFor)] = some_pods(",");
         const auto kind = below(6);
         if (kind < 3) {
             put_node(made);

@@ -95,7 +95,7 @@ inline scheduling::Node coming_node(const scheduling::Snapshot& snapshot, const 
     object.status.allocatable["pods"] = api::Quantity::of(pods);
     node.availability = scheduling::Availability::coming;
     node.pool = claim.pool;
-    for (const auto* pod : claim.pods) node.bought_for.push_back(pod->metadata.uid);
+    for (const auto* pod : claim.pods) node.launched_for.push_back(pod->metadata.uid);
     return node;
 }
 

@@ -385,7 +385,7 @@ TEST_CASE(
     auto cluster = snapshot();
     cluster.nodes = {node("coming")};
     cluster.nodes[0].availability = scheduling::Availability::coming;
-    cluster.nodes[0].bought_for = {"uid-web"};
+    cluster.nodes[0].launched_for = {"uid-web"};
     auto web = PodBuilder("web").label("app", "web");
     api::TopologySpreadConstraint spread;
     spread.maxSkew = 1;
