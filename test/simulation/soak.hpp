@@ -14,7 +14,7 @@ namespace simulation {
 
 // Returns three pools of two providers, with pods for each pool and pods that may run anywhere.
 Scenario soak_scenario();
-// Sets up the faults, which belong to the scenario but are no part of it. Call it before any operator starts.
+// Adds the second provider's Secret and sets the faults. Call it before any operator starts.
 void prepare_soak(World& world);
 std::vector<std::unique_ptr<Outsider>> soak_outsiders(World& world);
 
