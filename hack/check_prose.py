@@ -12,8 +12,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST = 30
+OWN = re.compile(r"\bof (?:its|their|his) own(?=[,.;:)]|$)")
 FRAGMENTS = ("What", "Whoever", "Whose", "Of", "By", "As", "To", "Nor")
-WORDS = ("shall", "in vain", "any more", "is told", "are told", "was told", "were told", "tells of", "at once", "of ours", "of its own",
+WORDS = ("shall", "in vain", "any more", "is told", "are told", "was told", "were told", "tells of", "at once", "of ours",
          "of theirs", "is to be", "are to be", "stands in", "stand in", "whoever", "whose word", "is bought", "are bought", "buys",
          "bought", "purchase", "purchases", "verdict", "essence", "course", "outlook", "ails", "grave", "to be had")
 # Parts that a program writes, from this line to the next one that is neither empty nor a row of a table.
@@ -62,6 +63,8 @@ def faults(page, text):
         for word in WORDS:
             if re.search(rf"\b{re.escape(word)}\b", words):
                 yield f'{page}:{line}: "{word}": {block[:90]}'
+        if OWN.search(words):
+            yield f'{page}:{line}: "of its own": {block[:90]}'
         if kind == "row":
             continue
         for sentence in sentences(block):
