@@ -16,7 +16,7 @@ OWN = re.compile(r"\bof (?:its|their|his) own(?=[,.;:)]|$)")
 FRAGMENTS = ("What", "Whoever", "Whose", "Of", "By", "As", "To", "Nor")
 WORDS = ("shall", "in vain", "any more", "is told", "are told", "was told", "were told", "tells of", "at once", "of ours",
          "of theirs", "is to be", "are to be", "stands in", "stand in", "whoever", "whose word", "is bought", "are bought", "buys",
-         "bought", "purchase", "purchases", "verdict", "essence", "course", "outlook", "ails", "grave", "to be had")
+         "bought", "purchase", "purchases", "essence", "course", "outlook", "ails", "grave", "to be had")
 # Parts that a program writes, from this line to the next one that is neither empty nor a row of a table.
 GENERATED = re.compile(r"<!-- [\w ]+: written by \S+ -->\n(?:\n|\|[^\n]*\n)*")
 
