@@ -54,7 +54,7 @@ def blocks(text):
 
 
 def sentences(text):
-    return [part for part in re.split(r"(?<=[.!?:])[)\"]?\s+(?=[A-Z`\"(*])", plain(text)) if part.strip()]
+    return [part for part in re.split(r"(?<=[.!?:])[)\"]?\s+(?=[A-Z0-9`\"(*])", plain(text)) if part.strip()]
 
 
 def faults(page, text):
