@@ -104,6 +104,15 @@ def test_the_page_of_events_knows_every_event_and_no_other():
     assert {reason for reason in documented if f'"{reason}"' not in sources + names} == set()
 
 
+def test_some_page_knows_every_reason_of_a_backend_and_of_a_node_that_is_kept():
+    files = [*(ROOT / "providers").rglob("*.[ch]pp"), *(ROOT / "controllers/disruption").rglob("*.[ch]pp")]
+    said = re.compile(r'\b(?:failed|blocked|blocker)\(\s*"([A-Z]\w+)"|\bBlocker\{"([A-Z]\w+)"|\.reason = [^;]*?"([A-Z]\w+)"')
+    reasons = {name for file in files for groups in said.findall(file.read_text()) for name in groups if name}
+    pages = "".join((ROOT / "docs" / page).read_text() for page in ("troubleshooting.md", "proxmox.md", "redfish.md", "disruption.md"))
+    assert len(reasons) > 40
+    assert reasons - set(re.findall(r"`([A-Za-z]+)`", pages)) == set()
+
+
 def test_troubleshooting_names_no_reason_that_nothing_says():
     folders = ("api", "bootstrap", "controllers", "kube", "operator", "providers")
     sources = "".join(file.read_text() for folder in folders for file in (ROOT / folder).rglob("*.[ch]pp"))
