@@ -4,6 +4,7 @@ import re
 import sys
 
 import pytest
+import yaml
 
 from conftest import ROOT, run
 
@@ -86,6 +87,27 @@ def test_every_group_of_commands_is_run_by_a_test():
     groups = {block.group for block in documented.blocks() if block.how == "run"}
     tests = "".join(file.read_text() for file in (ROOT / "test/e2e").glob("test_*.py"))
     assert groups <= set(re.findall(r'(?:run|run_documented|followed)\((?:stack, )?"([a-z-]+)"', tests))
+
+
+def test_the_page_of_the_command_line_has_every_flag_of_the_operator():
+    sources = "".join(file.read_text() for file in (ROOT / "operator/options").glob("*.cpp"))
+    flags = {flag for names in re.findall(r'"(--[a-z,-]+)"', sources) for flag in names.split(",") if not flag.startswith("--zap")}
+    page = (ROOT / "docs/command-line.md").read_text()
+    assert flags - {"--version", "--help"} == set(re.findall(r"`(--[a-z-]+)", page)) - {"--help"}
+
+
+def test_values_of_the_chart_in_the_text_exist():
+    values = yaml.safe_load((ROOT / "charts/kubenodesmith/values.yaml").read_text())
+    named = {name for page in PAGES for name in re.findall(r"`((?:[a-z]\w*\.)+\w+)(?::[^`]*)?`", page.read_text()) if name.split(".")[0] in values}
+
+    def exists(name):
+        place = values
+        for part in name.split("."):
+            if not isinstance(place, dict) or part not in place:
+                return False
+            place = place[part]
+        return True
+    assert {name for name in named if not exists(name)} == set()
 
 
 def test_troubleshooting_knows_every_reason_of_a_condition():
