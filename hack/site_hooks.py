@@ -11,11 +11,11 @@ ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(?<=\]\()([^)#\s]+)(#[^)\s]*)?(?=\))")
 COMMENT = re.compile(r"^<!-- (?:run|run by|not run|save|no statement)\b.*?-->\n", re.MULTILINE)
 LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".sh": "bash", ".py": "python", ".hpp": "cpp", ".cpp": "cpp"}
-PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "README.md": "index.md"}
 
 
 def outside(page, link):
-    """The path in the repository that a link of a page of docs/ leads to, or None if it stays in docs/."""
+    """Returns the path in the repository that a link of a page leads to, or None if it is in docs/."""
     if "://" in link or link.startswith("mailto:"):
         return None
     path = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), link))
@@ -23,12 +23,12 @@ def outside(page, link):
 
 
 def place_of(path):
-    """The page of the site that shows a file or folder of the repository."""
+    """Returns the page of the site that shows a file or folder of the repository."""
     return PAGES.get(path, f"source/{path}.md")
 
 
 def shown(path):
-    """The text of that page."""
+    """Returns the text of that page."""
     if path in PAGES:
         return LINK.sub(lambda found: found[0].removeprefix("docs/") if found[0].startswith("docs/") else found[0],
                         (ROOT / path).read_text())
@@ -47,8 +47,7 @@ def on_files(files, config):
     for file in files.documentation_pages():
         text = Path(file.abs_src_path).read_text()
         wanted |= {path for link, _ in LINK.findall(text) if (path := outside(file.src_uri, link)) and (ROOT / path).exists()}
-    wanted -= {"README.md"}
-    for path in sorted(wanted):
+    for path in sorted(wanted - {"README.md"}):
         files.append(File.generated(config, place_of(path), content=shown(path)))
     return files
 
@@ -58,9 +57,5 @@ def on_page_markdown(markdown, page, config, files):
         path = outside(page.file.src_uri, found[1])
         if not path:
             return found[0]
-        if path == "README.md":
-            path, target = None, "index.md"
-        else:
-            target = place_of(path)
-        return posixpath.relpath(target, posixpath.dirname(page.file.src_uri) or ".") + (found[2] or "")
+        return posixpath.relpath(place_of(path), posixpath.dirname(page.file.src_uri) or ".") + (found[2] or "")
     return LINK.sub(replaced, COMMENT.sub("", markdown))
