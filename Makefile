@@ -12,6 +12,7 @@ IMG ?= kubenodesmith:latest
 CONTAINER ?= $(shell command -v docker || command -v podman || echo docker)
 KUBECTL ?= $(shell command -v kubectl || echo build/controlplane/bin/kubectl)
 PYTHON := build/venv/bin/python
+DOCS := build/docs-venv/bin
 VERSION = $(shell sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
 
@@ -67,7 +68,7 @@ bench: build ## Run the benchmarks at small sizes and write one table of them (b
 	@$(PYTHON) bench/table.py --bin $(BUILD)/bin
 
 .PHONY: lint
-lint: packages python ## Check format, clang-tidy, each file alone, layers, coroutines, mutations, statements about security, comments, commit subjects, YAML and shell scripts (FILES="..." limits the C++ files)
+lint: packages python ## Check format, clang-tidy, each file alone, layers, coroutines, mutations, statements about security, comments, commit subjects, prose, YAML and shell scripts (FILES="..." limits the C++ files)
 	@cmake --preset lint >/dev/null  # where each file has only what it includes
 	@echo clang-format
 	@clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
@@ -75,6 +76,7 @@ lint: packages python ## Check format, clang-tidy, each file alone, layers, coro
 	python3 hack/check_claims.py
 	python3 hack/check_comments.py
 	python3 hack/check_subjects.py
+	python3 hack/check_prose.py
 	@python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
 	python3 hack/mutation_check.py --texts
 	$(PYTHON) -m yamllint --strict charts config crds samples test .github
@@ -90,8 +92,10 @@ manifests: python ## Check that CRDs, structs and the API reference agree (the C
 	$(PYTHON) hack/api_reference.py --check
 
 .PHONY: docs
-docs: python ## Write docs/api.md anew from the CRDs
+docs: python ## Write docs/api.md anew from the CRDs, and build the documentation site into build/site (SERVE=1 shows it)
 	$(PYTHON) hack/api_reference.py
+	@hack/setup_docs.sh
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/mkdocs $(if $(SERVE),serve --watch mkdocs.yml,build --strict --quiet)
 
 .PHONY: format
 format: ## Format the C++ and Go sources in place

@@ -44,8 +44,11 @@ def bounds_of(schema):
 
 
 def sentence(text):
+    """The text with a full stop and a capital, except where it begins with the name of a field or device."""
     text = text.strip().rstrip(".")
-    return (text[0].upper() + text[1:] if text[:1].isalpha() else text) + "."
+    first = text.split(" ")[0].rstrip(":,")
+    is_name = any(letter.isupper() or letter.isdigit() or letter in "._" for letter in first[1:])
+    return (text if is_name else text[:1].upper() + text[1:]) + "."
 
 
 def cell(text):

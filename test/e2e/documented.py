@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHELLS = ("", "sh", "console", "bash")
 FENCE = re.compile(r"(?:<!-- (run|run by|not run|save): (.+?) -->\n+)?```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

@@ -67,7 +67,7 @@ MISTAKES = {
     "minNodes is more than maxNodes": lambda p: objects(p, limits={"minNodes": 6}),
     "a negative number": lambda p: objects(p, limits={"cpuCores": -1}),
     "a field is misspelt": lambda p: objects(p, pool={"scaleDwon": {}}),
-    "a field stands in the wrong place": lambda p: objects(p, provider={"excludedNodes": ["porsche"]}),
+    "a field is in the wrong place": lambda p: objects(p, provider={"excludedNodes": ["porsche"]}),
     "the wrong version": lambda p: [{**manifests.pool(), "apiVersion": "kubenodesmith.parawell.cloud/v1beta1"}],
 }
 # Smaller machines, or machines for other pods, can be created.
