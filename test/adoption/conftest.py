@@ -29,7 +29,8 @@ def run(*argv, **options):
 
 
 def objects(text):
-    return [document for document in yaml.safe_load_all(text) if document]
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where it is there
+    return [document for document in yaml.load_all(text, Loader=loader) if document]
 
 
 def kustomize(folder):
