@@ -68,7 +68,7 @@ def test_the_status_of_the_go_project_is_accepted(clean):
     clean.kubectl("patch", "nsclaim", "proxmox-small-000007", "-n", NAMESPACE, "--subresource=status", "--type=merge",
                   "-p", json.dumps({"status": status, "metadata": {"finalizers": None}}))
     got = json.loads(clean.kubectl("get", "nsclaim", "proxmox-small-000007", "-n", NAMESPACE, "-o", "json"))
-    assert got["status"] == status
+    assert got["status"] == {"observedGeneration": -1, **status}
     clean.kubectl("patch", "nsclaim", "proxmox-small-000007", "-n", NAMESPACE, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
 
 
