@@ -80,6 +80,10 @@ manifests: python ## Check that CRDs, structs and the API reference agree (the C
 	$(BUILD)/bin/unit-api "*struct and CRD agree*"
 	$(PYTHON) hack/api_reference.py --check
 
+.PHONY: charts
+charts: python ## Write anew what the charts share with config/ and crds/, and the tables of their READMEs
+	$(PYTHON) hack/charts.py
+
 .PHONY: docs
 docs: python ## Write docs/api.md anew from the CRDs
 	$(PYTHON) hack/api_reference.py
@@ -149,6 +153,12 @@ image: ## Build the same image without a container engine, with its bill of mate
 	hack/image_root.sh build/release/bin/kubenodesmith build/image/root
 	python3 hack/oci_image.py build/image/root "$(VERSION)" "build/image/kubenodesmith-$(VERSION).tar"
 	python3 hack/sbom.py build/release/bin/kubenodesmith "$(VERSION)" > "build/image/kubenodesmith-$(VERSION).spdx.json"
+
+.PHONY: release
+release: ## Make every artifact of a release into build/dist without pushing any (IMG=registry/name; more in docs/releasing.md)
+	cmake --preset release >/dev/null && cmake --build --preset release --parallel $(JOBS) --target kubenodesmith
+	rm -rf build/dist
+	python3 hack/release.py --image "$(IMG)" --kubectl "$(KUBECTL)" --out build/dist build/release/bin/kubenodesmith
 
 .PHONY: docker-push
 docker-push: ## Push the operator's image (IMG=registry/name:tag)

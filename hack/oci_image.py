@@ -12,11 +12,12 @@ import json
 import os
 import sys
 import tarfile
+from datetime import datetime, timezone
 from pathlib import Path
 
 NAME = "kubenodesmith"
-# The same for every build: an image is what it holds, not when it was made.
-EPOCH = "1970-01-01T00:00:00Z"
+# An image is what it holds, not when it was made: the time is that of its sources, if it is given, or the same for every build.
+EPOCH = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH") or 0), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 

@@ -8,14 +8,15 @@ module=$PWD/test/controlplane
 bin=$PWD/build/controlplane/bin
 stamps=$PWD/build/controlplane/stamps
 oldest=$module/oldest
+judges=$PWD/test/judges
 go=
 
 # inputs_of MODULE: a hash of what its programs are made of.
 inputs_of() { { cat "$1"/go.*; [[ ! -d $1/cmd ]] || cat "$1"/cmd/*/*.go; } | sha256sum; }
 
-# build PROGRAM PACKAGE LDFLAGS [MODULE]: unless it is there ready-made, or its stamp says that nothing changed.
+# build PROGRAM PACKAGE LDFLAGS [MODULE] [TAGS]: unless it is there ready-made, or its stamp says that nothing changed.
 build() {
-    local program=$1 package=$2 ldflags="-s -w $3" module=${4:-$module}
+    local program=$1 package=$2 ldflags="-s -w $3" module=${4:-$module} tags=${5:-}
     [[ -z ${CONTROLPLANE_BIN:-} || ! -x $CONTROLPLANE_BIN/$program ]] || return 0
     local stamp
     stamp="$(inputs_of "$module") $ldflags $package"
@@ -26,7 +27,7 @@ build() {
     # To collect garbage less often takes memory and saves a sixth of the time; to say nothing to debuggers, which the
     # linker would throw away, a tenth.
     (cd "$module" && GOGC=400 CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
-        "$go" build -buildvcs=false -trimpath -gcflags=all=-dwarf=false -ldflags "$ldflags" -o "$bin/$program" "$package")
+        "$go" build -buildvcs=false -trimpath -gcflags=all=-dwarf=false -tags "$tags" -ldflags "$ldflags" -o "$bin/$program" "$package")
     echo "$stamp" >"$stamps/$program"
 }
 
@@ -57,3 +58,6 @@ version=$(flags_of "$(version_of k8s.io/kubernetes "$oldest")")
 for program in kube-apiserver kube-controller-manager kube-scheduler kubeadm; do
     build "$program-oldest" "k8s.io/kubernetes/cmd/$program" "$version" "$oldest"
 done
+# Judges of what we ship: workflows and alerts. Of promtool the ways to discover targets are left out, which are most of its code.
+build actionlint github.com/rhysd/actionlint/cmd/actionlint "" "$judges"
+build promtool github.com/prometheus/prometheus/cmd/promtool "" "$judges" remove_all_sd
