@@ -158,7 +158,7 @@ image: ## Build the same image without a container engine, with its bill of mate
 release: ## Make every artifact of a release into build/dist without pushing any (IMG=registry/name; more in docs/releasing.md)
 	cmake --preset release >/dev/null && cmake --build --preset release --parallel $(JOBS) --target kubenodesmith
 	rm -rf build/dist
-	python3 hack/release.py --image "$(IMG)" --kubectl "$(KUBECTL)" --out build/dist build/release/bin/kubenodesmith
+	python3 hack/release.py --image "$(IMG)" $(if $(DOWNLOADS),--downloads "$(DOWNLOADS)") --kubectl "$(KUBECTL)" --out build/dist build/release/bin/kubenodesmith
 
 .PHONY: docker-push
 docker-push: ## Push the operator's image (IMG=registry/name:tag)

@@ -84,7 +84,8 @@ def stripped(program, folder):
 
 
 def plugin(out, architecture, program):
-    archive(out / f"kubectl-nodesmith_{version()}_linux_{architecture}.tar.gz", [("kubectl-nodesmith", stripped(program, out), 0o755), ("LICENSE", (ROOT / "LICENSE").read_bytes(), 0o644)])
+    archive(out / f"kubectl-nodesmith_{version()}_linux_{architecture}.tar.gz",
+            [("kubectl-nodesmith", stripped(program, out), 0o755), ("LICENSE", (ROOT / "LICENSE").read_bytes(), 0o644)])
 
 
 def image(out, architecture, program):
@@ -98,11 +99,17 @@ def image(out, architecture, program):
     (out / f"{target.name}.spdx.json").write_text(output(sys.executable, "hack/sbom.py", program, version(), env=environment))
 
 
-def chart(out, name):
+def chart(out, name, repository):
+    """The chart, whose image is the one of this release."""
     folder = ROOT / "charts" / name
-    files = [(f"{name}/{path.relative_to(folder).as_posix()}", path.read_bytes(), 0o644)
-             for path in folder.rglob("*") if path.is_file() and path.name not in IGNORED]
-    archive(out / f"{name}-{version()}.tgz", files)
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name not in IGNORED}
+    files["values.yaml"] = files["values.yaml"].replace(b"  repository: kubenodesmith\n", f"  repository: {repository}\n".encode())
+    archive(out / f"{name}-{version()}.tgz", [(f"{name}/{path}", data, 0o644) for path, data in files.items()])
+
+
+def without_tag(image):
+    registry, _, name = image.rpartition("/")
+    return f"{registry}/{name.split(':')[0]}".lstrip("/")
 
 
 def checksum(file):
@@ -123,11 +130,10 @@ def make(out, arguments):
     architecture, program = oci_image.ARCHITECTURES[os.uname().machine], Path(arguments.sources[0]).resolve()
     plugin(out, architecture, program)
     image(out, architecture, program)
+    repository = without_tag(arguments.image)
     for name in CHARTS:
-        chart(out, name)
-    registry, _, name = arguments.image.rpartition("/")
-    name = f"{registry}/{name.split(':')[0]}".lstrip("/")
-    (out / "install.yaml").write_text(output("hack/manifests.sh", arguments.kubectl, f"{name}:{version()}"))
+        chart(out, name, repository)
+    (out / "install.yaml").write_text(output("hack/manifests.sh", arguments.kubectl, f"{repository}:{version()}"))
 
 
 def join(out, folders):

@@ -52,14 +52,19 @@ def test_the_same_sources_make_the_same_bytes_and_architectures_join(dist, tmp_p
     assert refused.returncode != 0 and "differs from the one of another architecture" in refused.stderr
 
 
+def images(documents):
+    return {c["image"] for d in documents if d["kind"] == "Deployment" for c in d["spec"]["template"]["spec"]["containers"]}
+
+
 def test_helm_takes_its_charts_and_kubectl_its_manifest(dist):
     for name, kind in (("kubenodesmith", "Deployment"), ("kubenodesmith-crds", "CustomResourceDefinition")):
         archive = dist / f"{name}-{VERSION}.tgz"
         assert run(tool("helm"), "show", "readme", archive).startswith("# ")
-        assert kind in {d["kind"] for d in objects(run(tool("helm"), "template", "kns", archive, "--kube-version=v1.36.0"))}
+        rendered = objects(run(tool("helm"), "template", "kns", archive, "--kube-version=v1.36.0"))
+        assert kind in {d["kind"] for d in rendered}
+        assert images(rendered) <= {f"registry.example.com:5000/kubenodesmith:{VERSION}"}
     documents = objects((dist / "install.yaml").read_text())
-    (deployment,) = (d for d in documents if d["kind"] == "Deployment")
-    assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == f"registry.example.com:5000/kubenodesmith:{VERSION}"
+    assert images(documents) == {f"registry.example.com:5000/kubenodesmith:{VERSION}"}
     assert sum(d["kind"] == "CustomResourceDefinition" for d in documents) == 5
 
 
@@ -85,3 +90,28 @@ def test_its_bill_of_materials_has_the_minimum_elements_of_ntia(dist):
         assert [ref["referenceType"] for ref in package["externalRefs"]] == ["purl"], package
         assert package["SPDXID"] in related
     assert "DESCRIBES" in {link["relationshipType"] for link in document["relationships"]}
+
+
+def test_workflows_have_no_findings():
+    run(tool("actionlint"), "-color=false", *sorted((ROOT / ".github/workflows").glob("*.yaml")))
+
+
+def test_the_release_workflow_publishes_and_signs_each_kind_of_artifact():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    text = "\n".join([step.get("run", "") + step.get("uses", "") for step in steps])
+    for word in ("make release", "skopeo copy", "imagetools create", "helm push", "cosign sign --yes --recursive", "cosign sign-blob",
+                 "attest-build-provenance", "attest-sbom", "gh release create"):
+        assert word in text, word
+    assert workflow["permissions"] == {"contents": "read"}
+    assert {m["architecture"] for m in workflow["jobs"]["build"]["strategy"]["matrix"]["include"]} == {"amd64", "arm64"}
+
+
+def test_the_forms_of_the_repository_are_there():
+    for name in ("SECURITY.md", "CODE_OF_CONDUCT.md", ".github/CODEOWNERS", ".github/PULL_REQUEST_TEMPLATE.md"):
+        assert (ROOT / name).read_text().strip(), name
+    for form in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"):
+        content = yaml.safe_load(form.read_text())
+        assert "contact_links" in content or {"name", "description", "body"} <= set(content), form
+    owned = [line.split() for line in (ROOT / ".github/CODEOWNERS").read_text().splitlines() if line and not line.startswith("#")]
+    assert all(len(words) > 1 and (words[0] == "*" or (ROOT / words[0].strip("/")).exists()) for words in owned)
