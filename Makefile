@@ -68,7 +68,9 @@ lint: packages python ## Check format, clang-tidy, each file alone, layers, coro
 	python3 hack/check_claims.py
 	@python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
 	python3 hack/mutation_check.py --texts
+	$(PYTHON) hack/charts.py --check
 	$(PYTHON) -m yamllint --strict charts config crds samples test .github
+	@if actionlint=$$(PATH="$${CONTROLPLANE_BIN:-}:build/controlplane/bin:$$PATH" command -v actionlint); then echo actionlint; "$$actionlint" .github/workflows/*.yaml; fi
 	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck $$(git ls-files '*.sh') .ci/run; fi
 	hack/compile_each.py --jobs $(JOBS) lint $(filter %.cpp,$(FILES))
 	@echo clang-tidy; printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/lint --quiet
