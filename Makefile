@@ -12,6 +12,7 @@ IMG ?= kubenodesmith:latest
 CONTAINER ?= $(shell command -v docker || command -v podman || echo docker)
 KUBECTL ?= $(shell command -v kubectl || echo build/controlplane/bin/kubectl)
 PYTHON := build/venv/bin/python
+DOCS := build/docs-venv/bin
 VERSION = $(shell sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
 
@@ -55,17 +56,27 @@ soak: build ## Live through weeks of virtual time: with obstacles that come and 
 	$(BUILD)/bin/simulation --soak --seeds 1 --minutes 10080
 	KUBENODESMITH_WHOLE_WEEKS=1 $(BUILD)/bin/weeks-of-disruption
 
+.PHONY: judges
+judges: build ## Run in full what make test samples: the scheduler on 240 workloads, 20 real kubelets, 500 seeds
+	KUBENODESMITH_WORKLOADS=240 ctest --test-dir $(BUILD) --output-on-failure -R component-scheduling
+	REAL_KUBELETS=20 ctest --test-dir $(BUILD) --output-on-failure -R e2e-real_kubelets
+	$(BUILD)/bin/simulation --seeds 250
+	$(BUILD)/bin/simulation --of-users --seeds 250
+
 .PHONY: bench
 bench: build ## Run the benchmarks at small sizes and write one table of them (build/bench.md)
 	@$(PYTHON) bench/table.py --bin $(BUILD)/bin
 
 .PHONY: lint
-lint: packages python ## Check format, clang-tidy, each file alone, layers, coroutines, mutations, statements about security, YAML and shell scripts (FILES="..." limits the C++ files)
+lint: packages python ## Check format, clang-tidy, each file alone, layers, coroutines, mutations, statements about security, comments, commit subjects, prose, YAML and shell scripts (FILES="..." limits the C++ files)
 	@cmake --preset lint >/dev/null  # where each file has only what it includes
 	@echo clang-format
 	@clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
 	python3 hack/check_layers.py
 	python3 hack/check_claims.py
+	python3 hack/check_comments.py
+	python3 hack/check_subjects.py
+	python3 hack/check_prose.py
 	@python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
 	python3 hack/mutation_check.py --texts
 	$(PYTHON) hack/charts.py --check
@@ -87,8 +98,10 @@ charts: python ## Write anew what the charts share with config/ and crds/, and t
 	$(PYTHON) hack/charts.py
 
 .PHONY: docs
-docs: python ## Write docs/api.md anew from the CRDs
+docs: python ## Write docs/api.md anew from the CRDs, and build the documentation site into build/site (SERVE=1 shows it)
 	$(PYTHON) hack/api_reference.py
+	@hack/setup_docs.sh
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/mkdocs $(if $(SERVE),serve --watch mkdocs.yml,build --strict --quiet)
 
 .PHONY: format
 format: ## Format the C++ and Go sources in place
@@ -101,10 +114,12 @@ clean: ## Remove the C++ build trees; ALL=1 also the control plane binaries, Go 
 
 ##@ Try it
 
+# The tests need more: a second, older control plane, kubeadm, helm and kubelets.
+SHOWN := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok testnode
 .PHONY: programs
 programs: packages python
 	@[[ -f build/release/build.ninja ]] || cmake --preset release
-	@hack/with_controlplane.sh cmake --build --preset release --parallel $(JOBS) --target kubenodesmith proxmox-simulator
+	@CONTROLPLANE_PROGRAMS="$(SHOWN)" hack/with_controlplane.sh cmake --build --preset release --parallel $(JOBS) --target kubenodesmith proxmox-simulator
 
 .PHONY: demo
 demo: programs ## Show the main job on a real control plane and a simulated Proxmox (KEEP=1 leaves it running)

@@ -1,4 +1,4 @@
-// Binary data, base64 on the wire (Secret.data).
+// Bytes is binary data, base64 on the wire (Secret.data).
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace api {
 
 struct Bytes {
-    std::string value;  // the bytes themselves
+    std::string value;  // the decoded bytes
 
     // Decodes base64 (padded, standard alphabet). Throws std::invalid_argument.
     static Bytes parse(std::string_view base64);

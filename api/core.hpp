@@ -1,5 +1,5 @@
-// The kinds of Kubernetes itself that we read or write. Each struct holds the fields we use; everything
-// else an object carries is skipped on the way in and, because writes are patches, never lost.
+// Kubernetes' own kinds that we read or write. Each struct has the fields that we use. Decoding skips the
+// rest of an object; as writes are patches, it is never lost.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct LimitRangeSpec {
     bool operator==(const LimitRangeSpec&) const = default;
 };
 
-// What containers of a namespace request that say nothing themselves.
+// LimitRange has the requests of a namespace's containers that specify none.
 struct LimitRange {
     static constexpr Resource kResource{"", "v1", "limitranges", "LimitRange"};
     ObjectMeta metadata;
@@ -63,7 +63,7 @@ struct RuntimeClassScheduling {
     bool operator==(const RuntimeClassScheduling&) const = default;
 };
 
-// node.k8s.io/v1: what admission adds to pods that name it.
+// RuntimeClass (node.k8s.io/v1) is what admission adds to pods that name it.
 struct RuntimeClass {
     static constexpr Resource kResource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
     ObjectMeta metadata;
@@ -80,7 +80,7 @@ struct Secret {
     bool operator==(const Secret&) const = default;
 };
 
-// Only what keeps it from being deleted; the rest is written as JSON.
+// RoleBinding has only the fields for its deletion; the rest is written as JSON.
 struct RoleBinding {
     static constexpr Resource kResource{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"};
     ObjectMeta metadata;
@@ -100,7 +100,7 @@ struct EventSource {
     bool operator==(const EventSource&) const = default;
 };
 
-// core/v1 Event: what `kubectl describe` shows.
+// Event is a core/v1 Event, as shown by `kubectl describe`.
 struct Event {
     static constexpr Resource kResource{"", "v1", "events", "Event"};
     ObjectMeta metadata;
@@ -156,7 +156,7 @@ struct PodDisruptionBudgetSpec {
     std::optional<IntOrString> minAvailable;
     std::optional<IntOrString> maxUnavailable;
     std::optional<LabelSelector> selector;
-    std::string unhealthyPodEvictionPolicy;  // "AlwaysAllow", "IfHealthyBudget"; empty: the latter
+    std::string unhealthyPodEvictionPolicy;  // AlwaysAllow, IfHealthyBudget; empty: the latter
     bool operator==(const PodDisruptionBudgetSpec&) const = default;
 };
 
@@ -177,7 +177,7 @@ struct PodDisruptionBudget {
     bool operator==(const PodDisruptionBudget&) const = default;
 };
 
-// policy/v1 Eviction: the body of POST pods/NAME/eviction; metadata names the pod.
+// Eviction (policy/v1) is the body of POST pods/NAME/eviction; metadata names the pod.
 struct Eviction {
     static constexpr Resource kResource{"policy", "v1", "pods", "Eviction"};
     ObjectMeta metadata;
@@ -189,7 +189,7 @@ struct CertificateSigningRequestSpec {
     Bytes request;  // PKCS#10 as PEM
     std::string signerName;
     std::vector<std::string> usages;
-    // Who asks; the API server writes both, and overwrites what the client put there.
+    // The requester. The API server sets both and overwrites the client's values.
     std::string username;
     std::vector<std::string> groups;
     bool operator==(const CertificateSigningRequestSpec&) const = default;

@@ -1,5 +1,5 @@
-// Builds the description of a C++ type from Boost.Describe's member lists. Adding a struct costs a few
-// instantiations of one-line functions. Included by the .cpp files of api/ only.
+// Builds the description of a C++ type from Boost.Describe's member lists. Each struct costs a few
+// instantiations of one-line functions. Only the .cpp files of api/ include it.
 #pragma once
 #include <boost/describe.hpp>
 #include <boost/mp11.hpp>
@@ -77,7 +77,7 @@ Type describe_list() {
         for (const auto& element : as<T>(list)) visit(context, {}, &element);
     };
     type.retain = [](void* list, void* context, Type::Filter keep) {
-        // Not erased where it is: a short text that takes the place of a long one keeps its memory.
+        // A new list is built: erased in place, a short text in a long one's place would keep its memory.
         T kept;
         for (auto& element : as<T>(list))
             if (keep(context, {}, &element)) kept.push_back(std::move(element));

@@ -1,5 +1,4 @@
-// Types whose description lives in another source file than the one that uses them. Included by
-// api/*.cpp only.
+// Types that are described in another source file than their users'. Only api/*.cpp include it.
 #pragma once
 #include "api/core.hpp"
 #include "api/describe.hpp"

@@ -23,7 +23,7 @@ bool is_empty_container(const Type& type, const void* value) {
 
 bool is_left_out(const void* object, const Type& type, const Field& field) {
     const void* value = member(object, field);
-    // What is empty here and by default decodes to the same again when it is left out.
+    // A container that is empty here and by default can be omitted: it decodes to the same value.
     if (is_empty_container(*field.type, value) &&
         is_empty_container(*field.type, member(type.defaults, field)))
         return true;

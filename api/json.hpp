@@ -1,13 +1,13 @@
-// JSON in and out of the API types. The types are plain structs; how they map is described once, in the
-// .cpp files of this folder, as data (api/type.hpp), so including this header costs no templates.
+// Converts between JSON and the API types, which are plain structs. The .cpp files of this folder describe
+// the mapping once, as data (api/type.hpp), so this header costs no templates.
 //
 // Rules of the mapping (Kubernetes' own conventions):
-//   * a member's JSON name is its C++ name without one trailing '_' (namespace_, operator_, template_,
-//   continue_)
-//   * decode: absent or null = the C++ default; unknown members are ignored
-//   * decode: a name that an enum does not know becomes its Unrecognized
-//   * encode: empty optionals, strings, lists, maps and structs are left out where that decodes to the same
-//     value again; objects of a kind get their apiVersion and kind
+//   * A member's JSON name is its C++ name without one trailing '_' (namespace_, operator_, template_,
+//     continue_).
+//   * Decoding: absent or null means the C++ default; unknown members are ignored.
+//   * Decoding: an unknown name of an enum becomes its Unrecognized.
+//   * Encoding: empty optionals, strings, lists, maps and structs are omitted if that decodes to the same
+//     value. Objects of a kind get their apiVersion and kind.
 #pragma once
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
@@ -26,28 +26,29 @@ namespace api {
 
 namespace json = boost::json;
 
-// A document that does not fit the type. `pointer` is the JSON Pointer (RFC 6901) of the place.
-// The message never holds the offending value: it may be a secret.
+// DecodeError means that a document does not match its type. `pointer` is the JSON Pointer (RFC 6901) of the
+// place. The message never contains the invalid value, as it may be a secret.
 struct DecodeError : std::runtime_error {
     DecodeError(std::string at, std::string_view reason);
     std::string pointer;
     std::string why;
 };
 
-// Says where a document does not fit its type. A value that does not fit is passed over: its place keeps the
-// default, and everything else is decoded.
+// DecodeIssues lists the places where a document does not match its type. Such a value is skipped: its place
+// keeps the default, and everything else is decoded.
 struct DecodeIssues {
-    std::optional<DecodeError> error;          // the first one; none: the document fits
+    std::optional<DecodeError> error;          // the first one; empty: the document matches
     std::vector<UnknownValue> unknown_values;  // the first few
 };
 
 struct Type;  // the description of one type, see api/type.hpp
 
-// The description of T; defined for every struct of api/core.hpp, api/meta.hpp and api/v1alpha1/.
+// Returns the description of T. It is defined for every struct of api/core.hpp, api/meta.hpp and
+// api/v1alpha1/.
 template <class T>
 const Type& type_of();
 
-// The value's name in JSON; empty for one that has none.
+// Returns the value's name in JSON; empty if it has none.
 std::string_view enum_name(const Type& type, const void* value);
 
 template <class T>
@@ -60,7 +61,7 @@ std::string_view name_of(T value) {
 [[nodiscard]] DecodeIssues decode_into(const json::value& document, void* object, const Type& type);
 json::value encode_from(const void* object, const Type& type);
 
-// Throws the error, or notes the unknown values in the object.
+// Throws the error, or stores the unknown values in the object.
 template <class T>
 void settle(DecodeIssues issues, T& result) {
     if (issues.error) throw *issues.error;
@@ -88,11 +89,11 @@ json::value encode(const T& value) {
     return encoded;
 }
 
-// RFC 7386: the smallest merge patch that turns `before` into `after`; empty when nothing differs.
-// Fields that our types do not know are in neither and are never touched. Lists are replaced whole:
-// a patch that holds one has to carry metadata.resourceVersion.
+// Returns the smallest merge patch (RFC 7386) that turns `before` into `after`; empty if they are equal.
+// Fields unknown to our types are in neither and are never changed. Lists are replaced as a whole, so a patch
+// with a list must have metadata.resourceVersion.
 json::object merge_patch(const json::object& before, const json::object& after);
-// The same between two structs of the described type; only what differs is encoded.
+// Does the same for two structs of the described type, and encodes only differences.
 json::object merge_patch_from(const void* before, const void* after, const Type& type);
 
 template <class T>

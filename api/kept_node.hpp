@@ -1,5 +1,5 @@
-// A Node of which taints were left out because they were too long (api::shorten) gets one more, in memory
-// only, so that it counts as one that keeps all pods off and not as one without those taints.
+// An in-memory taint for a Node whose overlong taints were dropped (api::shorten). With it, the Node keeps
+// all pods off. Otherwise it would look like a Node without those taints.
 #pragma once
 
 #include <algorithm>

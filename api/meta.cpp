@@ -88,7 +88,7 @@ bool is_false(const Conditions& conditions, std::string_view type) {
 }
 
 bool set_condition(Conditions& conditions, const ConditionUpdate& update, Time now) {
-    // Of metav1.Condition: a longer one would have the whole status refused.
+    // The limit is metav1.Condition's. A longer message would make the API server refuse the whole status.
     constexpr std::size_t kLongestMessage = 32'768;
     const auto message = base::shortened(update.message, kLongestMessage);
     auto place =

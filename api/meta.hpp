@@ -1,4 +1,4 @@
-// What every Kubernetes object carries (metav1), and conditions.
+// Parts common to all Kubernetes objects (metav1), and conditions.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -39,11 +39,10 @@ struct ObjectMeta {
     Shared<StringMap> annotations;
     Shared<std::vector<OwnerReference>> ownerReferences;
     Shared<std::vector<std::string>> finalizers;
-    // The first values of the object's enums that this version does not know. Decoding sets them; they are
-    // no part of the object's JSON.
+    // The first unknown values of the object's enums. Decoding sets them; they are not in the object's JSON.
     Shared<std::vector<UnknownValue>> unknownValues;
-    // The API server has a newer version that cannot be decoded: nothing may be destroyed on the word of this
-    // one. Informers set it; it is no part of the object's JSON.
+    // True if the API server has a newer version that cannot be decoded. Nothing may then be removed because
+    // of this version. Informers set it; it is not in the object's JSON.
     bool isOutdated = false;
     bool operator==(const ObjectMeta&) const = default;
 };
@@ -54,7 +53,7 @@ struct ListMeta {
     bool operator==(const ListMeta&) const = default;
 };
 
-// One entry of Status.details.causes.
+// StatusCause is one entry of Status.details.causes.
 struct StatusCause {
     std::string reason;
     std::string message;
@@ -72,7 +71,7 @@ struct StatusDetails {
     bool operator==(const StatusDetails&) const = default;
 };
 
-// What the API server answers instead of an object (metav1.Status), also as a watch's ERROR event.
+// Status is the API server's answer instead of an object (metav1.Status), also in a watch's ERROR event.
 struct Status {
     ListMeta metadata;
     std::string status;
@@ -103,13 +102,13 @@ ObjectKey key_of(const T& object) {
 
 const OwnerReference* controller_of(const ObjectMeta& metadata);
 bool has_finalizer(const ObjectMeta& metadata, std::string_view finalizer);
-// nullptr when there is none; points into the map.
+// Returns a pointer into the map; nullptr if the key is absent.
 const std::string* find(const StringMap& map, std::string_view key);
 
 enum class ConditionStatus { True, False, Unknown, Unrecognized };
 std::string_view to_string(ConditionStatus status);
 
-// metav1.Condition, and the conditions of Pods and Nodes, which are a subset of it.
+// Condition is metav1.Condition. The conditions of Pods and Nodes are a subset of it.
 struct Condition {
     std::string type;
     ConditionStatus status = ConditionStatus::Unknown;
@@ -122,15 +121,15 @@ struct Condition {
 
 using Conditions = std::vector<Condition>;
 
-// nullptr when there is none; points into the list.
+// Returns a pointer into the list; nullptr if the type is absent.
 const Condition* find_condition(const Conditions& conditions, std::string_view type);
 bool is_true(const Conditions& conditions, std::string_view type);
-// Since when it is true; nullopt: it is not.
+// Returns since when it is true; nullopt: it is not.
 std::optional<Time> true_since(const Conditions& conditions, std::string_view type);
-// False also means that the condition is there: absent is neither true nor false.
+// Reports whether the condition exists and is False. An absent condition is neither true nor false.
 bool is_false(const Conditions& conditions, std::string_view type);
 
-// What a controller wants to say; times are kept by set_condition.
+// ConditionUpdate is a controller's new value of a condition; set_condition manages the times.
 struct ConditionUpdate {
     std::string type;
     ConditionStatus status = ConditionStatus::Unknown;
@@ -139,11 +138,10 @@ struct ConditionUpdate {
     std::optional<std::int64_t> observedGeneration;
 };
 
-// Adds or updates the condition; lastTransitionTime changes only with the status. Returns true if
-// the status, reason or message changed (so that an Event is worth writing), false if at most
-// observedGeneration did.
+// Adds or updates the condition; lastTransitionTime changes only with the status. Returns true if the status,
+// reason or message changed, so that an Event is useful. Returns false if at most observedGeneration changed.
 bool set_condition(Conditions& conditions, const ConditionUpdate& update, Time now);
-// Returns true if there was one.
+// Returns true if it existed.
 bool remove_condition(Conditions& conditions, std::string_view type);
 
 }  // namespace api

@@ -1,5 +1,5 @@
-// Every name that is part of a contract: labels, annotations, taints, finalizers, condition types, reasons.
-// Names of the Go project KubeNodeSmith keep their spelling and meaning.
+// All names that are part of a contract: labels, annotations, taints, finalizers, condition types, reasons.
+// Names from the Go project KubeNodeSmith keep their spelling and meaning.
 #pragma once
 #include <string_view>
 
@@ -13,13 +13,13 @@ namespace labels {
 inline constexpr std::string_view kPool = "topology.kubenodesmith.io/pool";  // default of spec.poolLabelKey
 inline constexpr std::string_view kClaim = "kubenodesmith.io/nodeclaim";
 inline constexpr std::string_view kHost = "kubenodesmith.io/host";
-// On a Node: the claim that a person says it belongs to. No kubelet can set it, as NodeRestriction protects
-// it.
+// On a Node: the claim that it belongs to, according to a person. No kubelet can set it, as NodeRestriction
+// protects it.
 inline constexpr std::string_view kStatedClaim = "node-restriction.kubernetes.io/kubenodesmith-claim";
 inline constexpr std::string_view kClaimUID = "kubenodesmith.io/claim-uid";
-// On a Secret, "true": pools and control planes may hand what is in it to machines.
+// "true" on a Secret allows pools and control planes to pass its content to machines.
 inline constexpr std::string_view kBootData = "kubenodesmith.io/boot-data";
-// The operator's pod runs on Nodes with one of these two only (config/manager): kubelets cannot set them
+// The operator's pod only runs on Nodes with one of these two (config/manager). Kubelets cannot set them
 // (admission plugin NodeRestriction), and no machine of a pool gets them.
 inline constexpr std::string_view kControlPlaneRole = "node-role.kubernetes.io/control-plane";
 inline constexpr std::string_view kOperatorPlace = "node-restriction.kubernetes.io/kubenodesmith-operator";
@@ -37,32 +37,33 @@ inline constexpr std::string_view kDoNotDisrupt = "kubenodesmith.io/do-not-disru
 inline constexpr std::string_view kKarpenterDoNotDisrupt = "karpenter.sh/do-not-disrupt";
 inline constexpr std::string_view kSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict";
 inline constexpr std::string_view kScaleDownDisabled = "cluster-autoscaler.kubernetes.io/scale-down-disabled";
-// On a NodeSmithHost: any other value has credentials that its BMC refused tried once more.
+// On a NodeSmithHost: a new value requests another try of credentials that its BMC refused.
 inline constexpr std::string_view kRetryCredentials = "kubenodesmith.io/retry-credentials";
 inline constexpr std::string_view kAdopt = "kubenodesmith.io/adopt";  // on a Provider
-// On a Provider: the name or the identity of the Proxmox cluster that a person has moved it to.
+// On a Provider: the name or the identity of the Proxmox cluster to which a person has moved it.
 inline constexpr std::string_view kAcceptCluster = "kubenodesmith.io/accept-cluster";
 inline constexpr std::string_view kMachineGone = "kubenodesmith.io/machine-gone";  // on a claim
-// On a PersistentVolumeClaim or a StorageClass: whether local data may be lost with its node.
+// On a PersistentVolumeClaim or a StorageClass: says whether local data may be lost with the node.
 inline constexpr std::string_view kLocalData = "kubenodesmith.io/local-data";
 inline constexpr std::string_view kDisposable = "Disposable";
-// On a claim: what becomes of the volumes on its machine's disk.
+// On a claim: says what happens to the volumes on its machine's disk.
 inline constexpr std::string_view kLocalVolumes = "kubenodesmith.io/local-volumes";
 inline constexpr std::string_view kDiscard = "discard";
-inline constexpr std::string_view kBoughtFor = "kubenodesmith.io/bought-for";  // on a claim: UIDs of pods
-inline constexpr std::string_view kBoughtForKinds =
-    "kubenodesmith.io/bought-for-kinds";  // on a claim: kinds of these pods, see scheduling/pods/pod_kind.hpp
+inline constexpr std::string_view kLaunchedFor = "kubenodesmith.io/launched-for";  // on a claim: UIDs of pods
+inline constexpr std::string_view kLaunchedForKinds =
+    "kubenodesmith.io/launched-for-kinds";  // on a claim: kinds of these pods, see
+                                            // scheduling/pods/pod_kind.hpp
 // On a claim: the claim whose machine it replaces, the cause, and its number in the series of replacements
 // for that cause.
 inline constexpr std::string_view kReplaces = "kubenodesmith.io/replaces";
 inline constexpr std::string_view kReplacesFor = "kubenodesmith.io/replaces-for";
 inline constexpr std::string_view kReplacementsInARow = "kubenodesmith.io/replacements-in-a-row";
-// On a pool: a new value asks for another try where replacing did not help. Claims carry the value that their
-// pool had when they were created.
+// On a pool: a new value requests another try after replacing did not help. Claims have the value that their
+// pool had at their creation.
 inline constexpr std::string_view kRetryReplacement = "kubenodesmith.io/retry-replacement";
 inline constexpr std::string_view kMirrorPod = "kubernetes.io/config.mirror";
 inline constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
-// On a DaemonSet: the number of its template, which its pods carry as a label.
+// On a DaemonSet: the number of its template. Its pods have it as a label.
 inline constexpr std::string_view kTemplateGeneration = "deprecated.daemonset.template.generation";
 inline constexpr std::string_view kDefaultStorageClass = "storageclass.kubernetes.io/is-default-class";
 }  // namespace annotations
@@ -86,7 +87,7 @@ inline constexpr std::string_view kClaim = "kubenodesmith.io/nodesmithclaim";
 inline constexpr std::string_view kPool = "kubenodesmith.io/nodepool";
 inline constexpr std::string_view kProvider = "kubenodesmith.io/nodesmithprovider";
 inline constexpr std::string_view kHost = "kubenodesmith.io/nodesmithhost";
-// On Secrets of providers and hosts, and on the RoleBinding that lets the operator take it off again.
+// On Secrets of providers and hosts, and on the RoleBinding that lets the operator remove it from them.
 inline constexpr std::string_view kCredentials = "kubenodesmith.io/credentials-in-use";
 }  // namespace finalizers
 
@@ -104,8 +105,8 @@ inline constexpr std::string_view kPassword = "password";
 namespace conditions {
 inline constexpr std::string_view kReady = "Ready";        // every kind, and Nodes
 inline constexpr std::string_view kAccepted = "Accepted";  // every kind, only while False
-// Every kind, only while True, as kstatus (sigs.k8s.io/cli-utils) reads them: work goes on; nothing goes on
-// before somebody changes something
+// On every kind, only while True, with the meaning of kstatus (sigs.k8s.io/cli-utils). Reconciling: work is
+// in progress. Stalled: no progress before somebody changes something.
 inline constexpr std::string_view kReconciling = "Reconciling";
 inline constexpr std::string_view kStalled = "Stalled";
 // Claim
@@ -119,21 +120,22 @@ inline constexpr std::string_view kDrained = "Drained";
 inline constexpr std::string_view kVolumesDetached = "VolumesDetached";
 inline constexpr std::string_view kMachineDeleted = "MachineDeleted";
 inline constexpr std::string_view kAdopted = "Adopted";
-// Only while it is False: the provider does not find the machine, and that is not believed yet.
+// Present only while False: the provider does not find the machine, but the operator does not yet conclude
+// that it is gone.
 inline constexpr std::string_view kMachineFound = "MachineFound";
-inline constexpr std::string_view kPowerCycled = "PowerCycled";  // a repair tried it
-// Only while it is True: its machine is in service and switched off.
+inline constexpr std::string_view kPowerCycled = "PowerCycled";  // a repair power-cycled the machine
+// Present only while True: its machine is in service and switched off.
 inline constexpr std::string_view kPoweredOff = "PoweredOff";
-// Only while it is True: its machine waits for a person's decision about the volumes on its disk.
+// Present only while True: its machine waits for a person's decision about the volumes on its disk.
 inline constexpr std::string_view kKeptForVolumes = "KeptForVolumes";
-// Only while it is True: several Nodes show the system UUID of its machine.
+// Present only while True: several Nodes report the system UUID of its machine.
 inline constexpr std::string_view kIdentityContested = "IdentityContested";
 // Pool
 inline constexpr std::string_view kAvailable = "Available";
 inline constexpr std::string_view kProgressing = "Progressing";
 inline constexpr std::string_view kManaged = "Managed";
 inline constexpr std::string_view kProviderReady = "ProviderReady";
-// Pool, only while they are True
+// Pool, present only while True
 inline constexpr std::string_view kLabelsContested = "LabelsContested";
 inline constexpr std::string_view kReplacementDoesNotHelp = "ReplacementDoesNotHelp";
 // Provider
@@ -142,20 +144,20 @@ inline constexpr std::string_view kReachable = "Reachable";  // and Host
 inline constexpr std::string_view kTemplateResolved = "TemplateResolved";
 inline constexpr std::string_view kOrphansFound = "OrphansFound";
 inline constexpr std::string_view kConfigurationValid = "ConfigurationValid";
-// Only while it is True: so many machines are gone at once that a person has to look.
+// Present only while True: so many machines vanished simultaneously that a person must check.
 inline constexpr std::string_view kMachinesVanished = "MachinesVanished";
-// Only while they are False: what machines need that join so.
+// Present only while False: requirements of machines that join this way.
 inline constexpr std::string_view kBootImagesUsable = "BootImagesUsable";
 inline constexpr std::string_view kGuestAgentUsable = "GuestAgentUsable";
 inline constexpr std::string_view kCredentialsProtected = "CredentialsProtected";  // only while False
-// Only while it is True: a storage for disks of machines is about to be full.
+// Present only while True: a storage for machine disks is nearly full.
 inline constexpr std::string_view kStorageLow = "StorageLow";
 // Host
 inline constexpr std::string_view kAuthenticated = "Authenticated";
 inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
 inline constexpr std::string_view kInventoryComplete = "InventoryComplete";
-// Only where hosts are locked on their BMC.
-inline constexpr std::string_view kBootable = "Bootable";  // as its provider wants it booted
+inline constexpr std::string_view kBootable = "Bootable";  // with its provider's boot settings
+// Present only if hosts are locked on their BMC.
 inline constexpr std::string_view kLockable = "Lockable";
 inline constexpr std::string_view kHealthy = "Healthy";
 // ControlPlane
@@ -169,16 +171,16 @@ inline constexpr std::string_view kPodResizePending = "PodResizePending";
 namespace reasons {
 // Claim, with the condition they belong to
 inline constexpr std::string_view kLaunched = "Launched";
-inline constexpr std::string_view kWaiting = "Waiting";                                // Launched: not begun
-inline constexpr std::string_view kLaunching = "Launching";                            // Launched: under way
-inline constexpr std::string_view kLimitExceeded = "LimitExceeded";                    // Launched
-inline constexpr std::string_view kNoHostLargeEnough = "NoHostLargeEnough";            // Launched, Failed
-inline constexpr std::string_view kWithdrawn = "Withdrawn";                            // Launched
-inline constexpr std::string_view kInsufficientCapacity = "InsufficientCapacity";      // Launched
-inline constexpr std::string_view kNameTaken = "NameTaken";                            // Launched, Failed
-inline constexpr std::string_view kCertificateIssued = "CertificateIssued";            // Failed: for its name
-inline constexpr std::string_view kSameSystemUUID = "SameSystemUUID";                  // IdentityContested
-inline constexpr std::string_view kProviderError = "ProviderError";                    // Launched
+inline constexpr std::string_view kWaiting = "Waiting";                            // Launched: not started
+inline constexpr std::string_view kLaunching = "Launching";                        // Launched: in progress
+inline constexpr std::string_view kLimitExceeded = "LimitExceeded";                // Launched
+inline constexpr std::string_view kNoHostLargeEnough = "NoHostLargeEnough";        // Launched, Failed
+inline constexpr std::string_view kWithdrawn = "Withdrawn";                        // Launched
+inline constexpr std::string_view kInsufficientCapacity = "InsufficientCapacity";  // Launched
+inline constexpr std::string_view kNameTaken = "NameTaken";                        // Launched, Failed
+inline constexpr std::string_view kCertificateIssued = "CertificateIssued";        // Failed: for its name
+inline constexpr std::string_view kSameSystemUUID = "SameSystemUUID";              // IdentityContested
+inline constexpr std::string_view kProviderError = "ProviderError";                // Launched
 inline constexpr std::string_view kLaunchAttemptsExceeded = "LaunchAttemptsExceeded";  // Failed
 inline constexpr std::string_view kProvisionTimeout = "ProvisionTimeout";              // Launched
 inline constexpr std::string_view kRegistered = "Registered";
@@ -198,7 +200,7 @@ inline constexpr std::string_view kDrained = "Drained";
 inline constexpr std::string_view kDrainTimeout = "DrainTimeout";
 inline constexpr std::string_view kBlockedByBudget = "BlockedByBudget";
 inline constexpr std::string_view kEvictionFailed = "EvictionFailed";  // Drained
-inline constexpr std::string_view kDrainStalled = "DrainStalled";      // between attempts, for minutes
+inline constexpr std::string_view kDrainStalled = "DrainStalled";      // for minutes between attempts
 inline constexpr std::string_view kVolumesAttached = "VolumesAttached";
 inline constexpr std::string_view kVolumesDetached = "VolumesDetached";
 inline constexpr std::string_view kDeleting = "Deleting";
@@ -206,10 +208,10 @@ inline constexpr std::string_view kMachineDeleted = "MachineDeleted";
 inline constexpr std::string_view kHostUnreachable = "HostUnreachable";  // MachineDeleted, PoweredOff
 inline constexpr std::string_view kRetained = "Retained";                // MachineDeleted
 inline constexpr std::string_view kMarkMismatch = "MarkMismatch";        // MachineDeleted
-inline constexpr std::string_view kAttemptFailed = "AttemptFailed";      // MachineDeleted: removal is decided
+inline constexpr std::string_view kAttemptFailed = "AttemptFailed";      // MachineDeleted: will be removed
 inline constexpr std::string_view kNothingLaunched =
-    "NothingLaunched";                                           // MachineDeleted: there never was one
-inline constexpr std::string_view kStatedGone = "StatedGone";    // MachineDeleted: the user says so
+    "NothingLaunched";                                           // MachineDeleted: no machine ever existed
+inline constexpr std::string_view kStatedGone = "StatedGone";    // MachineDeleted: stated by the user
 inline constexpr std::string_view kNodeIsReady = "NodeIsReady";  // MachineFound
 inline constexpr std::string_view kMachineVanished = "MachineVanished";  // MachineDeleted, Disrupted
 inline constexpr std::string_view kNodeDeleted = "NodeDeleted";  // Disrupted, Drained: by somebody else
@@ -218,19 +220,19 @@ inline constexpr std::string_view kBootDataMissing = "BootDataMissing";  // Laun
 inline constexpr std::string_view kClaimsRefused = "ClaimsRefused";      // Available: by the API server
 inline constexpr std::string_view kRequestRefused = "RequestRefused";    // any: by the API server
 inline constexpr std::string_view kVolumeDetachTimeout = "VolumeDetachTimeout";  // VolumesDetached
-inline constexpr std::string_view kKept = "Kept";                      // MachineDeleted: stopped, for a look
+inline constexpr std::string_view kKept = "Kept";                      // MachineDeleted: stopped and kept
 inline constexpr std::string_view kLocalVolumes = "LocalVolumes";      // KeptForVolumes
 inline constexpr std::string_view kPaused = "Paused";                  // Launched: ControlPlane.mode
 inline constexpr std::string_view kObserve = "Observe";                // Launched: ControlPlane.mode
-inline constexpr std::string_view kStarting = "Starting";              // PoweredOff: we start it again
-inline constexpr std::string_view kWaitingForRoom = "WaitingForRoom";  // PoweredOff: on its host
+inline constexpr std::string_view kStarting = "Starting";              // PoweredOff: we are starting it
+inline constexpr std::string_view kWaitingForRoom = "WaitingForRoom";  // PoweredOff: its host has no room
 inline constexpr std::string_view kStartFailed = "StartFailed";        // PoweredOff
 inline constexpr std::string_view kSwitchedOffByOthers = "SwitchedOffByOthers";  // PoweredOff: left off
 inline constexpr std::string_view kNotReconciled = "NotReconciled";
-inline constexpr std::string_view kCacheStale = "CacheStale";      // of no condition: why nodes stay
-inline constexpr std::string_view kUnknownValue = "UnknownValue";  // Accepted and Ready, of every kind
-inline constexpr std::string_view kNamespaceNotManaged = "NamespaceNotManaged";  // Ready, of every kind
-// Disrupted; also the reasons of disruption budgets
+inline constexpr std::string_view kCacheStale = "CacheStale";      // no condition: why nodes are kept
+inline constexpr std::string_view kUnknownValue = "UnknownValue";  // Accepted and Ready of every kind
+inline constexpr std::string_view kNamespaceNotManaged = "NamespaceNotManaged";  // Ready of every kind
+// Disrupted; also reasons in disruption budgets
 inline constexpr std::string_view kEmpty = "Empty";
 inline constexpr std::string_view kUnderutilized = "Underutilized";
 inline constexpr std::string_view kDrifted = "Drifted";
@@ -252,8 +254,9 @@ inline constexpr std::string_view kNotSelected = "NotSelected";  // Managed
 inline constexpr std::string_view kLabelConflict = "LabelConflict";
 inline constexpr std::string_view kPoolLabelKeyReserved = "PoolLabelKeyReserved";
 inline constexpr std::string_view kLabelInvalid = "LabelInvalid";
-inline constexpr std::string_view kOverwrittenByOthers = "OverwrittenByOthers";        // LabelsContested
-inline constexpr std::string_view kReplacementDoesNotHelp = "ReplacementDoesNotHelp";  // of a node that stays
+inline constexpr std::string_view kOverwrittenByOthers = "OverwrittenByOthers";  // LabelsContested
+inline constexpr std::string_view kReplacementDoesNotHelp =
+    "ReplacementDoesNotHelp";  // of a node that is kept
 inline constexpr std::string_view kProviderNotFound = "ProviderNotFound";
 inline constexpr std::string_view kProviderNotReady = "ProviderNotReady";
 // Provider
@@ -268,7 +271,7 @@ inline constexpr std::string_view kForbidden = "Forbidden";
 inline constexpr std::string_view kUnsupportedType = "UnsupportedType";
 inline constexpr std::string_view kOrphansFound = "OrphansFound";
 inline constexpr std::string_view kNoOrphans = "NoOrphans";
-inline constexpr std::string_view kOtherCluster = "OtherCluster";  // and of claims
+inline constexpr std::string_view kOtherCluster = "OtherCluster";  // also of claims
 inline constexpr std::string_view kManyVanished = "ManyVanished";  // MachinesVanished, MachineFound
 inline constexpr std::string_view kTemplateResolved = "TemplateResolved";
 inline constexpr std::string_view kTemplateNotFound = "TemplateNotFound";

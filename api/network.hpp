@@ -1,4 +1,4 @@
-// Where the cluster itself listens, as far as machines must not claim it: core/v1, discovery.k8s.io/v1 and
+// Addresses used by the cluster itself, which machines must not claim: core/v1, discovery.k8s.io/v1 and
 // networking.k8s.io/v1.
 #pragma once
 #include <string>
@@ -38,7 +38,7 @@ struct ServiceCIDRSpec {
     bool operator==(const ServiceCIDRSpec&) const = default;
 };
 
-// Since Kubernetes 1.33.
+// ServiceCIDR exists since Kubernetes 1.33.
 struct ServiceCIDR {
     static constexpr Resource kResource{"networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR"};
     ObjectMeta metadata;

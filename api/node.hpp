@@ -9,7 +9,7 @@
 
 namespace api {
 
-// Complete: taints are patched as a list, and a field left out would be lost.
+// Taint has all its fields: taints are patched as a list, so a missing field would be lost.
 struct Taint {
     std::string key;
     std::string value;
@@ -18,7 +18,7 @@ struct Taint {
     bool operator==(const Taint&) const = default;
 };
 
-// Kubernetes identifies a taint by key and effect.
+// Compares key and effect, which identify a taint in Kubernetes.
 bool same_taint(const Taint& a, const Taint& b);
 const Taint* find_taint(const std::vector<Taint>& taints, std::string_view key, std::string_view effect);
 

@@ -1,4 +1,4 @@
-// core/v1 Pod: what scheduling, drain and explanations read. Field meanings: `kubectl explain pod`.
+// core/v1 Pod: the fields that scheduling, drain and explanations read. See `kubectl explain pod`.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ struct ResourceRequirements {
 
 struct ContainerPort {
     std::int32_t containerPort = 0;
-    std::int32_t hostPort = 0;  // 0 = none
+    std::int32_t hostPort = 0;  // 0: none
     std::string hostIP;
     std::string protocol = "TCP";
     bool operator==(const ContainerPort&) const = default;
@@ -39,7 +39,7 @@ struct Toleration {
     std::string key;  // "" with Exists tolerates everything
     TolerationOperator operator_ = TolerationOperator::Equal;
     std::string value;
-    std::string effect;  // "" = all effects
+    std::string effect;  // "": all effects
     std::optional<std::int64_t> tolerationSeconds;
     bool operator==(const Toleration&) const = default;
 };
@@ -72,7 +72,7 @@ struct WeightedPodAffinityTerm {
     bool operator==(const WeightedPodAffinityTerm&) const = default;
 };
 
-// Also pod anti-affinity, which has the same form.
+// PodAffinity is also used for pod anti-affinity, which has the same form.
 struct PodAffinity {
     std::vector<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution;
     std::vector<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution;
@@ -123,10 +123,10 @@ struct VolumeResourceRequirements {
 
 struct PersistentVolumeClaimSpec {
     std::vector<std::string> accessModes;
-    std::optional<std::string> storageClassName;  // absent = the cluster's default, "" = none
+    std::optional<std::string> storageClassName;  // absent: the cluster's default, "": none
     std::string volumeName;
     std::string volumeMode;
-    std::optional<LabelSelector> selector;  // of volumes that were made beforehand
+    std::optional<LabelSelector> selector;  // selects existing volumes
     VolumeResourceRequirements resources;
     bool operator==(const PersistentVolumeClaimSpec&) const = default;
 };
@@ -137,7 +137,7 @@ struct PersistentVolumeClaimTemplate {
     bool operator==(const PersistentVolumeClaimTemplate&) const = default;
 };
 
-// The claim is named <pod>-<volume> and owned by the pod.
+// EphemeralVolumeSource makes a claim named <pod>-<volume> that the pod owns.
 struct EphemeralVolumeSource {
     std::optional<PersistentVolumeClaimTemplate> volumeClaimTemplate;
     bool operator==(const EphemeralVolumeSource&) const = default;
@@ -152,7 +152,8 @@ struct Volume {
     bool operator==(const Volume&) const = default;
 };
 
-// Devices that the pod asks for (dynamic resource allocation): a claim, or a template to make one from.
+// PodResourceClaim is a device that the pod requests (dynamic resource allocation): a claim, or a template
+// for one.
 struct PodResourceClaim {
     std::string name;
     std::string resourceClaimName;
@@ -160,7 +161,7 @@ struct PodResourceClaim {
     bool operator==(const PodResourceClaim&) const = default;
 };
 
-// What the pods of a workload have in common is shared.
+// PodSpec shares the parts that are equal in all pods of a workload.
 struct PodSpec {
     std::string nodeName;
     Shared<StringMap> nodeSelector;
@@ -171,7 +172,7 @@ struct PodSpec {
     Shared<std::vector<Container>> containers;
     std::string runtimeClassName;
     Shared<ResourceList> overhead;
-    Shared<ResourceRequirements> resources;  // pod level: wins over the sum of the containers
+    Shared<ResourceRequirements> resources;  // pod level: overrides the sum of the containers
     std::optional<std::int32_t> priority;
     std::optional<std::int64_t> terminationGracePeriodSeconds;
     bool hostNetwork = false;
@@ -182,8 +183,8 @@ struct PodSpec {
 
 enum class PodPhase { Unknown, Pending, Running, Succeeded, Failed, Unrecognized };
 
-// What a node has set aside for a container and what the container really has: both differ from its spec
-// while the pod is resized in place.
+// ContainerStatus says what a node has reserved for a container and what the container has. Both differ from
+// its spec while the pod is resized in place.
 struct ContainerStatus {
     std::string name;
     ResourceList allocatedResources;
@@ -198,7 +199,7 @@ struct PodStatus {
     std::optional<Time> startTime;
     Shared<std::vector<ContainerStatus>> containerStatuses;
     Shared<std::vector<ContainerStatus>> initContainerStatuses;
-    Shared<ResourceList> allocatedResources;  // of the pod as a whole, as are the next
+    Shared<ResourceList> allocatedResources;  // this and the next are for the whole pod
     Shared<ResourceRequirements> resources;
     bool operator==(const PodStatus&) const = default;
 };

@@ -36,8 +36,9 @@ std::string_view take_digits(std::string_view& text) {
     return digits;
 }
 
-// Kubernetes' pattern for custom resources accepts exponents of any length, and fractions of them ("1e1.5"),
-// which the API server stores as they are. An exponent beyond all amounts saturates; a fraction is dropped.
+// Parses an exponent. Kubernetes' pattern for custom resources accepts exponents of any length, and fractions
+// in them ("1e1.5"). The API server stores them unchanged. An exponent beyond all amounts saturates; its
+// fraction is dropped.
 Suffix parse_exponent(std::string_view text) {
     constexpr int kBeyondAllAmounts = 1'000'000;
     const bool negative = text.starts_with('-');
@@ -65,14 +66,14 @@ Suffix parse_suffix(std::string_view text) {
     not_a_quantity();
 }
 
-// The integer `digits`, at most `limit`.
+// Returns the integer `digits`, at most `limit`.
 Wide saturating(std::string_view digits, Wide limit) {
     Wide value = 0;
     for (const char c : digits) value = std::min<Wide>(value * 10 + (c - '0'), limit);
     return value;
 }
 
-// digits * 10^exponent in whole nanos, rounded up, saturating.
+// Returns digits * 10^exponent in whole nanos, rounded up, saturating.
 Wide decimal_nanos(std::string digits, int exponent) {
     bool more = false;
     for (; exponent < 0 && !digits.empty(); ++exponent) {
@@ -85,7 +86,7 @@ Wide decimal_nanos(std::string digits, int exponent) {
     return nanos + (more ? 1 : 0);
 }
 
-// whole.fraction * 2^power in nanos, rounded up, saturating. power <= 60.
+// Returns whole.fraction * 2^power in nanos, rounded up, saturating. power <= 60.
 Wide binary_nanos(std::string_view whole, std::string_view fraction, int power) {
     // With at most 18 digits, fraction * 2^60 stays below 2^127.
     constexpr std::size_t kDigits = 18;

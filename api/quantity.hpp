@@ -1,5 +1,5 @@
-// Amounts of resources as Kubernetes writes them: "500m", "1.5Gi", "2e3", "100k".
-// Grammar and canonical form: k8s.io/apimachinery/pkg/api/resource (quantity.go).
+// Amounts of resources in Kubernetes' notation: "500m", "1.5Gi", "2e3", "100k". For grammar and canonical
+// form see k8s.io/apimachinery/pkg/api/resource (quantity.go).
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace api {
 
-// An exact decimal number with a resolution of 1e-9 in the range of a signed 64-bit integer.
-// Finer input is rounded away from zero and larger input saturates, as Kubernetes does it.
+// Quantity is an exact decimal number with a resolution of 1e-9 in the range of a signed 64-bit integer.
+// Finer input is rounded away from zero and larger input saturates, as in Kubernetes.
 class Quantity {
 public:
     enum class Format : std::int8_t { DecimalSI, BinarySI, DecimalExponent };
@@ -27,28 +27,29 @@ public:
 
     // Throws std::invalid_argument.
     static Quantity parse(std::string_view text);
-    // JSON may hold a bare number; it is written back as a string.
+    // Accepts a bare number in JSON. It is written back as a string.
     static Quantity from_integer(std::int64_t value) { return of(value); }
-    // The number as it is written shortest: 0.1 is a tenth. Throws std::invalid_argument if it is not finite.
+    // Uses the shortest notation of the number: 0.1 is a tenth. Throws std::invalid_argument if it is not
+    // finite.
     static Quantity from_decimal(double value);
     std::optional<std::int64_t> as_integer() const { return std::nullopt; }
-    // The canonical form: no fraction, the largest suffix that fits, the format it was parsed with.
+    // Returns the canonical form: no fraction, the largest suffix that fits, the format of the input.
     std::string str() const;
 
-    // Rounded up (towards positive infinity), saturating: cores, bytes, pieces.
+    // Returns cores, bytes or pieces, rounded up (towards positive infinity), saturating.
     base::Saturating value() const;
-    // Thousandths, rounded up, saturating: millicores.
+    // Returns thousandths (millicores), rounded up, saturating.
     base::Saturating milli() const;
-    // Bytes as MiB, rounded up.
+    // Converts bytes to MiB, rounded up.
     base::Saturating mebibytes() const;
-    // The nearest there is.
+    // Returns the nearest double.
     double as_double() const;
     bool is_zero() const { return whole_ == 0 && nano_ == 0; }
 
-    // Equality and order are by amount: 1Gi == 1073741824.
+    // Compares amounts: 1Gi == 1073741824.
     std::strong_ordering operator<=>(const Quantity& other) const;
     bool operator==(const Quantity& other) const { return whole_ == other.whole_ && nano_ == other.nano_; }
-    // Saturating; the result keeps the left side's format.
+    // Saturates; the result keeps the left side's format.
     Quantity& operator+=(const Quantity& other);
     Quantity& operator-=(const Quantity& other);
     friend Quantity operator+(Quantity a, const Quantity& b) { return a += b; }
@@ -66,7 +67,7 @@ private:
 
 using ResourceList = std::map<std::string, Quantity>;
 
-// An integer or a string, usually a percentage ("10%").
+// IntOrString is an integer or a string, usually a percentage ("10%").
 struct IntOrString {
     std::variant<std::int64_t, std::string> value = std::int64_t{0};
 
@@ -75,13 +76,13 @@ struct IntOrString {
     IntOrString(std::string text) : value(std::move(text)) {}
     IntOrString(const char* text) : value(std::string(text)) {}
 
-    // A string, also if it reads as a number: JSON tells integers and strings apart.
+    // Returns a string, even if it looks like a number: JSON distinguishes them.
     static IntOrString parse(std::string_view text) { return std::string(text); }
     static IntOrString from_integer(std::int64_t number) { return number; }
     std::optional<std::int64_t> as_integer() const;
     std::string str() const;
-    // The count, a percentage taken of `total` and rounded up. Throws std::invalid_argument for other
-    // strings.
+    // Returns the count. A percentage is taken of `total` and rounded up. Throws std::invalid_argument for
+    // other strings.
     std::int64_t resolve(std::int64_t total) const;
     bool operator==(const IntOrString&) const = default;
 };

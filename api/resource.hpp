@@ -1,4 +1,4 @@
-// Where objects of a kind live in the Kubernetes API.
+// Addresses of objects in the Kubernetes API.
 #pragma once
 #include <compare>
 #include <concepts>
@@ -7,7 +7,7 @@
 
 namespace api {
 
-// How the API server addresses a kind. The core group is "".
+// Resource is the API server's address of a kind. The core group is "".
 struct Resource {
     std::string_view group;
     std::string_view version;
@@ -15,20 +15,20 @@ struct Resource {
     std::string_view kind;
     bool namespaced = true;
 
-    // "v1" or "apps/v1".
+    // Returns "v1" or "apps/v1".
     std::string api_version() const {
         return group.empty() ? std::string(version) : std::string(group) + "/" + std::string(version);
     }
     bool operator==(const Resource&) const = default;
 };
 
-// Identifies an object of a known kind; namespace_ is empty for cluster-scoped kinds.
+// ObjectKey identifies an object of a known kind; namespace_ is empty for cluster-scoped kinds.
 struct ObjectKey {
     std::string namespace_;
     std::string name;
 
     auto operator<=>(const ObjectKey&) const = default;
-    // "namespace/name", or "name" for cluster-scoped kinds.
+    // Returns "namespace/name", or "name" for cluster-scoped kinds.
     std::string str() const { return namespace_.empty() ? name : namespace_ + "/" + name; }
 };
 

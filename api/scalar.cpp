@@ -29,8 +29,8 @@ void assign_decimal(const Type& type, void* target, double number) {
     }
 }
 
-// The nearest integer of 64 bits. Boost.JSON reads integers beyond these as unsigned ones, and even larger
-// ones as floating-point numbers, which the API server stores for fields without a format.
+// Returns the nearest 64-bit integer. Boost.JSON reads larger integers as unsigned ones, and even larger ones
+// as floating-point numbers. The API server stores such numbers for fields without a format.
 std::optional<std::int64_t> integer_in(const json::value& scalar) {
     if (const auto* number = scalar.if_int64()) return *number;
     if (const auto* number = scalar.if_uint64()) return base::Saturating(*number);

@@ -1,4 +1,4 @@
-// Assigning JSON scalars to described values: what to do with those that do not fit.
+// Assigns JSON scalars to described values, and reports those that do not match.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,16 +7,16 @@
 
 namespace api {
 
-// A JSON value that does not fit; the decoder that meets it knows the place. Never holds the value.
+// Mismatch means that a JSON value does not match. The decoder knows its place. It never contains the value.
 struct Mismatch {
     std::string why;
 };
 
-// "expected a string" and the like.
+// Returns "expected a string" and the like.
 std::string_view expectation(const Type& type);
-// Throws Mismatch, also if the type is no scalar. Returns false for a name that an enum does not know.
+// Throws Mismatch, also if the type is no scalar. Returns false for an unknown name of an enum.
 bool assign_string(const Type& type, void* target, std::string_view text);
-// null, a boolean or a number. Throws Mismatch.
+// Accepts null, booleans and numbers. Throws Mismatch.
 void assign_scalar(const Type& type, void* target, const json::value& scalar);
 
 }  // namespace api

@@ -21,7 +21,7 @@ bool contains(const std::vector<std::string>& values, std::string_view value) {
     return std::ranges::find(values, value) != values.end();
 }
 
-// Gt and Lt: false unless both sides are integers and there is exactly one value.
+// Evaluates Gt and Lt. They are false unless both sides are integers and there is exactly one value.
 bool compares(const SelectorRequirement& requirement, std::string_view value) {
     if (requirement.values.size() != 1) return false;
     const auto left = as_integer(value);

@@ -1,5 +1,5 @@
-// Label and node selectors, and whether something matches them.
-// Semantics: k8s.io/apimachinery/pkg/labels and k8s.io/component-helpers/scheduling/corev1/nodeaffinity.
+// Label and node selectors, and their matching. For the semantics see k8s.io/apimachinery/pkg/labels and
+// k8s.io/component-helpers/scheduling/corev1/nodeaffinity.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace api {
 
-// Unrecognized stands for an operator of a newer Kubernetes: such a requirement matches nothing.
+// Unrecognized is an operator of a newer Kubernetes. Its requirement matches nothing.
 enum class SelectorOperator { In, NotIn, Exists, DoesNotExist, Gt, Lt, Unrecognized };
 
 struct SelectorRequirement {
@@ -19,7 +19,8 @@ struct SelectorRequirement {
     bool operator==(const SelectorRequirement&) const = default;
 };
 
-// An absent selector matches nothing, an empty one everything: hold it as std::optional<LabelSelector>.
+// LabelSelector matches everything if it is empty. An absent one matches nothing, so store it as
+// std::optional<LabelSelector>.
 struct LabelSelector {
     StringMap matchLabels;
     std::vector<SelectorRequirement> matchExpressions;
@@ -32,7 +33,7 @@ struct NodeSelectorTerm {
     bool operator==(const NodeSelectorTerm&) const = default;
 };
 
-// The terms are alternatives.
+// NodeSelector has terms that are alternatives.
 struct NodeSelector {
     std::vector<NodeSelectorTerm> nodeSelectorTerms;
     bool operator==(const NodeSelector&) const = default;
@@ -40,9 +41,9 @@ struct NodeSelector {
 
 bool matches(const SelectorRequirement& requirement, const StringMap& labels);
 bool matches(const LabelSelector& selector, const StringMap& labels);
-// Every pair of `wanted` is in `labels` (a pod's nodeSelector).
+// Reports whether every pair of `wanted` is in `labels` (a pod's nodeSelector).
 bool matches(const StringMap& wanted, const StringMap& labels);
-// A term without any requirement matches nothing. The only field there is is metadata.name.
+// A term without requirements matches nothing. The only field is metadata.name.
 bool matches(const NodeSelectorTerm& term, const StringMap& labels, std::string_view node_name);
 bool matches(const NodeSelector& selector, const StringMap& labels, std::string_view node_name);
 

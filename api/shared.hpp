@@ -1,5 +1,5 @@
-// A part of an object that many objects may have in common: a value that is copied when one of its holders
-// changes it, and not before. Reads like an optional, or if it is a container, like that container.
+// A part of an object that many objects may share. The value is copied only when one of its holders changes
+// it. It behaves like an optional, or like its container if it is one.
 #pragma once
 
 #include <initializer_list>
@@ -25,8 +25,8 @@ struct ElementOf<T> {
 
 }  // namespace detail
 
-// Copies are cheap, equality of shared values even more so. Not const means: about to be changed; hold
-// objects that are only read as const, else they cease to share. Copies may be used in several threads.
+// Shared has cheap copies and even cheaper equality of shared values. Non-const access announces a change, so
+// hold unchanged objects as const; otherwise they cease to share. Copies may be used in several threads.
 template <class T>
 class Shared {
     using Element = typename detail::ElementOf<T>::type;
@@ -41,7 +41,7 @@ public:
         requires kIsContainer
         : Shared(T(elements.begin(), elements.end())) {}
 
-    // A container that is empty counts as no value.
+    // An empty container counts as no value.
     bool has_value() const {
         if constexpr (kIsContainer)
             return value_ && !value_->empty();
@@ -62,22 +62,22 @@ public:
         return result;
     }
 
-    // Without a value: a default one.
+    // Returns a default value if there is no value.
     const T& operator*() const { return value_ ? *value_ : none(); }
     const T* operator->() const { return &**this; }
     operator const T&() const { return **this; }
     T& operator*() {
         if (!value_) return emplace();
         if (value_.use_count() > 1) return emplace(*value_);
-        return const_cast<T&>(*value_);  // made by emplace(), and nobody else looks at it
+        return const_cast<T&>(*value_);  // emplace() made it, and no other holder exists
     }
     T* operator->() { return &**this; }
 
     const std::shared_ptr<const T>& pointer() const { return value_; }
-    // From now on one with all that hold this pointer.
+    // Shares this value with all other holders of the pointer.
     void share(std::shared_ptr<const T> value) { value_ = std::move(value); }
 
-    // What is usual with containers; the rest of their functions through ->.
+    // The usual functions of containers; use -> for the others.
     auto begin() const { return (**this).begin(); }
     auto end() const { return (**this).end(); }
     auto begin() { return (**this).begin(); }

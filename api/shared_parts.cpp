@@ -32,7 +32,7 @@ private:
     std::size_t state_ = 0;
 };
 
-// Equal values have equal hashes as far as they are written alike: "1Gi" and "1024Mi" stay two values.
+// Returns equal hashes for equal values if they are written alike: "1Gi" and "1024Mi" remain two values.
 std::size_t hash_of(const void* value, const Type& type) {
     Hash hash;
     switch (type.shape) {

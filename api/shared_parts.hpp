@@ -1,4 +1,4 @@
-// Lets equal parts of many objects be one: pods of a workload differ in little more than their names.
+// Makes many objects share their equal parts, as pods of a workload differ in little more than their names.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace api {
 
-// Knows the parts of living objects; forgets those that no object has any more. Not for several threads.
+// SharedParts knows the parts of living objects and forgets unused ones. It is not thread-safe.
 class SharedParts {
 public:
-    // Each Shared member of the object, also of objects within it, becomes one with an equal one seen before.
+    // Shares each Shared member of the object, and of objects inside it, with an equal one seen before.
     template <class T>
     void share(T& object) {
         share_members(&object, type_of<T>());
     }
-    // Also of parts that no object has any more and that are not forgotten yet.
+    // Includes unused parts that are not forgotten yet.
     std::size_t size() const { return parts_.size(); }
 
 private:
@@ -39,7 +39,7 @@ private:
     void forget_unused();
 
     std::unordered_set<Part, HashOfPart> parts_;
-    std::size_t enough_ = 1000;  // when to look which parts are unused
+    std::size_t enough_ = 1000;  // size at which unused parts are searched
 };
 
 }  // namespace api

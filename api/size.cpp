@@ -10,18 +10,18 @@ namespace api {
 
 namespace {
 
-constexpr std::size_t kAllocation = 16;                  // what an allocator adds
-constexpr std::size_t kInline = 15;                      // characters that a string holds itself
+constexpr std::size_t kAllocation = 16;                  // overhead of an allocation
+constexpr std::size_t kInline = 15;                      // characters inside a string object
 constexpr std::size_t kMapNode = 32 + kAllocation;       // links and colour
 constexpr std::size_t kControlBlock = 16 + kAllocation;  // of a shared pointer
-constexpr std::size_t kParsed = 4;                       // free-form JSON takes so many times its text
-constexpr std::size_t kLongestName = 256;                // texts up to this length stay whole
+constexpr std::size_t kParsed = 4;                       // free-form JSON needs this multiple of its text
+constexpr std::size_t kLongestName = 256;                // texts up to this length are not cut
 
 std::size_t text_bytes(std::size_t size) {
     return size <= kInline ? 0 : size + 1 + kAllocation;
 }
 
-// Returns what one element of a list or map takes besides what it points to.
+// Returns the size of one element of a list or map, without what it points to.
 std::size_t place_bytes(const Type& container, std::string_view key) {
     const auto own = container.element->bytes;
     if (container.shape != Shape::Map) return own;
@@ -46,10 +46,11 @@ bool is_container(const Type& type) {
     return type.shape == Shape::List || type.shape == Shape::Map;
 }
 
-// Keeps of the elements what fits into `room`, in order, and of those that do not fit what they hold.
+// Keeps the elements that fit into `room`, in order. Elements that do not fit keep as much content as
+// possible.
 void fit_elements(void* container, const Type& type, std::size_t& room);
 
-// False: the value does not fit, whatever is left out of it.
+// Returns false if the value cannot fit, even without all its parts.
 bool fit(void* value, const Type& type, std::size_t& room) {
     if (type.shape == Shape::String) as<std::string>(value).shrink_to_fit();
     const auto whole = heap_bytes(value, type);
@@ -80,7 +81,7 @@ void fit_elements(void* container, const Type& type, std::size_t& room) {
     });
 }
 
-// The parts of an object that can be made shorter: its lists, maps and texts, but not those within them.
+// Part is a part of an object that can be cut: one of its lists, maps or texts, but not those inside them.
 struct Part {
     std::string name;
     void* value;
@@ -109,7 +110,7 @@ void add_parts(void* value, const Type& type, const std::string& name, std::vect
     }
 }
 
-// How many bytes each part may take so that all together take `most`.
+// Returns the limit in bytes of each part so that all together need `most`.
 std::size_t level_of(const std::vector<Part>& parts, std::size_t most) {
     std::vector<std::size_t> sizes;
     for (const auto& part : parts) sizes.push_back(part.bytes);

@@ -1,4 +1,4 @@
-// How much memory an object takes, and how to keep one that others wrote from taking too much.
+// Memory use of objects, and a limit for objects that others write.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,15 @@
 
 namespace api {
 
-// About as many bytes are kept of an object that others wrote. The largest that honest people write (Nodes
-// with many labels, pods with dozens of containers) take half of it.
+// Approximate limit in bytes of an object that others wrote. The largest realistic objects (Nodes with many
+// labels, pods with dozens of containers) need half of it.
 inline constexpr std::size_t kMostOfOthers = 24 * 1024;
 
-// About as many bytes as the value takes besides itself. Shared parts count as if nobody shared them.
+// Returns approximately the bytes of the value besides itself. Shared parts count as if they were not shared.
 std::size_t heap_bytes(const void* value, const Type& type);
 
-// Removes elements of the largest lists and maps, and ends of the longest texts, until all of it takes about
-// `most` bytes: what is small stays whole. Returns the fields of which something is missing now:
-// "spec.volumes".
+// Removes elements of the largest lists and maps, and ends of the longest texts, until the object needs about
+// `most` bytes. Small parts stay complete. Returns the fields that are now incomplete: "spec.volumes".
 std::vector<std::string> shorten(void* object, const Type& type, std::size_t most);
 
 template <class T>

@@ -1,4 +1,4 @@
-// Volumes, as far as they bind pods to places: core/v1 and storage.k8s.io/v1.
+// Volumes, as far as they restrict where pods can run: core/v1 and storage.k8s.io/v1.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -47,7 +47,7 @@ struct PersistentVolumeSpec {
     ResourceList capacity;
     std::string storageClassName;
     std::string volumeMode;
-    std::string persistentVolumeReclaimPolicy;  // absent = Retain
+    std::string persistentVolumeReclaimPolicy;  // absent: Retain
     std::optional<ObjectReference> claimRef;
     std::optional<VolumeNodeAffinity> nodeAffinity;
     std::optional<CSIPersistentVolumeSource> csi;
@@ -90,7 +90,7 @@ struct StorageClass {
 };
 
 struct CSIDriverSpec {
-    bool storageCapacity = false;  // the scheduler looks at CSIStorageCapacity objects
+    bool storageCapacity = false;  // the scheduler reads CSIStorageCapacity objects
     bool operator==(const CSIDriverSpec&) const = default;
 };
 
@@ -101,25 +101,25 @@ struct CSIDriver {
     bool operator==(const CSIDriver&) const = default;
 };
 
-// How much of a storage class can be made where the nodes have such labels.
+// CSIStorageCapacity is the available capacity of a storage class for nodes with such labels.
 struct CSIStorageCapacity {
     static constexpr Resource kResource{"storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity"};
     ObjectMeta metadata;
     std::string storageClassName;
     std::optional<LabelSelector> nodeTopology;  // absent: nowhere
     std::optional<Quantity> capacity;
-    std::optional<Quantity> maximumVolumeSize;  // goes before capacity
+    std::optional<Quantity> maximumVolumeSize;  // overrides capacity
     bool operator==(const CSIStorageCapacity&) const = default;
 };
 
 struct VolumeNodeResources {
-    std::optional<std::int32_t> count;  // how many volumes of the driver the node can hold
+    std::optional<std::int32_t> count;  // limit of the driver's volumes on the node
     bool operator==(const VolumeNodeResources&) const = default;
 };
 
 struct CSINodeDriver {
     std::string name;
-    std::string nodeID;  // by which the driver knows the node
+    std::string nodeID;  // the driver's name of the node
     std::vector<std::string> topologyKeys;
     std::optional<VolumeNodeResources> allocatable;
     bool operator==(const CSINodeDriver&) const = default;

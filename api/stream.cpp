@@ -11,7 +11,7 @@ namespace {
 
 json::parse_options options() {
     json::parse_options result;
-    result.max_depth = kMaxDepth + 2;  // beyond what DepthGuard lets through
+    result.max_depth = kMaxDepth + 2;  // more than DepthGuard allows
     return result;
 }
 
@@ -23,10 +23,10 @@ bool closes(char c) {
     return c == '}' || c == ']';
 }
 
-// Takes the content out of an object or list that is nested too deeply.
+// Cut removes the content of an object or list that is nested too deeply.
 class Cut {
 public:
-    // The rest of `text` from the end of that object or list on; empty if it does not end here.
+    // Returns the rest of `text` from the end of that object or list; empty if it does not end here.
     std::string_view skip(std::string_view text) {
         for (std::size_t i = 0; i < text.size(); ++i) {
             const char c = text[i];
@@ -54,7 +54,7 @@ private:
     bool is_escaped_ = false;
 };
 
-// A part of `text` from its beginning that opens at most `room` objects and lists; never empty.
+// Returns the beginning of `text` that opens at most `room` objects and lists; never empty.
 std::string_view piece_of(std::string_view text, std::size_t room) {
     const auto openings = [](std::string_view piece) {
         return static_cast<std::size_t>(std::ranges::count_if(piece, opens));
@@ -63,7 +63,7 @@ std::string_view piece_of(std::string_view text, std::size_t room) {
     return text;
 }
 
-// The issue's place in what is at `place`; nullopt: it is elsewhere.
+// Returns the issue's place inside `place`; nullopt: it is elsewhere.
 std::optional<std::string> place_in(std::string_view place, const std::string& pointer) {
     if (!pointer.starts_with(place)) return std::nullopt;
     auto rest = pointer.substr(place.size());
@@ -75,7 +75,7 @@ std::size_t offset_of(const void* object, const void* part) {
     return static_cast<std::size_t>(static_cast<const char*>(part) - static_cast<const char*>(object));
 }
 
-// A value that lives elsewhere: a pointer to it that decodes as the value would.
+// Returns a type for a pointer that decodes into the value it points to.
 Type pointer_to(const Type& type) {
     Type pointer(Shape::Optional, &type);
     pointer.emplace = [](void* value) { return as<void*>(value); };
@@ -99,7 +99,7 @@ std::string decode_envelope(std::string_view line, void* object, const Type& typ
     return envelope.type;
 }
 
-// Newer servers may have further types.
+// Returns Unrecognized for types of newer servers.
 WatchEventType event_type(std::string_view name) {
     if (name == "ADDED") return WatchEventType::Added;
     if (name == "MODIFIED") return WatchEventType::Modified;
@@ -194,7 +194,7 @@ ListMeta ListStream::finish() {
 
 void ListStream::sort_issues() {
     auto issues = decoder_.take_issues();
-    // "/items/7/spec" is at "/spec" in its item.
+    // "/items/7/spec" is "/spec" inside its item.
     const auto in_item = [](const std::string& pointer) -> std::optional<std::string> {
         const auto rest = place_in("/items", pointer);
         if (!rest || rest->empty()) return std::nullopt;
@@ -221,7 +221,7 @@ WatchEventType decode_watch_event_into(std::string_view line, void* object, cons
     DecodeIssues found;
     const auto event = event_type(decode_envelope(line, object, type, found));
     if (event == WatchEventType::Error) {
-        // The object of an ERROR is a Status, which need not look like the kind that is watched.
+        // The object of an ERROR is a Status and may not match the watched kind.
         decode_envelope(line, &status, type_of<Status>(), found);
         return event;
     }

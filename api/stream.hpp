@@ -1,6 +1,6 @@
-// Decodes JSON as it arrives, straight into described structs: no DOM, and what is not described is
-// skipped without being stored. For large lists and busy watches; the result is that of decode().
-// (Exception: of a key that an object holds twice, the later value is laid over the earlier one.)
+// Decodes JSON as it arrives, directly into described structs. It needs no DOM and skips other data without
+// storing it. It is for large lists and busy watches; the result equals that of decode(). (Exception: if an
+// object has a key twice, the later value is merged into the earlier one.)
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -17,19 +17,19 @@
 
 namespace api {
 
-// How deep objects and lists are read. managedFields and free-form settings need more than Boost's 32 levels;
-// the API server stores far more, but the parser calls itself for each level.
+// Limit of the nesting of objects and lists. managedFields and free-form settings need more than Boost's 32
+// levels. The API server stores far deeper values, but the parser recurses for each level.
 inline constexpr std::size_t kMaxDepth = 512;
 
-// Text that is no JSON document, or not all of one.
+// ParseError means that a text is no complete JSON document.
 struct ParseError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// One document into one object. After an exception the decoder can't be used any more.
+// StreamDecoder decodes one document into one object. It is unusable after an exception.
 class StreamDecoder {
 public:
-    // `target` points to a default-constructed instance of the type; both outlive the decoder.
+    // `target` must point to a default-constructed instance of the type; both must outlive the decoder.
     StreamDecoder(void* target, const Type& type);
     ~StreamDecoder();
     StreamDecoder(const StreamDecoder&) = delete;
@@ -39,7 +39,7 @@ public:
     void write(std::string_view chunk);
     // Throws ParseError if the document is not complete.
     void finish();
-    // Returns what was found since the last call.
+    // Returns the issues since the last call.
     DecodeIssues take_issues();
 
 private:
@@ -47,7 +47,7 @@ private:
     std::unique_ptr<Parser> parser_;
 };
 
-// A whole document at once. Throws ParseError.
+// Decodes a whole document. Throws ParseError.
 [[nodiscard]] DecodeIssues decode_text_into(std::string_view text, void* target, const Type& type);
 
 // Throws DecodeError and ParseError.
@@ -61,19 +61,18 @@ T decode_text(std::string_view text) {
 // The untyped core of ListDecoder.
 class ListStream {
 public:
-    // `next` is called before each item and returns where to decode it to.
+    // `next` is called before each item and returns the target of its decoding.
     ListStream(const Type& item, void* context, void* (*next)(void* context));
     ListStream(const ListStream&) = delete;
     ListStream& operator=(const ListStream&) = delete;
 
     void write(std::string_view chunk) { decoder_.write(chunk); }
     ListMeta finish();
-    // Returns what was found in the item that is complete, with its place in that item. Called once for each
-    // item.
+    // Returns the issues of the complete item, with their places in it. Call it once for each item.
     DecodeIssues take_issues();
 
 private:
-    // Keeps what was found outside of items.
+    // Stores issues outside of items.
     void sort_issues();
 
     struct Items {
@@ -93,19 +92,20 @@ private:
     std::optional<DecodeError> of_list_;
 };
 
-// A list ({"kind":"PodList","metadata":{...},"items":[...]}), item by item as they become complete.
+// ListDecoder decodes a list ({"kind":"PodList","metadata":{...},"items":[...]}) and delivers each complete
+// item.
 template <class T>
 class ListDecoder {
 public:
     using OnItem = std::function<void(T&&)>;
-    // Takes what could be read of an item that does not fit its type, and why it does not.
+    // Takes the readable part of an item that does not match its type, and the error.
     using OnMisfit = std::function<void(T&&, const DecodeError&)>;
 
     // Without `on_misfit` such an item ends the list with its DecodeError.
     explicit ListDecoder(OnItem on_item, OnMisfit on_misfit = {})
         : on_item_(std::move(on_item)), on_misfit_(std::move(on_misfit)), stream_(type_of<T>(), this, next) {}
 
-    // Throws DecodeError, ParseError and what the callbacks throw.
+    // Throws DecodeError, ParseError and exceptions of the callbacks.
     void write(std::string_view chunk) { stream_.write(chunk); }
     // Delivers the last item. Throws ParseError if the document is not complete.
     ListMeta finish() {
@@ -145,18 +145,18 @@ enum class WatchEventType { Added, Modified, Deleted, Bookmark, Error, Unrecogni
 template <class T>
 struct WatchEvent {
     WatchEventType type = WatchEventType::Error;
-    T object{};     // of a Bookmark only metadata.resourceVersion and annotations are meaningful
+    T object{};     // a Bookmark only has metadata.resourceVersion and annotations
     Status status;  // of an Error
-    // Why the object does not fit its type; it holds what could be read then.
+    // Error if the object does not match its type; it then has the readable part.
     std::optional<DecodeError> misfit;
 };
 
-// Decodes `object` unless the event is an error; fills `status` then. The places of issues are those in the
-// object. Throws ParseError.
+// Decodes `object`, or `status` if the event is an error. The places of issues are relative to the object.
+// Throws ParseError.
 WatchEventType decode_watch_event_into(std::string_view line, void* object, const Type& type, Status& status,
                                        DecodeIssues& issues);
 
-// One line of a watch ({"type":"ADDED","object":{...}}). Throws ParseError.
+// Decodes one line of a watch ({"type":"ADDED","object":{...}}). Throws ParseError.
 template <class T>
 WatchEvent<T> decode_watch_event(std::string_view line) {
     WatchEvent<T> event;

@@ -11,7 +11,7 @@ namespace api {
 
 namespace {
 
-// Adds one reference token of a JSON Pointer (RFC 6901), escaped.
+// Adds one escaped reference token to a JSON Pointer (RFC 6901).
 void append_pointer(std::string& pointer, std::string_view key) {
     pointer += '/';
     for (const char c : key) {

@@ -1,4 +1,4 @@
-// What the parser's events mean for a described value. Included by api/*.cpp only.
+// Applies the parser's events to a described value. Only api/*.cpp include it.
 #pragma once
 #include <boost/json/value_stack.hpp>
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace api {
 
-// The handler of boost::json::basic_parser. Keys and strings may arrive in parts. A value is in one of
-// three states: assigned (the place is described), collected (the place keeps any JSON) or skipped. What does
-// not fit its place is noted and skipped.
+// StreamHandler is the handler of boost::json::basic_parser. Keys and strings may arrive in parts. A value is
+// assigned (its place is described), collected (its place accepts any JSON) or skipped. A mismatch is noted
+// and skipped.
 class StreamHandler {
 public:
     using Error = boost::system::error_code;
@@ -25,17 +25,17 @@ public:
     static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
     static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
 
-    // `target` points to a default-constructed instance of the type; both outlive the handler.
+    // `target` must point to a default-constructed instance of the type; both must outlive the handler.
     StreamHandler(void* target, const Type& type) : root_{&type, target} {}
 
-    // The events of a value that is there already.
+    // Handles the events of an existing value.
     void replay(const json::value& value);
 
-    // Returns what was found since the last call.
+    // Returns the issues since the last call.
     DecodeIssues take_issues() { return std::exchange(issues_, {}); }
-    // The objects and lists that are open.
+    // Returns the number of open objects and lists.
     std::size_t depth() const { return depth_ + skipping_ + collected_depth_; }
-    // The value that is open is nested too deeply to be read.
+    // Notes that the open value is nested too deeply to be read.
     void leave_out() {
         if (skipping_ == 0) note("nested too deeply");
     }
@@ -64,23 +64,23 @@ private:
         const Type* type = nullptr;
         void* value = nullptr;
     };
-    // An object, list or map that is open.
+    // Frame is an open object, list or map.
     struct Frame {
         Place place;
-        const Field* field = nullptr;  // Object: the member that comes
-        std::size_t next_field = 0;    // Object: where to look first; servers write members in order
+        const Field* field = nullptr;  // Object: the next member
+        std::size_t next_field = 0;    // Object: first guess, as servers write members in order
         std::size_t count = 0;         // List: elements so far
-        std::string key;               // Map: the key of the element that comes
+        std::string key;               // Map: the key of the next element
     };
 
     Frame& top() { return frames_[depth_ - 1]; }
-    // Whether the value that comes has no place.
+    // Reports whether the next value has no place.
     bool ignoring() const;
-    // Where the value that comes goes to; there must be such a place (see ignoring).
+    // Returns the place of the next value; it must have one (see ignoring).
     Place next_place();
     void push(Place place);
     void choose_field(Frame& frame, std::string_view name);
-    // The text that ends with `last`.
+    // Returns the complete text that ends with `last`.
     std::string_view complete(Text last);
 
     bool begin(bool object);
@@ -89,19 +89,19 @@ private:
     bool scalar(const json::value& value);
     void begin_collecting(void* target);
     void end_collected_value();
-    // Returns the place of the value that was placed last.
+    // Returns the place of the last placed value.
     std::string pointer() const;
     void note(std::string_view why);
     void note_unknown(std::string_view value);
 
     Place root_;
     DecodeIssues issues_;
-    std::vector<Frame> frames_;  // of which the first depth_ are open; kept for their strings' memory
+    std::vector<Frame> frames_;  // the first depth_ are open; the others keep their strings' memory
     std::size_t depth_ = 0;
-    std::size_t skipping_ = 0;  // open containers that have no place
+    std::size_t skipping_ = 0;  // open containers without a place
     std::string partial_;
 
-    void* collecting_ = nullptr;       // the json::value that is being built
+    void* collecting_ = nullptr;       // the json::value in progress
     std::size_t collected_depth_ = 0;  // its open containers
     json::value_stack stack_;
 };

@@ -22,7 +22,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-// Consumes text from the left and fails on anything unexpected.
+// TimeScanner consumes text from the left and fails on anything unexpected.
 class TimeScanner {
 public:
     explicit TimeScanner(std::string_view text) : rest_(text) {}
@@ -45,7 +45,7 @@ public:
     void expect(char c) {
         if (!accept(c)) invalid(kTimeExpected);
     }
-    // Takes what is left: nothing, or one character and the digits of a fraction. Returns nanoseconds.
+    // Consumes the rest: nothing, or one character and the digits of a fraction. Returns nanoseconds.
     std::int64_t fraction() {
         if (rest_.empty()) return 0;
         take_character();
@@ -60,7 +60,7 @@ public:
     }
 
 private:
-    // One character of UTF-8.
+    // Consumes one UTF-8 character.
     void take_character() {
         rest_.remove_prefix(1);
         while (!rest_.empty() && (static_cast<unsigned char>(rest_.front()) & 0xC0U) == 0x80U)
@@ -70,7 +70,7 @@ private:
     std::string_view rest_;
 };
 
-// Takes "Z" or "+01:30" from the end of `text`.
+// Removes "Z" or "+01:30" from the end of `text`.
 std::chrono::minutes take_zone(std::string_view& text) {
     if (text.ends_with('Z') || text.ends_with('z')) {
         text.remove_suffix(1);
@@ -87,9 +87,9 @@ std::chrono::minutes take_zone(std::string_view& text) {
     return std::chrono::minutes(sign * (hours * 60 + scanner.number(2)));
 }
 
-// The API server checks date-times of custom resources by a loose pattern and stores them as they are: with t
-// and z in lower case, with the 31st of each month, which is counted from the month's first day, with any
-// character before the fraction, and with anything after another t.
+// Parses a time. The API server checks date-times of custom resources with a loose pattern and stores them
+// unchanged. It accepts t and z in lower case, any character before the fraction, and anything after another
+// t. It also accepts the 31st of each month, which counts from the month's first day.
 auto parse_time(std::string_view text) {
     using namespace std::chrono;
     const auto separator = text.find_first_of("Tt");
@@ -131,7 +131,7 @@ std::string format_seconds(Time::Seconds at) {
     return text;
 }
 
-// Consumes a unit from the front of `text`; 0 = none.
+// Consumes a unit from the front of `text`; 0: none.
 std::uint64_t take_unit(std::string_view& text) {
     static constexpr std::pair<std::string_view, std::uint64_t> kUnits[] = {
         {"ns", 1},         {"us", 1'000},        {"\u00b5s", 1'000},    {"\u03bcs", 1'000},
@@ -148,11 +148,11 @@ std::uint64_t take_unit(std::string_view& text) {
     return 0;
 }
 
-// Nanoseconds of the longest duration, without its sign.
+// Absolute value of the longest duration in nanoseconds.
 constexpr std::uint64_t kLongest = std::uint64_t{1} << 63;
 
-// Takes one "<number><unit>" and returns nanoseconds, at most kLongest. The fraction is computed in floating
-// point, as Go's time.ParseDuration does it.
+// Consumes one "<number><unit>" and returns nanoseconds, at most kLongest. The fraction is computed in
+// floating point, as in Go's time.ParseDuration.
 std::uint64_t take_term(std::string_view& text) {
     std::uint64_t whole = 0;
     std::uint64_t fraction = 0;
@@ -165,7 +165,7 @@ std::uint64_t take_term(std::string_view& text) {
     if (!text.empty() && text.front() == '.') {
         text.remove_prefix(1);
         for (; !text.empty() && is_digit(text.front()); text.remove_prefix(1), any = true) {
-            if (fraction > (kLongest - 1) / 10) continue;  // beyond any precision that could matter
+            if (fraction > (kLongest - 1) / 10) continue;  // beyond any relevant precision
             fraction = fraction * 10 + static_cast<std::uint64_t>(text.front() - '0');
             scale *= 10;
         }
@@ -177,7 +177,7 @@ std::uint64_t take_term(std::string_view& text) {
     return std::min(whole * unit + static_cast<std::uint64_t>(rest), kLongest);
 }
 
-// "<whole>.<fraction>" of `value` in units of 10^digits, without trailing zeros.
+// Returns "<whole>.<fraction>" of `value` in units of 10^digits, without trailing zeros.
 std::string decimal(std::uint64_t value, int digits) {
     std::uint64_t power = 1;
     for (int i = 0; i < digits; ++i) power *= 10;

@@ -1,4 +1,4 @@
-// Points in time and durations as Kubernetes writes them.
+// Times and durations in Kubernetes' notation.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -11,8 +11,7 @@
 
 namespace api {
 
-// Kubernetes writes the years 0000 to 9999 only. Times outside of them become the first or the last moment
-// of these years.
+// Limits a time to the years 0000 to 9999, as Kubernetes only writes these.
 template <class Duration>
 constexpr auto within_written_years(std::chrono::time_point<std::chrono::system_clock, Duration> t) {
     using namespace std::chrono;
@@ -22,13 +21,13 @@ constexpr auto within_written_years(std::chrono::time_point<std::chrono::system_
     return std::clamp<Point>(t, kFirst, kLast);
 }
 
-// metav1.Time: RFC 3339 with whole seconds, written in UTC. Fractions are accepted and dropped.
+// Time is metav1.Time: RFC 3339 with whole seconds, written in UTC. Fractions are accepted and dropped.
 struct Time {
     using Seconds = std::chrono::time_point<std::chrono::system_clock, base::Seconds>;
     Seconds at{};
 
     Time() = default;
-    // Every time point is accepted; it becomes one that Kubernetes can write.
+    // Accepts every time point and limits it to what Kubernetes can write.
     template <class Duration>
     explicit Time(std::chrono::time_point<std::chrono::system_clock, Duration> t)
         : at(within_written_years<base::Seconds>(std::chrono::floor<base::Seconds>(t))) {}
@@ -39,7 +38,8 @@ struct Time {
     auto operator<=>(const Time&) const = default;
 };
 
-// metav1.MicroTime: RFC 3339 with exactly six fractional digits when written (Lease, Event.eventTime).
+// MicroTime is metav1.MicroTime: RFC 3339, written with exactly six fractional digits (Lease,
+// Event.eventTime).
 struct MicroTime {
     using Microseconds = std::chrono::duration<base::Saturating, std::micro>;
     std::chrono::time_point<std::chrono::system_clock, Microseconds> at{};
@@ -55,14 +55,14 @@ struct MicroTime {
     auto operator<=>(const MicroTime&) const = default;
 };
 
-// metav1.Duration: a Go duration string ("1h30m", "300ms", "-1.5h"), exact to the nanosecond.
-// Written as Go's Duration.String() writes it ("5m" comes back as "5m0s").
-// Longer ones, in either direction, become the longest there is (292 years).
+// Duration is metav1.Duration: a Go duration string ("1h30m", "300ms", "-1.5h"), exact to the nanosecond. It
+// is written like Go's Duration.String() ("5m" becomes "5m0s"). Longer ones, in either direction, saturate
+// (292 years).
 struct Duration {
     base::Duration value{};
 
     constexpr Duration() = default;
-    // Implicit, so that `Duration window = std::chrono::minutes(5);` reads as it should.
+    // Implicit, to allow `Duration window = std::chrono::minutes(5);`.
     template <class Rep, class Period>
     constexpr Duration(std::chrono::duration<Rep, Period> d) : value(d) {}
 
@@ -72,9 +72,9 @@ struct Duration {
     auto operator<=>(const Duration&) const = default;
 };
 
-// "Never" or a duration.
+// DurationOrNever is "Never" or a duration.
 struct DurationOrNever {
-    std::optional<Duration> duration;  // empty = never
+    std::optional<Duration> duration;  // empty: never
 
     static DurationOrNever parse(std::string_view text);
     std::string str() const;

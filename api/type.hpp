@@ -1,4 +1,4 @@
-// How C++ types map to JSON, as data: one Type per C++ type, built once (api/describe.hpp). Decoding,
+// The mapping of C++ types to JSON as data: one Type per C++ type, built once (api/describe.hpp). Decoding,
 // encoding, streaming and schema checks are ordinary functions over this data.
 #pragma once
 #include <cstddef>
@@ -23,7 +23,7 @@ enum class Shape {
     String,
     Boolean,
     Integer,
-    Any,  // json::value, kept as it is
+    Any,  // json::value, unchanged
 };
 
 struct Field {
@@ -42,14 +42,14 @@ struct Type {
 
     Shape shape;
     const Type* element;    // of List, Map, Optional
-    std::size_t bytes = 0;  // that a value takes itself, without what it points to
+    std::size_t bytes = 0;  // size of a value itself, without what it points to
 
-    // Object
+    // Object:
     std::vector<Field> fields;  // in order of declaration
     const void* defaults = nullptr;
 
-    // List: append returns the new element. Map: insert returns the element of that key.
-    // Optional: emplace returns the value. All values are default-constructed.
+    // List: append returns the new element. Map: insert returns the element of that key. Optional: emplace
+    // returns the value. All values are default-constructed.
     void* (*append)(void* list) = nullptr;
     void* (*insert)(void* map, std::string_view key) = nullptr;
     void* (*emplace)(void* optional) = nullptr;
@@ -59,44 +59,44 @@ struct Type {
     using Visitor = void (*)(void* context, std::string_view key, const void* element);
     void (*each)(const void* container, void* context, Visitor visit) = nullptr;
 
-    // Calls keep(context, key, element) for each element in order, which may change it; those for which it
-    // returns false are removed.
+    // Calls keep(context, key, element) for each element in order. It may change the element, and removes it
+    // by returning false.
     using Filter = bool (*)(void* context, std::string_view key, void* element);
     void (*retain)(void* container, void* context, Filter keep) = nullptr;
 
-    // Shared only, null for all others: its pointer, and to have the same as another.
+    // Shared only, otherwise null. They return its pointer and set it to another one.
     std::shared_ptr<const void> (*shared)(const void* value) = nullptr;
     void (*share)(void* value, const std::shared_ptr<const void>& other) = nullptr;
 
     // Null for types that cannot be compared.
     bool (*equal)(const void* one, const void* other) = nullptr;
 
-    // Enum
+    // Enum:
     std::vector<Enumerator> enumerators;
-    std::optional<int> unrecognized;  // what a name of a newer version becomes; none = an error
+    std::optional<int> unrecognized;  // value for an unknown name; empty: an error
     int (*get_enum)(const void* value) = nullptr;
     void (*set_enum)(void* value, int number) = nullptr;
 
     // Text: parse throws std::invalid_argument.
     void (*parse)(void* value, std::string_view text) = nullptr;
     std::string (*str)(const void* value) = nullptr;
-    // Text that may also be an integer in JSON (IntOrString, Quantity); null otherwise.
+    // Text that may also be an integer in JSON (IntOrString, Quantity); otherwise null.
     void (*set_integer)(void* value, std::int64_t number) = nullptr;
-    // Text that may also be a fraction in JSON (Quantity): throws std::invalid_argument; null otherwise.
+    // Text that may also be a fraction in JSON (Quantity): throws std::invalid_argument; otherwise null.
     void (*set_decimal)(void* value, double number) = nullptr;
-    // The integer it is, if it is one in JSON.
+    // Returns the integer if it is one in JSON.
     std::optional<std::int64_t> (*as_integer)(const void* value) = nullptr;
 
-    // Integer
+    // Integer:
     std::int64_t min = 0;
     std::int64_t max = 0;
     std::int64_t (*get)(const void* value) = nullptr;
     void (*set)(void* value, std::int64_t number) = nullptr;
 };
 
-// nullptr if there is none of that name.
+// Returns nullptr if there is no field with that name.
 const Field* find_field(const Type& object, std::string_view name);
-// Assigns the enumerator of that name. Returns false if there is none.
+// Assigns the enumerator with that name. Returns false if it does not exist.
 bool set_enum(const Type& type, void* value, std::string_view name);
 
 inline void* member(void* object, const Field& field) {

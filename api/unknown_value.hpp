@@ -1,10 +1,11 @@
-// Values of a newer version that this version does not know.
+// Enum values of a newer version that this version does not know.
 #pragma once
 #include <string>
 
 namespace api {
 
-// A value of an enum that has no name here. `pointer` is the JSON Pointer (RFC 6901) of its place.
+// UnknownValue is a value of an enum without a name here. `pointer` is the JSON Pointer (RFC 6901) of its
+// place.
 struct UnknownValue {
     std::string pointer;
     std::string value;

@@ -37,7 +37,7 @@ std::optional<bool> as_boolean(std::string_view text) {
     return std::nullopt;
 }
 
-// Decimal, 0x, 0o, 0b and a leading 0 for octal; '_' between digits is allowed.
+// Accepts decimal, 0x, 0o, 0b and a leading 0 for octal. '_' between digits is allowed.
 std::optional<json::value> as_integer(std::string text) {
     std::erase(text, '_');
     std::string_view digits = text;
@@ -100,14 +100,14 @@ json::value resolve(const YAML::Mark& mark, const std::string& tag, const std::s
     fail(mark, "tag " + tag + " is not supported");
 }
 
-// What a value costs once its aliases are expanded.
+// Size is the cost of a value with its aliases expanded.
 struct Size {
     std::size_t nodes = 1;
     std::size_t bytes = 0;
     std::size_t depth = 0;
 };
 
-// A value while it is read. `text` is what it says as a key; only scalars can be keys.
+// Item is a value while it is read. `text` is its meaning as a key; only scalars can be keys.
 struct Item {
     YAML::Mark mark;
     json::value value;
@@ -116,7 +116,7 @@ struct Item {
     Size size;
 };
 
-// A list or mapping whose end was not read yet.
+// Open is a list or mapping whose end was not yet read.
 struct Open {
     YAML::Mark mark;
     YAML::anchor_t anchor = YAML::NullAnchor;
@@ -147,16 +147,16 @@ void add_entry(Open& map, const Item& key, Item&& item) {
         return;
     }
     if (!map.object.emplace(*key.text, std::move(item.value)).second)
-        fail(key.mark, "key \"" + *key.text + "\" is there twice");
+        fail(key.mark, "key \"" + *key.text + "\" appears twice");
 }
 
-// Builds values from yaml-cpp's events, without its graph of nodes: whatever would exceed a bound is refused
-// before it takes memory.
+// Builder makes values from yaml-cpp's events, without its graph of nodes. It refuses anything above a limit
+// before it uses memory.
 class Builder final : public YAML::EventHandler {
 public:
     explicit Builder(const YamlBounds& bounds) : bounds_(bounds) {}
 
-    // Where the last document began.
+    // Returns the beginning of the last document.
     const YAML::Mark& began() const { return began_; }
     json::value take() { return std::exchange(document_, nullptr); }
 
@@ -174,7 +174,7 @@ public:
     }
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& text) override {
-        // yaml-cpp passes on any bytes.
+        // yaml-cpp passes any bytes.
         if (!is_utf8(text)) fail(mark, "the text is not UTF-8");
         Item item;
         item.mark = mark;
@@ -186,7 +186,7 @@ public:
     }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto found = anchors_.find(anchor);
-        if (found == anchors_.end()) fail(mark, "the alias stands in what it stands for");
+        if (found == anchors_.end()) fail(mark, "the alias is part of the value that it refers to");
         count(mark, found->second.size);
         Item item = found->second;
         item.mark = mark;
@@ -210,7 +210,7 @@ public:
         finish(ended, std::move(ended.object));
     }
     void OnAnchor(const YAML::Mark& mark, const std::string& name) override {
-        if (!names_.insert(name).second) fail(mark, "anchor &" + name + " is there twice");
+        if (!names_.insert(name).second) fail(mark, "anchor &" + name + " appears twice");
     }
 
 private:
@@ -258,7 +258,7 @@ private:
         add(std::move(item));
     }
 
-    // The copy counts like one more alias, as anchors may stand in one another.
+    // Stores an anchor's value. The copy counts like one more alias, as anchors may be nested.
     void remember(YAML::anchor_t anchor, const Item& item) {
         if (anchor == YAML::NullAnchor) return;
         count(item.mark, item.size);
@@ -302,8 +302,8 @@ YAML::Mark place_of(std::string_view text, std::size_t offset) {
     return mark;
 }
 
-// What has to be known before yaml-cpp reads: within brackets it holds hundreds of bytes for each token until
-// the outermost bracket is closed.
+// Checks the text before yaml-cpp reads it. Inside brackets yaml-cpp stores hundreds of bytes for each token
+// until the outermost bracket is closed.
 void check_text(std::string_view text, const YamlBounds& bounds) {
     if (text.size() > bounds.bytes)
         fail(place_of(text, bounds.bytes), "more than " + std::to_string(bounds.bytes) + " bytes");
@@ -324,8 +324,8 @@ std::vector<json::value> parse_yaml_documents(std::string_view text, const YamlB
         YAML::Parser parser(stream);
         Builder builder(bounds);
         for (auto before = builder.began(); parser.HandleNextDocument(builder); before = builder.began()) {
-            // yaml-cpp would read empty documents for ever where it does not get past what can begin none,
-            // such as a comma.
+            // yaml-cpp would read empty documents forever if it cannot skip a character that begins no
+            // document, such as a comma.
             if (builder.began().pos == before.pos) fail(before, "this is not the beginning of a value");
             if (json::value document = builder.take(); !document.is_null())
                 documents.push_back(std::move(document));

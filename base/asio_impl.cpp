@@ -1,4 +1,4 @@
-// The compiled part of Asio, its TLS layer and Beast (BOOST_ASIO_SEPARATE_COMPILATION): once for the whole
+// The compiled part of Asio, its TLS layer and Beast (BOOST_ASIO_SEPARATE_COMPILATION), once for the whole
 // program.
 #include <boost/asio/impl/src.hpp>
 #include <boost/asio/ssl/impl/src.hpp>

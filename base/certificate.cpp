@@ -38,7 +38,7 @@ void add_extension(X509* certificate, int type, const std::string& value) {
 void set_serial(X509* certificate) {
     std::uint64_t serial = 0;
     expect(RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) == 1);
-    // Positive, as RFC 5280 wants it.
+    // RFC 5280 requires a positive number.
     expect(ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial >> 1 | 1) == 1);
 }
 
@@ -55,7 +55,7 @@ KeyPair make_self_signed(const std::string& dns_name, WallTime now, Duration val
     const auto end = begin + std::chrono::duration_cast<std::chrono::seconds>(validity).count();
     expect(ASN1_TIME_set(X509_getm_notBefore(x509), begin) && ASN1_TIME_set(X509_getm_notAfter(x509), end));
     auto* name = X509_get_subject_name(x509);
-    // A subject's common name has at most 64 characters; the alternative name is what counts.
+    // A subject's common name has at most 64 characters. Clients use the alternative name.
     const auto common_name = dns_name.substr(0, 64);
     expect(X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
                                       reinterpret_cast<const unsigned char*>(common_name.data()),

@@ -13,8 +13,8 @@ public:
     SteadyAlarm(const asio::any_io_executor& executor, TimePoint deadline, std::function<void()> callback)
         : timer_(executor, deadline),
           callback_(std::make_shared<std::function<void()>>(std::move(callback))) {
-        // A wait that has already completed cannot be cancelled any more: the weak pointer keeps the
-        // callback from running after the alarm is gone.
+        // A wait that has already completed cannot be cancelled. The weak pointer prevents the callback from
+        // running after the alarm is destroyed.
         timer_.async_wait([weak = std::weak_ptr(callback_)](const boost::system::error_code& error) {
             if (auto callback = weak.lock(); callback && !error) (*callback)();
         });

@@ -23,8 +23,8 @@ namespace {
 using asio::ip::tcp;
 namespace http = boost::beast::http;
 
-// An active lookup cannot be cancelled (getaddrinfo blocks a thread of Asio's), so it lives on its own
-// and whoever waits for it may leave.
+// Lookup is a name lookup that outlives its waiters. A running lookup cannot be cancelled, as getaddrinfo
+// blocks one of Asio's threads.
 struct Lookup {
     explicit Lookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}
     tcp::resolver resolver;
@@ -33,7 +33,7 @@ struct Lookup {
     tcp::resolver::results_type endpoints;
 };
 
-// A peer that vanished without a word is noticed after 60 s of silence.
+// Enables keepalive, among others: a vanished peer is noticed after 60 s of silence.
 void set_socket_options(tcp::socket& socket) {
     const auto set = [fd = socket.native_handle()](int level, int name, int value) {
         setsockopt(fd, level, name, &value, sizeof value);
@@ -168,7 +168,7 @@ asio::awaitable<void> Connector::open_tunnel(NetStream& stream) {
     if (error) throw std::runtime_error(from + error.message());
     boost::beast::flat_buffer buffer;
     http::response_parser<http::empty_body> parser;
-    parser.skip(true);  // after a 2xx to CONNECT comes the tunnel, not a body
+    parser.skip(true);  // after a 2xx to CONNECT follows the tunnel, not a body
     co_await http::async_read_header(stream, buffer, parser,
                                      asio::redirect_error(asio::use_awaitable, error));
     if (error) throw std::runtime_error(from + error.message());

@@ -1,4 +1,5 @@
-// Opens connections to one server: name lookup, TCP, proxy, TLS. Not a public interface of base/.
+// Connector opens connections to one server: name lookup, TCP, proxy, TLS. It is not a public interface of
+// base/.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -18,8 +19,8 @@ public:
     // Throws std::invalid_argument.
     Connector(asio::any_io_executor executor, Clock& clock, HttpClientOptions options);
 
-    // Throws std::runtime_error that says which step failed on which host, system_error(operation_aborted)
-    // if cancelled. The stream must not outlive the connector.
+    // Throws std::runtime_error with the failed step and host, or system_error(operation_aborted) if
+    // cancelled. The stream must not outlive the connector.
     asio::awaitable<std::unique_ptr<NetStream>> connect(TimePoint deadline);
     const HttpClientOptions& options() const { return options_; }
     const Url& url() const { return url_; }

@@ -1,5 +1,5 @@
-// "Something changed": wakes every coroutine that waits for it. It carries no state, so a waiter
-// checks its condition in a loop. Single-threaded: used only on its executor's thread.
+// Event means "something changed" and wakes every coroutine that waits for it. It has no state, so a waiter
+// must check its condition in a loop. Single-threaded: used only on its executor's thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -17,14 +17,14 @@ public:
     void notify_all();
     // Returns after the next notify_all(). Throws system_error(operation_aborted) if the caller is cancelled.
     asio::awaitable<void> wait();
-    // The same, but returns early instead of throwing when the caller is cancelled, and waits on after that.
-    // Callers must have switched off this_coro::throw_if_cancelled.
+    // Does the same, but returns early if the caller is cancelled, instead of throwing, and can still wait
+    // afterwards. Callers must have switched off this_coro::throw_if_cancelled.
     asio::awaitable<void> wait_regardless();
-    // The same as wait(), but returns at the latest at `deadline`; a spurious early return is possible.
+    // Does the same as wait(), but returns at `deadline` at the latest. It may return early.
     asio::awaitable<void> wait_until(Clock& clock, TimePoint deadline);
 
 private:
-    asio::steady_timer never_;  // a timer that never expires: cancelling it wakes all waiters at once
+    asio::steady_timer never_;  // a timer that never expires: cancelling it wakes all waiters
 };
 
 }  // namespace base

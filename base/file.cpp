@@ -21,12 +21,12 @@ constexpr std::size_t kBlock = std::size_t{64} << 10;
     fail(name, std::generic_category().message(error));
 }
 
-// Reads straight into the result: the stream's own buffer would keep a copy of tokens and keys.
+// Reads directly into the result, as the stream's buffer would keep a copy of tokens and keys.
 std::string read_all(std::FILE* file, const std::string& name, std::size_t most) {
     std::string content;
     for (;;) {
         const auto before = content.size();
-        // One byte more than is allowed shows that there is more.
+        // One byte above the limit shows that there is more.
         content.resize(std::min(std::max(2 * before, kBlock), most + 1));
         const auto count = std::fread(content.data() + before, 1, content.size() - before, file);
         const bool ended = count < content.size() - before;

@@ -1,4 +1,4 @@
-// Bounds how many calls are under way per key; further ones wait their turn. Single-threaded.
+// Gate limits the concurrent calls per key; further ones wait for their turn. Single-threaded.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -13,7 +13,7 @@ namespace base {
 
 class Gate {
 public:
-    // One place behind the gate; given back when it is destroyed, which must happen before the gate is.
+    // Pass is one place behind the gate. Destroying it gives the place back; it must not outlive the gate.
     class Pass {
     public:
         Pass(Gate& gate, std::string key) : gate_(&gate), key_(std::move(key)) {}

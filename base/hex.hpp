@@ -7,10 +7,10 @@
 
 namespace base {
 
-// In lower case.
+// Returns lower-case digits.
 std::string hex(std::span<const unsigned char> bytes);
 
-// Whether `text` is pairs of digits, in either case, with one of `separators` between them: "BC:24:11".
+// Reports whether `text` is pairs of digits, in either case, separated by one of `separators`: "BC:24:11".
 bool are_hex_pairs(std::string_view text, std::string_view separators = ":");
 
 }  // namespace base

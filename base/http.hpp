@@ -1,5 +1,5 @@
-// HTTP as values, and the one seam to the outside world: everything that leaves the process goes
-// through an HttpTransport, so that in-memory servers can take the place of real ones in tests.
+// HTTP as values. All traffic of the process passes an HttpTransport, so that tests can replace real servers
+// by in-memory ones.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -22,7 +22,7 @@ public:
     HttpHeaders() = default;
     void set(std::string name, std::string value);  // replaces, ignoring case
     void add(std::string name, std::string value);
-    std::optional<std::string_view> find(std::string_view name) const;  // ignoring case; the first one
+    std::optional<std::string_view> find(std::string_view name) const;  // returns the first, ignoring case
     const std::vector<std::pair<std::string, std::string>>& all() const { return fields_; }
 
 private:
@@ -34,11 +34,11 @@ struct HttpRequest {
     std::string target;  // path and query, percent-encoded: /api/v1/pods?limit=500
     HttpHeaders headers;
     std::string body;
-    // From the start of the call to the last byte of the response; for a stream: to its header,
-    // after which it bounds the silence between two reads.
+    // Limit from the start of the call to the last byte of the response. For a stream it ends with the
+    // header, and then limits the silence between two reads.
     Duration timeout = std::chrono::seconds{30};
-    // Called when a connection is there and before the first byte is written; what it throws ends the call,
-    // and nothing is written. For what may have become untrue while a connection was waited for.
+    // Called when there is a connection, before the first byte is written. An exception ends the call, and
+    // nothing is written. It checks conditions that may have changed during the wait for a connection.
     std::function<void()> before_writing;
 };
 
@@ -49,17 +49,17 @@ struct HttpResponse {
     std::string body;
 };
 
-// A response whose body is read piece by piece (a Kubernetes watch or a large list).
+// HttpStream is a response whose body is read piece by piece (a Kubernetes watch or a large list).
 class HttpStream : public Interface {
 public:
-    // Status and headers; the body is empty.
+    // Returns status and headers; the body is empty.
     virtual const HttpResponse& head() const = 0;
-    // The next bytes of the body, nullopt at its end. Throws TransportError.
+    // Returns the next bytes of the body, or nullopt at its end. Throws TransportError.
     virtual asio::awaitable<std::optional<std::string>> read() = 0;
 };
 
-// No response could be had. `request_may_have_been_sent` is false only if the server cannot have seen
-// the request: otherwise its effect is unknown and must be read back before anything is tried again.
+// TransportError means that there was no response. `request_may_have_been_sent` is false only if the server
+// cannot have seen the request. Otherwise its effect is unknown and must be read back before another attempt.
 class TransportError : public std::runtime_error {
 public:
     TransportError(const std::string& what, bool may_have_been_sent)

@@ -14,7 +14,7 @@
 namespace base {
 namespace {
 
-// Without the query, which is long and may hold what a log should not.
+// Describes the request without its query, which is long and may contain data that must not be logged.
 std::string describe(const HttpRequest& request, const Url& url) {
     return request.method + ' ' + url.scheme + "://" + url.authority() +
            request.target.substr(0, request.target.find('?'));
@@ -29,7 +29,8 @@ std::string describe(const boost::system::error_code& error) {
     return error.message();
 }
 
-// The peer has closed its side. Unread data is no sign of that: TLS 1.3 sends session tickets unasked.
+// Reports whether the peer has closed its side. Unread data is no sign of that, as TLS 1.3 sends session
+// tickets unasked.
 bool is_closed_by_peer(NetStream& stream) {
     pollfd state{stream.socket().native_handle(), POLLIN | POLLRDHUP, 0};
     return poll(&state, 1, 0) < 0 || (state.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
@@ -42,7 +43,7 @@ public:
           connector(executor, clock_to_use, std::move(options)),
           freed_(std::move(executor)) {}
 
-    // Holds one of max_connections places.
+    // Place holds one of max_connections places.
     class Place {
     public:
         explicit Place(Pool& pool) : pool_(pool) { ++pool_.in_use_; }
@@ -64,7 +65,7 @@ public:
         co_return std::make_unique<Place>(*this);
     }
 
-    // A connection that waited for work, the most recently used first; null if there is none.
+    // Returns an idle connection, the most recently used first; null if there is none.
     std::unique_ptr<NetStream> take_idle() {
         const auto expired = clock.now() - connector.options().idle_timeout;
         std::erase_if(idle_, [expired](const Idle& entry) { return entry.since <= expired; });
@@ -87,16 +88,16 @@ private:
     };
     Event freed_;
     std::size_t in_use_ = 0;
-    std::vector<Idle> idle_;  // the oldest first
+    std::vector<Idle> idle_;  // oldest first
 };
 
-// A call whose response head has been read; keeps its pool alive.
+// Call is a call whose response head has been read. It keeps its pool alive.
 class Call final : public HttpStream {
 public:
     Call(std::shared_ptr<Pool> pool, HttpRequest request, std::optional<std::uint64_t> body_limit)
         : pool_(std::move(pool)), request_(std::move(request)), body_limit_(body_limit) {}
 
-    // Sends the request and reads the response's head, with all of it done by `deadline`.
+    // Sends the request and reads the response's head. `deadline` limits all of this.
     asio::awaitable<void> start(TimePoint deadline) {
         const auto head_text = request_head(request_, pool_->connector.url().authority());
         stream_ = pool_->take_idle();
@@ -134,8 +135,8 @@ private:
         std::string failure;
         try {
             stream_ = co_await pool_->connector.connect(limit);
-            // Of a process that was stopped meanwhile the connection may be heard of before the time that has
-            // passed. What it was made for may be true no longer.
+            // If this process was stopped meanwhile, the connection may be reported before the timeout. It is
+            // not used then, as its reason may no longer hold.
             if (pool_->clock.now() <= limit) co_return;
             failure = "connecting: timed out";
         } catch (const boost::system::system_error&) {
@@ -146,7 +147,7 @@ private:
         throw TransportError(subject() + ": " + failure, false);
     }
 
-    // True: the connection had been closed while idle, and `may_be_stale` allows to try another.
+    // Returns true if the connection had been closed while idle and `may_be_stale` allows another one.
     asio::awaitable<bool> attempt(std::string head_text, TimePoint deadline, bool may_be_stale) {
         exchange_ = std::make_unique<Exchange>(*stream_, body_limit_);
         Deadline limit(pool_->clock, deadline, *stream_);

@@ -13,7 +13,7 @@ std::size_t unread_of(const HttpConnection& connection) {
     return connection.closed ? 0 : connection.answer_bytes - connection.taken_bytes;
 }
 
-// How badly a connection uses its place: the greatest goes.
+// Returns how badly a connection uses its place. The greatest burden is closed first.
 auto burden_of(const HttpConnection& connection, std::size_t of_client, TimePoint now) {
     const double seconds = std::chrono::duration<double>(now - connection.since).count();
     const bool takes = connection.stage == Stage::takes;
@@ -52,7 +52,7 @@ HttpConnection* HttpConnections::first_to_go(Predicate may_go) {
 }
 
 HttpConnections::Position HttpConnections::add(asio::ip::tcp::socket socket, std::size_t most_buffered) {
-    boost::system::error_code gone;  // the first read will tell
+    boost::system::error_code gone;  // the first read will show an error
     const auto peer = socket.remote_endpoint(gone);
     auto client = gone ? std::string() : client_of(peer.address());
     const auto known = clients_.find(client);

@@ -29,7 +29,7 @@ std::optional<unsigned> month_in(std::string_view text) {
 
 }  // namespace
 
-// "Sun, 06 Nov 1994 08:49:37 GMT"; the two older forms are written by nobody any more.
+// Parses "Sun, 06 Nov 1994 08:49:37 GMT". The two older forms are no longer in use.
 std::optional<WallTime> parse_http_date(std::string_view text) {
     constexpr std::size_t kLength = 29;
     if (text.size() != kLength || text.substr(3, 2) != ", " || !text.ends_with(" GMT")) return std::nullopt;

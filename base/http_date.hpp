@@ -9,7 +9,7 @@
 
 namespace base {
 
-// nullopt: it is no such date.
+// Returns nullopt if it is no such date.
 std::optional<WallTime> parse_http_date(std::string_view text);
 std::string format_http_date(WallTime time);
 

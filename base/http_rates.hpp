@@ -1,5 +1,5 @@
-// How many requests each client of a server sends in a minute. Not a public interface of base/: used by its
-// HTTP server.
+// HttpRates counts the requests of each client of a server per minute. It is no public interface of base/:
+// the HTTP server uses it.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace base {
 
 class HttpRates {
 public:
-    // More clients than these are not told apart, and share one count.
+    // Further clients share one count.
     static constexpr std::size_t kMostClients = 4096;
 
-    // `most` 0: any number.
+    // `most` 0: no limit.
     explicit HttpRates(std::size_t most) : most_(most) {}
 
-    // Counts a request; false: this client has sent as many as it may.
+    // Counts a request. Returns false if the client has reached its limit.
     bool admit(const std::string& client, TimePoint now);
 
 private:
     std::size_t most_;
-    TimePoint minute_{};  // when the present one began
+    TimePoint minute_{};  // start of the current one
     std::map<std::string, std::size_t> requests_;
 };
 

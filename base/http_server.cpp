@@ -27,10 +27,10 @@ using asio::ip::tcp;
 namespace http = boost::beast::http;
 using RequestParser = http::request_parser<http::string_body>;
 
-constexpr std::size_t kMostDiscarded = 64 * 1024;  // of a request that was refused, besides its body
-constexpr std::size_t kPieceBytes = 64 * 1024;     // of an answer, written at once
+constexpr std::size_t kMostDiscarded = 64 * 1024;  // of a refused request, besides its body
+constexpr std::size_t kPieceBytes = 64 * 1024;     // of an answer, per write
 
-// The answer to bytes that are not a valid HTTP request; nullopt: the peer is gone or silent.
+// Returns the answer to bytes that are no valid HTTP request; nullopt: the peer is gone or silent.
 std::optional<HttpResponse> refusal(const boost::system::error_code& error) {
     HttpResponse response;
     if (error == http::error::header_limit || error == http::error::buffer_overflow) {
@@ -113,12 +113,12 @@ private:
         }
         if (!acceptor_.is_open()) acceptor_.open(endpoint.protocol());
         acceptor_.set_option(tcp::acceptor::reuse_address(true));
-        if (options_.socket_buffer_bytes > 0) {  // each connection has them from here
+        if (options_.socket_buffer_bytes > 0) {  // connections inherit them from here
             const auto bytes = static_cast<int>(options_.socket_buffer_bytes);
             acceptor_.set_option(asio::socket_base::send_buffer_size(bytes));
             acceptor_.set_option(asio::socket_base::receive_buffer_size(bytes));
         }
-        if (options_.defers_accept) {  // where the system cannot, it accepts at once
+        if (options_.defers_accept) {  // without support the system accepts immediately
             const int seconds = 5;
             ::setsockopt(acceptor_.native_handle(), IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds);
         }
@@ -137,7 +137,7 @@ private:
             co_await rethrow_cancellation();
             log::warning("Could not accept a connection", {{"error", error.message()}});
             co_await clock_.sleep_for(
-                std::chrono::milliseconds(100));  // out of file descriptors, most likely
+                std::chrono::milliseconds(100));  // file descriptors are probably exhausted
         }
     }
 
@@ -174,7 +174,7 @@ private:
         return std::make_shared<asio::ssl::context>(make_server_context(pair));
     }
 
-    // A certificate that was renewed is used from now on; one that cannot be used is not.
+    // Uses a renewed certificate from now on, if it is usable.
     void renew_certificate() {
         try {
             auto pair = options_.key_pair();
@@ -211,7 +211,8 @@ private:
         co_return !error;
     }
 
-    // Says goodbye, so that the client knows the last response to be complete; does not insist on an answer.
+    // Sends TLS's close_notify, so that the client knows that the last response is complete. Does not wait
+    // long for an answer.
     asio::awaitable<void> end_tls(HttpConnection& connection) {
         auto* tls = connection.stream.tls();
         if (!tls || !connection.stream.socket().is_open()) co_return;
@@ -220,7 +221,7 @@ private:
         co_await tls->async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
     }
 
-    // False: the connection has ended.
+    // Returns false if the connection has ended.
     asio::awaitable<bool> serve_one(HttpConnections::Position position) {
         auto& connection = *position;
         RequestParser parser;
@@ -253,9 +254,9 @@ private:
         return one_more && clock_.now() < connection.accepted + options_.max_age;
     }
 
-    // A response refuses the request without its body.
+    // Returns a response to refuse the request without its body.
     std::optional<HttpResponse> judge_head(HttpConnection& connection, const RequestParser& parser) {
-        // Nobody knows where a body with that framing ends, and its pieces would count as no body.
+        // The end of such a body is unknown, and its pieces would count as no body.
         if (options_.max_body_bytes == 0 && parser.get().count(http::field::transfer_encoding) > 0)
             return refusal(http::error::body_limit);
         const auto head = head_of(parser);
@@ -269,7 +270,7 @@ private:
         return options_.refuse ? options_.refuse(head) : std::nullopt;
     }
 
-    // Stops early when the head alone is refused.
+    // Stops early if the head alone is refused.
     asio::awaitable<boost::system::error_code> read_request(HttpConnections::Position position,
                                                             RequestParser& parser,
                                                             std::optional<HttpResponse>& refused) {
@@ -309,8 +310,8 @@ private:
         co_return error;
     }
 
-    // Closing with unread input makes TCP reset the connection, and the peer may lose the response. Who sends
-    // more than could have been allowed loses it.
+    // Reads the remaining input. If a connection is closed with unread input, TCP resets it, and the peer may
+    // lose the response. A peer that sends more than any limit allows loses it.
     asio::awaitable<void> discard_input(HttpConnection& connection) {
         Deadline limit(clock_, clock_.now() + std::chrono::seconds(2), connection.stream);
         auto most = options_.max_body_bytes + kMostDiscarded;
@@ -323,7 +324,7 @@ private:
         }
     }
 
-    // nullopt: hang up.
+    // Returns nullopt to close the connection.
     asio::awaitable<std::optional<HttpResponse>> answer_to(HttpConnection& connection, HttpRequest request) {
         std::optional<HttpResponse> response;
         TaskGroup group(co_await asio::this_coro::executor);

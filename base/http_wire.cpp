@@ -16,7 +16,8 @@ namespace http = boost::beast::http;
 constexpr std::size_t kPiece = 64 * 1024;
 constexpr std::uint32_t kMaxHeaderBytes = 64 * 1024;
 
-// Values never come from a trusted place only: a line break in one would be a second header or request.
+// Throws if a value contains a line break, which would start a second header or request. Values may come from
+// untrusted sources.
 void refuse_breaks(std::string_view text, std::string_view what, bool spaces_too) {
     const bool bad = std::ranges::any_of(text, [spaces_too](char c) {
         return c == '\r' || c == '\n' || c == '\0' || (spaces_too && (c == ' ' || c == '\t'));
@@ -99,10 +100,10 @@ asio::awaitable<boost::system::error_code> Exchange::read_head(const HttpRequest
 
 asio::awaitable<boost::system::error_code> Exchange::read_body(std::string& into) {
     boost::system::error_code error;
-    // What follows the end is no part of it, and the parser must not be given it.
+    // Bytes after the end are not part of the response, so the parser must not get them.
     if (parser_->is_done()) co_return error;
     const auto size_before = into.size();
-    parser_->eager(true);  // all chunks that were received, not one by one
+    parser_->eager(true);  // parse all received chunks together
     for (;;) {
         if (buffer_.size() > 0) error = parse_body(into);
         if (error || parser_->is_done() || into.size() > size_before) co_return error;
@@ -111,7 +112,8 @@ asio::awaitable<boost::system::error_code> Exchange::read_body(std::string& into
     }
 }
 
-// A watch tells of most changes in a chunk of its own: to begin anew for each costs more than to decode it.
+// Parses the received part of the body. A watch sends most changes in separate chunks, and restarting the
+// parser for each costs more than decoding.
 boost::system::error_code Exchange::parse_body(std::string& into) {
     boost::system::error_code error;
     if (!piece_) piece_ = std::make_unique_for_overwrite<char[]>(kPiece);
@@ -126,7 +128,7 @@ boost::system::error_code Exchange::parse_body(std::string& into) {
 
 asio::awaitable<boost::system::error_code> Exchange::receive() {
     boost::system::error_code error;
-    if (buffer_.size() >= kPiece) co_return http::error::buffer_overflow;  // the head of a chunk does not end
+    if (buffer_.size() >= kPiece) co_return http::error::buffer_overflow;  // the head of a chunk is too long
     const auto room = buffer_.prepare(kPiece - buffer_.size());
     buffer_.commit(co_await stream_.async_read_some(room, asio::redirect_error(asio::use_awaitable, error)));
     if (error == asio::error::eof) {

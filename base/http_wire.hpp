@@ -1,4 +1,4 @@
-// One request and its response on one connection. Not a public interface of base/.
+// One request and its response on one connection. This is no public interface of base/.
 #pragma once
 
 #include <boost/beast/core/flat_buffer.hpp>
@@ -11,33 +11,33 @@
 
 namespace base {
 
-// The request line and headers, with Host, Content-Length and User-Agent added if absent.
-// Throws std::invalid_argument if a value would break the framing (line breaks, spaces in the target).
+// Returns the request line and headers. Adds Host, Content-Length and User-Agent if absent. Throws
+// std::invalid_argument if a value would break the framing (line breaks, spaces in the target).
 std::string request_head(const HttpRequest& request, const std::string& authority);
 std::string response_head(const HttpResponse& response, bool keep_alive);
 
 class Exchange {
 public:
-    // `body_limit` nullopt: any length. The stream outlives the exchange.
+    // `body_limit` nullopt: no limit. The stream must outlive the exchange.
     Exchange(NetStream& stream, std::optional<std::uint64_t> body_limit);
 
-    // Errors of the network come back as error codes. A write that fails is no reason not to read:
-    // a server may answer and close before it has read a long body.
+    // Network errors are returned as error codes. After a failed write, still read: a server may answer and
+    // close before it has read a long body.
     asio::awaitable<boost::system::error_code> write(std::string head, const HttpRequest& request);
     asio::awaitable<boost::system::error_code> read_head(const HttpRequest& request);
-    // Appends the next piece to `into`; nothing appended and no error: the end.
+    // Appends the next piece to `into`. Nothing appended without an error means the end.
     asio::awaitable<boost::system::error_code> read_body(std::string& into);
 
     std::size_t bytes_written() const { return written_; }
     bool response_began() const { return parser_->got_some(); }
-    // The whole response is read and the connection may serve another request.
+    // Reports whether the whole response has been read and the connection may serve another request.
     bool reusable() const { return parser_->is_done() && parser_->keep_alive() && buffer_.size() == 0; }
     HttpResponse take_head();
 
 private:
     using Parser = boost::beast::http::response_parser<boost::beast::http::buffer_body>;
     void make_parser();
-    // Appends what was received of the body.
+    // Appends the received part of the body.
     boost::system::error_code parse_body(std::string& into);
     asio::awaitable<boost::system::error_code> receive();
 
@@ -45,8 +45,8 @@ private:
     std::optional<std::uint64_t> body_limit_;
     std::size_t written_ = 0;
     boost::beast::flat_buffer buffer_;
-    std::unique_ptr<char[]> piece_;   // where the parser leaves a part of the body
-    std::unique_ptr<Parser> parser_;  // a new one after an interim (1xx) response
+    std::unique_ptr<char[]> piece_;   // output buffer of the parser
+    std::unique_ptr<Parser> parser_;  // replaced after an interim (1xx) response
 };
 
 }  // namespace base

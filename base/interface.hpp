@@ -1,4 +1,4 @@
-// What all interfaces have in common.
+// Interface is the base class of all interfaces.
 #pragma once
 
 namespace base {

@@ -46,7 +46,7 @@ struct Output {
     }
 };
 
-// The process has one standard error, so it has one of these.
+// Returns the only instance, as the process has one standard error.
 Output& output() {
     static Output instance;
     return instance;
@@ -124,7 +124,7 @@ struct Appender {
     }
     void operator()(std::int64_t number) const { append_number(out, number); }
     void operator()(double number) const {
-        // JSON has no NaN and no infinity.
+        // JSON has neither NaN nor infinity.
         if (quote_always && !std::isfinite(number)) return append_quoted(out, std::to_string(number));
         append_number(out, number);
     }

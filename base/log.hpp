@@ -1,5 +1,5 @@
-// Structured logging: a constant message and key=value fields, as text or JSON lines on standard error.
-// Used from the loop's thread. Values are never secrets: secrets have no business here.
+// Structured logging: a constant message and key=value fields, as text or JSON lines on standard error. Must
+// be used on the loop's thread. Values must never be secrets.
 #pragma once
 
 #include <concepts>
@@ -28,7 +28,8 @@ struct Field {
 using Fields = std::initializer_list<Field>;
 
 void configure(Level level, Format format);
-// Takes lines, without their time and level, in place of standard error; an empty function ends that.
+// Takes lines, without their time and level, instead of standard error. An empty function ends the
+// redirection.
 using Sink = std::function<void(Level, std::string_view line)>;
 void redirect(Sink sink);
 bool enabled(Level level);
@@ -47,9 +48,11 @@ inline void error(std::string_view message, Fields fields = {}) {
     write(Level::error, message, fields);
 }
 
-// Created machine node_claim=default/a took=1.5; values with spaces, quotes or control characters are quoted.
+// Returns, for example, "Created machine node_claim=default/a took=1.5". Values with spaces, quotes or
+// control characters are quoted.
 std::string format_text(std::string_view message, Fields fields);
-// "message":"Created machine","node_claim":"default/a": the members of a JSON object, without its braces.
+// Returns, for example, "message":"Created machine","node_claim":"default/a": the members of a JSON object,
+// without its braces.
 std::string format_json(std::string_view message, Fields fields);
 
 }  // namespace base::log

@@ -18,7 +18,7 @@ std::string number(double value) {
     return {digits.data(), end};
 }
 
-// HELP escapes backslash and line feed, label values also the quotation mark.
+// Escapes text. HELP escapes backslash and line feed, label values also the quotation mark.
 std::string escaped(std::string_view text, bool in_label) {
     std::string out;
     for (char c : text) {
@@ -80,7 +80,7 @@ class FamilyOf final : public Family<Metric>, public FamilyText {
 public:
     FamilyOf(Description about, const char* type, std::function<Metric()> make)
         : about_(std::move(about)), type_(type), make_(std::move(make)) {
-        // A metric without labels is shown from the start, so that its absence means something.
+        // A metric without labels is shown from the start, so that its absence is meaningful.
         if (about_.labels.empty()) series_.emplace(LabelValues{}, make_());
     }
 
@@ -124,7 +124,7 @@ private:
 
 struct MetricsRegistry::State {
     std::vector<std::weak_ptr<std::function<void()>>> hooks;
-    std::map<std::string, std::unique_ptr<FamilyText>> families;  // by name: the order of the exposition
+    std::map<std::string, std::unique_ptr<FamilyText>> families;  // by name, in the order of the exposition
 
     template <class Metric>
     Family<Metric>& family(Description about, const char* type, std::function<Metric()> make) {

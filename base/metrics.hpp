@@ -46,7 +46,7 @@ private:
     double sum_ = 0;
 };
 
-// All series of one metric name; with() makes a series on first use and the reference stays valid.
+// Family has all series of one metric name. with() makes a series on first use; the reference stays valid.
 template <class Metric>
 class Family {
 public:
@@ -60,8 +60,7 @@ public:
     MetricsRegistry();
     ~MetricsRegistry();
 
-    // Asking again for a known name returns the same family; another type or label set throws
-    // std::logic_error.
+    // A known name returns the same family. Another type or label set throws std::logic_error.
     Family<Counter>& counter(const std::string& name, const std::string& help,
                              std::vector<std::string> labels = {});
     Family<Gauge>& gauge(const std::string& name, const std::string& help,
@@ -70,12 +69,12 @@ public:
                                  std::vector<std::string> labels = {});
     std::string exposition() const;
 
-    // Keeps a callback of before_exposition() alive; may outlive the registry.
+    // Hook keeps a callback of before_exposition() alive. It may outlive the registry.
     class Hook {
     public:
         virtual ~Hook() = default;
     };
-    // Runs `update` before each exposition, for gauges that change by the passing of time.
+    // Runs `update` before each exposition, for gauges that change with time.
     [[nodiscard]] std::unique_ptr<Hook> before_exposition(std::function<void()> update);
 
 private:

@@ -1,5 +1,5 @@
-// A TCP connection with or without TLS as one type, so that HTTP code is compiled once. Not a public
-// interface of base/: used by its HTTP client and server.
+// NetStream is a TCP connection with or without TLS as one type, so that HTTP code is compiled once. It is no
+// public interface of base/: its HTTP client and server use it.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -24,13 +24,13 @@ public:
 
     executor_type get_executor() { return socket_.get_executor(); }
     asio::ip::tcp::socket& socket() { return socket_; }
-    // From now on bytes go through TLS; the caller performs the handshake. `context` must live as long.
+    // Switches to TLS; the caller performs the handshake. `context` must outlive the stream.
     Tls& start_tls(asio::ssl::context& context) { return tls_.emplace(socket_, context); }
-    // Null without TLS.
+    // Returns null without TLS.
     Tls* tls() { return tls_ ? &*tls_ : nullptr; }
 
-    // Ends every operation in progress with operation_aborted, or EOF at once; the peer sees the connection
-    // go.
+    // Ends every operation in progress with operation_aborted or EOF immediately. The peer sees the
+    // connection close.
     void close() {
         boost::system::error_code ignored;
         socket_.close(ignored);
@@ -66,7 +66,7 @@ private:
     std::optional<Tls> tls_;
 };
 
-// Closes the stream when time is up, which ends the operation in progress.
+// Deadline closes the stream when the time is up, which ends the operation in progress.
 class Deadline {
 public:
     Deadline(Clock& clock, TimePoint at, NetStream& stream)
@@ -81,8 +81,8 @@ private:
     std::unique_ptr<Alarm> alarm_;
 };
 
-// Throws system_error(operation_aborted) if the calling coroutine has been cancelled: an operation that
-// ended with an error did so for that reason, which is no failure of the network.
+// Throws system_error(operation_aborted) if the calling coroutine has been cancelled. An error of the ended
+// operation is then no network failure.
 asio::awaitable<void> rethrow_cancellation();
 
 }  // namespace base

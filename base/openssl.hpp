@@ -1,4 +1,4 @@
-// Owners of OpenSSL's objects.
+// Owning pointers to OpenSSL's objects.
 #pragma once
 
 #include <openssl/bio.h>

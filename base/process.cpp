@@ -26,7 +26,8 @@ namespace {
 
 constexpr std::size_t kMaxOutput = 1024 * 1024;
 
-// Readable when the process has ended. By number: the header of glibc 2.36 does not work in C++.
+// Returns a descriptor that becomes readable when the process has ended. It uses the number of the system
+// call, as the header of glibc 2.36 does not work in C++.
 int open_pidfd(pid_t pid) {
     return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
 }
@@ -57,7 +58,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return result;
 }
 
-// A started process; killed and reaped when it is given up.
+// Child is a started process. Its destructor kills and reaps it.
 class Child {
 public:
     Child(const ProcessCommand& command, int output) {

@@ -1,4 +1,4 @@
-// Runs another program and reads what it prints.
+// Runs another program and reads its output.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -12,9 +12,9 @@ namespace base {
 
 struct ProcessCommand {
     ProcessCommand() = default;
-    std::string program;  // a path, or a name looked up in PATH
+    std::string program;  // a path, or a name to find in PATH
     std::vector<std::string> arguments;
-    std::vector<std::pair<std::string, std::string>> environment;  // on top of our own
+    std::vector<std::pair<std::string, std::string>> environment;  // added to our own
     Duration timeout = std::chrono::seconds{30};
 };
 
@@ -23,11 +23,11 @@ struct ProcessResult {
     std::string output;
 };
 
-// Standard input is empty, standard error is ours. Throws std::runtime_error if the program cannot be
-// started or does not end in time; then, and when the caller is cancelled, it is killed.
+// Runs the program with empty standard input and our standard error. Throws std::runtime_error if it cannot
+// be started or does not end in time. It is killed then, and also if the caller is cancelled.
 asio::awaitable<ProcessResult> run_process(Clock& clock, ProcessCommand command);
 
-// The value of an environment variable, empty if unset.
+// Returns the value of an environment variable, empty if unset.
 std::string environment_variable(const char* name);
 
 }  // namespace base

@@ -22,8 +22,8 @@ public:
 
 std::uint64_t Random::below(std::uint64_t bound) {
     if (bound == 0) throw std::logic_error("Random::below: bound must be positive");
-    // 2^64 mod bound values at the low end are rejected: what remains is a multiple of bound, so nothing is
-    // favoured.
+    // The lowest 2^64 mod bound values are rejected. The rest is a multiple of bound, so all results are
+    // equally likely.
     const std::uint64_t rejected = (0 - bound) % bound;
     for (;;) {
         auto value = next();

@@ -1,7 +1,6 @@
-// A 64-bit integer whose arithmetic ends at the largest or the smallest number, where a built-in integer
-// would overflow. Numbers that others write (grace periods, amounts, times) are counted with it, so that the
-// ordinary way of writing a sum is the safe one. It also serves as the representation of std::chrono
-// durations.
+// Saturating is a 64-bit integer whose arithmetic stops at the largest or smallest number, where a built-in
+// integer would overflow. Numbers that others write (grace periods, amounts, times) use it, so that a plain
+// sum is safe. It is also the representation of std::chrono durations.
 #pragma once
 
 #include <concepts>
@@ -20,7 +19,7 @@ constexpr std::int64_t kMin64 = std::numeric_limits<std::int64_t>::min();
 template <class T>
 constexpr std::int64_t nearest(T value) {
     if constexpr (std::is_floating_point_v<T>) {
-        // 2^63 is the first number above kMax64. Every floating-point type holds it exactly.
+        // 2^63 is the first number above kMax64. Every floating-point type represents it exactly.
         constexpr T kEnd = static_cast<T>(std::uint64_t{1} << 63);
         if (value >= kEnd) return kMax64;
         if (value < -kEnd) return kMin64;
@@ -64,7 +63,7 @@ public:
             value_ = is_negative ? kMin : kMax;
         return *this;
     }
-    // `other` is not 0. A division by -1 is a negation: kMin has no counterpart.
+    // `other` must not be 0. A division by -1 is a negation, and -kMin does not exist.
     constexpr Saturating& operator/=(Saturating other) {
         if (other.value_ == -1) return *this = -*this;
         value_ /= other.value_;
@@ -97,8 +96,7 @@ private:
     std::int64_t value_ = 0;
 };
 
-// True if one operand is Saturating and the other is as well, or is a built-in integer, which then counts as
-// Saturating.
+// Holds if one operand is Saturating and the other is Saturating or a built-in integer, which is converted.
 template <class A, class B>
 concept SaturatingOperands =
     (std::same_as<A, Saturating> && (std::same_as<B, Saturating> || std::integral<B>)) ||
@@ -130,7 +128,7 @@ constexpr Saturating operator%(A a, B b) {
     return Saturating(a) %= b;
 }
 
-// Adds one to a counter of any width, unless it is at its end already.
+// Adds one to a counter of any width, unless it is at its limit.
 template <std::signed_integral T>
 constexpr void count_up(T& counter) {
     if (counter < std::numeric_limits<T>::max()) ++counter;

@@ -1,4 +1,4 @@
-// Fingerprints that are the same everywhere and for ever.
+// Returns a fingerprint that is the same everywhere and forever.
 #pragma once
 
 #include <array>

@@ -35,7 +35,7 @@ void TaskGroup::stop() {
     stopping_ = true;
     std::vector<asio::cancellation_signal*> signals;
     for (auto& signal : tasks_) signals.push_back(&signal);
-    // Posted, because a child's end handler erases its entry; ownership is checked again for the same reason.
+    // Posted, because a child's end handler erases its entry. Therefore ownership is checked again.
     for (auto* signal : signals) {
         asio::post(executor_, [this, signal] {
             if (owns(signal)) signal->emit(asio::cancellation_type::terminal);
@@ -45,8 +45,8 @@ void TaskGroup::stop() {
 
 asio::awaitable<void> TaskGroup::join() {
     bool cancelled = false;
-    // Cancellation is looked past here, not reset: it stays in force for the caller, which may have caught
-    // the exception of some other failure and would go on otherwise.
+    // Cancellation is ignored here, not reset. It stays in force for the caller, which may have caught
+    // another exception and would otherwise continue.
     co_await asio::this_coro::throw_if_cancelled(false);
     while (!tasks_.empty()) {
         co_await changed_.wait_regardless();

@@ -1,5 +1,5 @@
-// Structured concurrency: a group owns coroutines, and none outlives it. The first failure stops the
-// siblings and is rethrown by join(). Single-threaded: used only on its executor's thread.
+// TaskGroup implements structured concurrency: it owns coroutines, and none outlives it. The first failure
+// stops the siblings and is rethrown by join(). Single-threaded: used only on its executor's thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,10 +19,10 @@ public:
     TaskGroup& operator=(const TaskGroup&) = delete;
 
     void spawn(asio::awaitable<void> work);
-    // Cancels every child (terminal cancellation); each ends at its next suspension point.
+    // Cancels every child (terminal cancellation). Each ends at its next suspension point.
     void stop();
-    // Returns when no child is left; rethrows the first failure. Cancellation after stop() is no failure.
-    // If the caller is cancelled meanwhile, the children are stopped and still waited for; then throws
+    // Returns when no child is left, and rethrows the first failure. Cancellation after stop() is no failure.
+    // If the caller is cancelled, it stops the children, still waits for them, and throws
     // system_error(operation_aborted).
     asio::awaitable<void> join();
     std::size_t size() const { return tasks_.size(); }
@@ -37,7 +37,7 @@ private:
     bool stopping_ = false;
 };
 
-// Runs `work` until its end or until `deadline`, when it is cancelled. True: it ended by itself; rethrows its
+// Runs `work` until its end, or cancels it at `deadline`. Returns true if it ended by itself; rethrows its
 // failure.
 asio::awaitable<bool> run_before(Clock& clock, TimePoint deadline, asio::awaitable<void> work);
 

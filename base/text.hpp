@@ -1,4 +1,4 @@
-// Numbers in sentences, and sentences that have to be short.
+// Numbers in sentences, and sentences of limited length.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace base {
 
-// "1 node", "2 nodes".
+// Returns, for example, "1 node" or "2 nodes".
 std::string counted(std::int64_t count, const std::string& noun);
-// "is" for one, else "are".
+// Returns "is" for one, else "are".
 std::string is_or_are(std::int64_t count);
-// The whole characters of UTF-8 that `text` begins with, in at most `most` bytes. Half a character is no text
-// that an API server takes as it is.
+// Returns the longest beginning of `text` with whole UTF-8 characters and at most `most` bytes. An API server
+// rejects or changes half a character.
 std::string_view beginning(std::string_view text, std::size_t most);
-// Returns a text of more than `most` bytes with "..." for its middle, as programs mostly say the cause at the
-// end. It is cut between characters, and is then at most `most` bytes long.
+// Returns a text of more than `most` bytes with "..." for its middle, as programs usually name the cause at
+// the end. It is cut between characters, to at most `most` bytes.
 std::string shortened(std::string_view text, std::size_t most);
 
-// "a, b": the texts of a range, or what `text_of` makes of its elements.
+// Returns "a, b": the texts of a range, or the results of `text_of` for its elements.
 template <class Range, class Projection = std::identity>
 std::string joined(const Range& range, std::string_view between = ", ", Projection text_of = {}) {
     std::string all;
@@ -31,12 +31,12 @@ std::string joined(const Range& range, std::string_view between = ", ", Projecti
     return all;
 }
 
-// The text with every control character but the line feed as "?": escape sequences of whoever may write an
-// Event or a condition must not move the reader's cursor. Control characters of ISO 8859-1 count in their
-// form in UTF-8, as terminals obey these, too.
+// Replaces every control character except the line feed by "?". Otherwise anybody who can write an Event or a
+// condition could move the reader's cursor with escape sequences. Control characters of ISO 8859-1 are
+// replaced in their UTF-8 form, as terminals obey them, too.
 std::string for_terminal(std::string_view text);
 
-// The same of the first ones: "a, b and 3 more".
+// Returns only the first ones: "a, b and 3 more".
 template <class Range>
 std::string joined_first(const Range& range, std::size_t most) {
     const auto size = static_cast<std::size_t>(std::ranges::size(range));

@@ -1,5 +1,6 @@
-// Durations and moments whose sums and products end at the longest duration and at the last moment, 292 years
-// away. Whatever is mixed with them, such as the seconds of a pod's grace period, is converted the same way.
+// Durations and times whose sums and products stop at the largest duration and the last moment, 292 years
+// away. Other numbers mixed with them, such as the seconds of a pod's grace period, are converted the same
+// way.
 #pragma once
 
 #include <chrono>

@@ -21,7 +21,7 @@ namespace ssl = asio::ssl;
 
 void expect(const boost::system::error_code& error, const char* option, const char* expected) {
     if (!error) return;
-    // OpenSSL's own text is about the encoding only; it never shows the data.
+    // OpenSSL's text only concerns the encoding; it never shows the data.
     throw std::invalid_argument(std::string(option) + ": " + expected + " (" + error.message() + ")");
 }
 
@@ -41,15 +41,15 @@ ssl::context make_context(ssl::context::method method) {
     ssl::context context(method);
     context.set_options(ssl::context::default_workarounds | ssl::context::no_compression);
     SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
-    // A later handshake on the same connection would escape our checks and time limits.
+    // A later handshake on the same connection would bypass our checks and time limits.
     SSL_CTX_set_options(context.native_handle(), SSL_OP_NO_RENEGOTIATION);
-    // OpenSSL would keep what it has decrypted, Secrets among it, until more arrives.
+    // OpenSSL would keep decrypted data, such as Secrets, until more arrive.
     SSL_CTX_set_options(context.native_handle(), SSL_OP_CLEANSE_PLAINTEXT);
     SSL_CTX_set_mode(context.native_handle(), SSL_MODE_RELEASE_BUFFERS);
     return context;
 }
 
-// Upper-case hex without colons.
+// Returns upper-case hex without colons.
 std::string normalized(const std::string& fingerprint) {
     std::string out;
     for (char c : fingerprint) {
@@ -63,7 +63,7 @@ std::string normalized(const std::string& fingerprint) {
     return out;
 }
 
-// AA:BB:..., as Proxmox and openssl show it.
+// Returns AA:BB:..., the form that Proxmox and openssl show.
 std::string fingerprint_of(const X509* certificate) {
     constexpr std::string_view kHex = "0123456789ABCDEF";
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
@@ -109,7 +109,7 @@ void ServerVerification::prepare(NetStream::Tls& tls) {
     auto* handle = tls.native_handle();
     boost::system::error_code not_an_address;
     asio::ip::make_address(name_, not_an_address);
-    // RFC 6066: SNI carries names only.
+    // RFC 6066: SNI only allows names.
     if (not_an_address) SSL_set_tlsext_host_name(handle, name_.c_str());
     if (options_.insecure_skip_verify || options_.fingerprint_sha256) {
         tls.set_verify_mode(ssl::verify_none);

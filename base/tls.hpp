@@ -1,4 +1,4 @@
-// TLS contexts from PEM text, and what a failed handshake means in words.
+// TLS contexts from PEM text, and explanations of failed handshakes.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
@@ -10,28 +10,30 @@
 
 namespace base {
 
-// TLS 1.2 or newer. Throw std::invalid_argument naming the option that is wrong; never show key material.
+// Both require TLS 1.2 or newer. They throw std::invalid_argument with the invalid option and never show key
+// material.
 asio::ssl::context make_client_context(const TlsClientOptions& options);
 asio::ssl::context make_server_context(const KeyPair& pair);
 
-// One client handshake: what to expect of the server's certificate, and why it was refused.
+// ServerVerification checks the server's certificate in one client handshake, and explains why it was
+// refused.
 class ServerVerification {
 public:
-    // `name`: DNS name or address that the certificate must carry. Both live as long as the handshake.
+    // `name` is the DNS name or address that the certificate must have. Both must outlive the handshake.
     ServerVerification(const TlsClientOptions& options, std::string name)
         : options_(options), name_(std::move(name)) {}
 
     // Sets SNI and verification on the stream; call before the handshake.
     void prepare(NetStream::Tls& tls);
-    // After a handshake that succeeded: throws std::runtime_error if the pinned fingerprint differs.
+    // Throws std::runtime_error if the pinned fingerprint differs. Call after a successful handshake.
     void check_pin(NetStream::Tls& tls) const;
-    // After a handshake that failed.
+    // Explains a failed handshake.
     std::string describe(NetStream::Tls& tls, const boost::system::error_code& error) const;
 
 private:
     const TlsClientOptions& options_;
     std::string name_;
-    std::string presented_;  // SHA-256 of the certificate shown, once known
+    std::string presented_;  // SHA-256 of the server's certificate, once known
 };
 
 }  // namespace base

@@ -14,21 +14,22 @@ struct Url {
     std::string user;
     std::string password;
     std::string host;        // a name or an address; IPv6 without brackets
-    std::uint16_t port = 0;  // the scheme's own if the URL has none
+    std::uint16_t port = 0;  // the scheme's default if the URL has none
     std::string path;
 
-    // "host:port", IPv6 in brackets: the Host header and what messages show. No credentials.
+    // Returns "host:port" with IPv6 in brackets, for the Host header and messages. It has no credentials.
     std::string authority() const;
 };
 
-// Accepts http and https. Throws std::invalid_argument that says what is wrong, without the credentials.
+// Accepts http and https. Throws std::invalid_argument with the reason, without the credentials.
 Url parse_url(std::string_view text);
 
-// Everything but letters, digits and -._~ becomes %XX: fits a path segment, a query value and a form value.
+// Converts everything except letters, digits and -._~ to %XX. The result is valid in a path segment, a query
+// value and a form value.
 std::string percent_encode(std::string_view text);
 
 using FormFields = std::vector<std::pair<std::string, std::string>>;
-// a=1&b=x%20y: a query (without '?') or an application/x-www-form-urlencoded body.
+// Returns a=1&b=x%20y, a query (without '?') or an application/x-www-form-urlencoded body.
 std::string encode_form(const FormFields& fields);
 
 }  // namespace base

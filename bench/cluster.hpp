@@ -1,4 +1,4 @@
-// A client on a loop of its own, as benchmarks against a real API server need it.
+// Cluster is a client with a separate loop, for benchmarks with a real API server.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -21,7 +21,7 @@ public:
     // Throws kube::ConfigError.
     explicit Cluster(const std::string& kubeconfig, std::size_t max_in_flight);
 
-    // Runs until `work` has ended; rethrows its failure.
+    // Runs until `work` has ended, and rethrows its failure.
     void run(asio::awaitable<void> work);
 
     asio::any_io_executor executor() { return loop_.get_executor(); }
@@ -37,7 +37,7 @@ private:
     std::unique_ptr<kube::Client> client_;
 };
 
-// Runs a benchmark's main: prints what a failure says, and returns the exit code.
+// Runs a benchmark's main, prints the message of a failure, and returns the exit code.
 int guarded(const std::function<void()>& body);
 
 }  // namespace bench

@@ -1,11 +1,11 @@
-// What benchmarks measure by: it says the same beside other programs as alone.
+// The measure of benchmarks: it does not depend on other running programs.
 #pragma once
 
 #include <time.h>
 
 namespace bench {
 
-// CPU time of all threads of this process so far, in seconds.
+// Returns the CPU time of all threads of this process so far, in seconds.
 inline double cpu_seconds() {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

@@ -9,7 +9,7 @@ namespace json = boost::json;
 
 namespace {
 
-// Pods of each of ten workloads, which add up to kPodsOfTen.
+// Number of pods of each of ten workloads; their sum is kPodsOfTen.
 constexpr std::array kWorkloadSizes{1, 1, 2, 3, 5, 8, 15, 30, 60, 125};
 constexpr int kPodsOfTen = 250;
 constexpr int kNamespaces = 20;
@@ -18,11 +18,11 @@ enum class Kind { Deployment, StatefulSet, DaemonSet };
 
 struct Workload {
     int number = 0;
-    int member = 0;  // which of its pods
+    int member = 0;  // index of the pod in it
     Kind kind = Kind::Deployment;
     std::string name;
-    std::string owner;  // of the pods: the ReplicaSet of a Deployment
-    std::string hash;   // of the pod template
+    std::string owner;  // owner of the pods: the ReplicaSet of a Deployment
+    std::string hash;   // hash of the pod template
 };
 
 std::string padded(int number, std::size_t digits) {
@@ -93,7 +93,8 @@ json::object container(const Workload& workload, const std::string& name) {
         {"terminationMessagePath", "/dev/termination-log"}};
 }
 
-// What kube-apiserver records for each manager of fields: a third of a usual pod, and of no use to us.
+// Returns what kube-apiserver records for each manager of fields. It is a third of a usual pod, and we do not
+// use it.
 json::array managed_fields() {
     json::object fields;
     for (int i = 0; i < 24; ++i)
@@ -106,7 +107,7 @@ json::array managed_fields() {
              {"fieldsV1", {{"f:spec", fields}}}}};
 }
 
-// Those of the node's place are added by the API server.
+// Returns the workload's labels and the topology labels that the API server adds.
 json::object labels_of(const Workload& workload, int node) {
     json::object labels{{"app.kubernetes.io/name", workload.name},
                         {"app.kubernetes.io/part-of", "shop"},
@@ -176,7 +177,7 @@ json::array tolerations_of(const Workload& workload) {
 
 void add_placement(json::object& spec, const Workload& workload, const std::string& node) {
     const json::object selector{{"matchLabels", {{"app.kubernetes.io/name", workload.name}}}};
-    if (workload.kind == Kind::DaemonSet) {  // as its controller ties each of its pods to a node
+    if (workload.kind == Kind::DaemonSet) {  // its controller ties each pod to a node
         const json::value fields = {
             {{"key", "metadata.name"}, {"operator", "In"}, {"values", json::array{node}}}};
         spec["affinity"] = {{"nodeAffinity",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How soon the operator leads, with its caches synced, on an empty cluster, and what memory and CPU time it took.
+"""Measures the operator's time until it leads with synced caches on an empty cluster, and its memory and CPU time.
 
 build/venv/bin/python bench/start.py [--runs N]     after make setup
 """
@@ -22,7 +22,7 @@ PROGRAM = ROOT / "build/release/bin/kubenodesmith"
 
 
 def run_once(kubeconfig):
-    """Seconds to leading, CPU seconds, KiB of resident memory."""
+    """Returns seconds until it leads, CPU seconds, KiB of resident memory."""
     begin = time.monotonic()
     process = subprocess.Popen([PROGRAM, "run", "--kubeconfig", kubeconfig, "--leader-elect", "--leader-election-namespace=default",
                                 "--health-probe-bind-address=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -38,7 +38,7 @@ def run_once(kubeconfig):
         fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return took, (int(fields[11]) + int(fields[12])) / 100, int(resident)
     finally:
-        process.send_signal(signal.SIGTERM)  # it gives its lease back, so the next run need not wait for it
+        process.send_signal(signal.SIGTERM)  # it releases its lease, so the next run need not wait for it
         process.communicate(timeout=60)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every benchmark at a small size and writes what they say as one table.
+"""Runs every benchmark at a small size and writes their results as one table.
 
 build/venv/bin/python bench/table.py [--bin DIR] [--out FILE]     after make setup
 
@@ -15,19 +15,19 @@ from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Of programs that would take minutes otherwise.
+# Arguments of programs that would take minutes otherwise.
 SMALL = {
     "bench-claims": ["--claims", "100"],
     "bench-consolidation": ["--clusters", "5"],
     "bench-decode": ["2000"],
     "bench-scheduling": ["--pods", "5000"],
 }
-# Run with something beside them, see below.
+# These run together with another program, see below.
 HELPERS = ("bench-api-server", "bench-informer", "bench-load")
 
 
 def lines_of(command, **options):
-    """What the command prints; raises RuntimeError if it fails."""
+    """Returns the lines that the command prints; raises RuntimeError if it fails."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, cwd=ROOT, **options)
     if done.returncode != 0:
         raise RuntimeError(f"exit code {done.returncode}: {done.stderr.strip()}")
@@ -35,7 +35,7 @@ def lines_of(command, **options):
 
 
 def informer_beside_generated_cluster(folder):
-    """The informers against a server that makes up its objects, with changes to follow."""
+    """Runs the informers with a server that generates its objects and then changes them."""
     with tempfile.TemporaryDirectory() as state:
         kubeconfig = Path(state) / "kubeconfig"
         size = ["--pods", "2000", "--nodes", "100", "--updates", "5000"]
@@ -49,14 +49,14 @@ def informer_beside_generated_cluster(folder):
 
 
 def informer_beside_api_server(folder):
-    """The informers against a real control plane."""
+    """Runs the informers with a real control plane."""
     with tempfile.TemporaryDirectory() as state:
         cluster = [sys.executable, ROOT / "test/controlplane/cluster.py", "--state", state]
         return lines_of([*cluster, "exec", "bench/informer/run.sh", folder])
 
 
 def benchmarks(folder):
-    """Name and what to call for its lines."""
+    """Yields each benchmark's name and a function that returns its lines."""
     for program in sorted(folder.glob("bench-*")):
         if program.name not in HELPERS and os.access(program, os.X_OK):
             arguments = SMALL.get(program.name, [])

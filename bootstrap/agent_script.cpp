@@ -34,7 +34,7 @@ std::string agent_script(const JoinPlan& plan, std::string_view id) {
         "mkdir -p " +
         folder +
         " || exit 1\n"
-        // Making a folder succeeds for one of several only.
+        // Creating a folder succeeds for only one of several processes.
         "if ! mkdir \"$state\" 2>/dev/null\nthen\n"
         "while ! test -e \"$state/exit\"\ndo\nsleep 1\ndone\n"
         "cat \"$state/output\"\n"

@@ -23,7 +23,7 @@ std::optional<std::string> after(const std::string& text, std::string_view prefi
     return text.substr(prefix.size());
 }
 
-// RSA keys are asked for with key encipherment, others without.
+// Compares the usages. RSA keys need key encipherment, others do not.
 bool usages_are(const std::vector<std::string>& usages, const std::string& purpose) {
     std::set<std::string> given(usages.begin(), usages.end());
     given.erase("key encipherment");
@@ -38,8 +38,8 @@ Approval wait(std::string reason, std::string message) {
     return {Verdict::Wait, std::move(reason), std::move(message), {}};
 }
 
-// Why the request does not ask for that Node's name; empty: it does. The name asked for is not repeated: its
-// author chose it.
+// Returns why the request is not for that Node's name; empty: it is. The requested name is not
+// repeated, because its author chose it.
 std::string identity_fault(const SigningRequest& asked, const std::string& node_name) {
     if (asked.organization != kNodesGroup) return "the subject's O is not system:nodes";
     if (asked.common_name != std::string(kNodeUser) + node_name)
@@ -47,7 +47,7 @@ std::string identity_fault(const SigningRequest& asked, const std::string& node_
     return {};
 }
 
-// What is wrong with what is asked for, whoever asks.
+// Returns what is wrong with the requested subject and usages.
 std::string client_fault(const api::CertificateSigningRequestSpec& spec, const SigningRequest& asked,
                          const std::string& node_name) {
     if (auto fault = identity_fault(asked, node_name); !fault.empty()) return fault;
@@ -59,7 +59,7 @@ std::string client_fault(const api::CertificateSigningRequestSpec& spec, const S
     return {};
 }
 
-// The first name or address that is not known to be the machine's; nullopt: all are.
+// Returns the first name or address that is not known to be the machine's; nullopt: all are.
 std::optional<std::string> unknown_name(const SigningRequest& asked, const Machine& machine) {
     for (const auto& name : asked.dns_names)
         if (name != machine.node_name && !contains(machine.addresses, name)) return name;
@@ -68,7 +68,8 @@ std::optional<std::string> unknown_name(const SigningRequest& asked, const Machi
     return std::nullopt;
 }
 
-// Others chose the name, and it goes into an Event: bounded, and nothing but what names are made of.
+// Makes a name safe for an Event. Others chose it, so its length is bounded,
+// and unusual characters are replaced.
 std::string printable(std::string name) {
     constexpr std::size_t kLongestName = 253;
     if (name.size() > kLongestName) name.resize(kLongestName);
@@ -98,11 +99,11 @@ Approval judge_client(const api::CertificateSigningRequest& request, const Joine
     if (!token || decided(request) || !joiner || joiner->token_id != *token) return {};
     const auto& spec = request.spec;
     if (spec.signerName != kClientSigner)
-        return deny("OtherSigner", "a bootstrap token asks for a certificate of signer " +
+        return deny("OtherSigner", "a bootstrap token may request a certificate of signer " +
                                        std::string(kClientSigner) + " and of no other");
     if (joiner->stage == Stage::Over)
-        return deny("NotJoining", "the claim's machine has joined already, or is leaving");
-    if (joiner->stage == Stage::Coming) return wait("NotLaunched", "the claim's machine is not made yet");
+        return deny("NotJoining", "the claim's machine has already joined or is being removed");
+    if (joiner->stage == Stage::Coming) return wait("NotLaunched", "the claim's machine is not created yet");
     if (!joiner->name_taken.empty())
         return deny("NameTaken", "the name of this claim's machine is taken: " + joiner->name_taken);
     SigningRequest asked;
@@ -139,13 +140,12 @@ Approval judge_serving(const api::CertificateSigningRequest& request, const Mach
     if (asked.dns_names.empty() && asked.ip_addresses.empty())
         return wait("NoNames", "a serving certificate needs a DNS name or an IP address");
     if (const auto name = unknown_name(asked, *machine))
-        return wait(
-            std::string(kUnknownAddress),
-            printable(*name) +
-                " is neither the Node's name nor an address that the operator gave to this machine, nor "
-                "is it free for it in a network of bootstrap.servingNetworks of its "
-                "NodeSmithControlPlane");
-    return {Verdict::Approve, "NamesOfThisMachine", "every name and address is this machine's",
+        return wait(std::string(kUnknownAddress),
+                    printable(*name) +
+                        " is neither the Node's name nor an address that the operator gave to this machine, "
+                        "nor an address that is free for it in a network of bootstrap.servingNetworks of its "
+                        "NodeSmithControlPlane");
+    return {Verdict::Approve, "NamesOfThisMachine", "every name and address belongs to this machine",
             asked.key_sha256};
 }
 

@@ -16,7 +16,7 @@ Certificates certificates_of(std::string_view pem) {
     }
     ERR_clear_error();  // the end of the text is reported as an error
     if (found.empty())
-        throw std::invalid_argument("the cluster's CA holds no PEM certificate that can be read");
+        throw std::invalid_argument("the cluster's CA contains no PEM certificate that can be read");
     return found;
 }
 

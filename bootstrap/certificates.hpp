@@ -1,4 +1,4 @@
-// Certificates as PEM files hold them, one after the other.
+// Holds certificates in the order of their PEM file.
 #pragma once
 
 #include <string>

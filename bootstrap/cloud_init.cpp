@@ -21,7 +21,7 @@ json::array strings(const std::vector<std::string>& values) {
     return array;
 }
 
-// The user's document; parse errors are told without its text, which may hold secrets.
+// Parses the user's document. Errors are reported without its text, which may contain secrets.
 json::object parse_own(const std::string& text) {
     if (text.empty()) return {};
     if (!text.starts_with("#cloud-config")) {
@@ -68,8 +68,8 @@ std::string user_data(const GuestSettings& settings, const JoinPlan& plan) {
     document["preserve_hostname"] = false;
     if (!document.contains("manage_etc_hosts")) document["manage_etc_hosts"] = true;
     if (!settings.user.empty() && !document.contains("user")) {
-        // As a mapping: the image's default user, with its groups and rights, under another name. A text
-        // alone meant the same until cloud-init 27.2.
+        // A mapping renames the image's default user and keeps its groups and rights. A plain text meant
+        // the same until cloud-init 27.2.
         document["user"] = {{"name", settings.user}};
     }
     if (!document.contains("package_upgrade")) document["package_upgrade"] = settings.upgrade_packages;

@@ -33,7 +33,7 @@ json::value parse_kubeconfig(const std::string& yaml) {
     try {
         return api::parse_yaml(yaml, api::kObjectBounds);
     } catch (const api::YamlError& error) {
-        refuse(std::string("its kubeconfig is no YAML: ") + error.what());
+        refuse(std::string("its kubeconfig is not YAML: ") + error.what());
     }
 }
 
@@ -56,7 +56,7 @@ std::string ClusterInfo::endpoint() const {
 }
 
 int minor_version(const json::value& version) {
-    // Some distributions say "31+".
+    // Some distributions report "31+".
     const auto minor = text(member(version, "minor"));
     int number = 0;
     std::from_chars(minor.data(), minor.data() + minor.size(), number);

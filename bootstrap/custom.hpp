@@ -1,4 +1,4 @@
-// A join by a command of the user's own, with placeholders for all that is known of machine and cluster.
+// Joins by a command of the user, with placeholders for all known data of machine and cluster.
 #pragma once
 
 #include <map>
@@ -11,11 +11,11 @@ namespace bootstrap {
 
 using Placeholders = std::map<std::string, std::string>;
 
-// By name; lists are joined by commas, what is not known is empty. Holds the token.
+// Returns values by name; lists are joined by commas, and unknown ones are empty. Contains the token.
 Placeholders placeholders(const JoinRequest& request);
 
-// Every "{{ .Name }}" (blanks are free) becomes values["Name"]. Throws std::invalid_argument that names an
-// unknown placeholder and the known ones; the message never holds a value.
+// Replaces every "{{ .Name }}" (with any blanks) by values["Name"]. Throws std::invalid_argument that names
+// an unknown placeholder and the known ones; the message never contains a value.
 std::string fill_placeholders(std::string_view text, const Placeholders& values);
 
 // Throws std::invalid_argument.

@@ -75,7 +75,7 @@ json::object ours(const GuestSettings& settings, const JoinPlan& plan) {
     return config;
 }
 
-// Told without its text, which may hold secrets.
+// Checks the user's configuration. Errors are reported without its text, which may contain secrets.
 void check_own(const std::string& text) {
     boost::system::error_code error;
     const auto document = json::parse(text, error);

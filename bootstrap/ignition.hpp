@@ -1,7 +1,7 @@
-// A join as an Ignition configuration, for Flatcar and Fedora CoreOS. Their Ignition of the platform
-// proxmoxve reads user-data that is JSON from a volume labelled cidata, where it leaves #cloud-config alone:
-// internal/providers/proxmoxve in github.com/coreos/ignition. It fetches nothing over HTTP by itself.
-// By Ignition's documents and sources; no machine has proven it.
+// Builds a join as an Ignition configuration, for Flatcar and Fedora CoreOS. Ignition's platform proxmoxve
+// reads JSON user-data from a volume labelled cidata, and ignores #cloud-config there:
+// internal/providers/proxmoxve in github.com/coreos/ignition. It fetches nothing over HTTP by itself. This
+// follows Ignition's documents and sources; it was never tested on a machine.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace bootstrap {
 
-// Files, and a unit that runs the commands once; host name and SSH keys (of the user `core` unless another is
-// wanted). The user's own configuration, of a version 3.x, is merged before ours.
-// https://coreos.github.io/ignition/configuration-v3_0/ (Flatcar takes up to 3.3.0 from release 3185 on).
-// Holds what the plan holds. Throws OwnUserDataError if the user's own is none.
+// Returns files, a unit that runs the commands once, host name and SSH keys. The keys are for the user `core`
+// unless another one is requested. The user's own configuration, with a version 3.x, is merged before ours.
+// https://coreos.github.io/ignition/configuration-v3_0/ (Flatcar accepts up to 3.3.0 from release 3185 on).
+// It contains the plan's secrets. Throws OwnUserDataError if the user's own is invalid.
 std::string ignition_config(const GuestSettings& settings, const JoinPlan& plan);
 
 }  // namespace bootstrap

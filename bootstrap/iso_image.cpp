@@ -9,11 +9,11 @@ namespace bootstrap {
 
 namespace {
 
-// The records that an image is made of, as bytes: ECMA-119 (4th edition), the Joliet specification, IEEE
-// P1281 (SUSP) and P1282 (Rock Ridge). Only what an image with one folder needs.
+// Defines the records of an image as bytes: ECMA-119 (4th edition), the Joliet specification, IEEE P1281
+// (SUSP) and P1282 (Rock Ridge). It covers only what an image with one folder needs.
 using std::string_literals::operator""s;
 
-// Images are the same whenever they are made: 1 January 1980, UTC.
+// Images are identical whenever they are created: 1 January 1980, UTC.
 const std::string kRecordDate = "\x50\x01\x01\x00\x00\x00\x00"s;
 const std::string kVolumeDate = "1980010100000000\x00"s;
 const std::string kNoDate = "0000000000000000\x00"s;
@@ -44,7 +44,7 @@ std::string big32(std::uint32_t value) {
     return big16(static_cast<std::uint16_t>(value >> 16)) + big16(static_cast<std::uint16_t>(value & 0xffff));
 }
 
-// Big-endian UCS-2 of ASCII text.
+// Converts ASCII text to big-endian UCS-2.
 std::string ucs2(std::string_view text) {
     std::string result;
     for (const auto c : text) {
@@ -73,7 +73,7 @@ std::string record(std::uint32_t sector, std::uint32_t size, char flags, std::st
     return static_cast<char>(rest.size() + 1) + rest;
 }
 
-// PX: mode, links, owner, group.
+// Returns the field PX: mode, links, owner, group.
 std::string posix_attributes(std::uint32_t mode, std::uint32_t links) {
     return "PX\x24\x01"s + both32(mode) + both32(links) + both32(0) + both32(0);
 }
@@ -83,7 +83,7 @@ std::string padded(std::string text, std::size_t length, const std::string& fill
     return text.substr(0, length);
 }
 
-// Directory records (ECMA-119 9.1): a folder is one sector. `system_use` holds Rock Ridge's fields.
+// Builds directory records (ECMA-119 9.1): a folder is one sector. `system_use` contains Rock Ridge's fields.
 std::string folder_record(std::uint32_t sector, std::string_view name, std::string_view system_use) {
     return record(sector, kSector, kIsFolder, name, system_use);
 }
@@ -93,9 +93,9 @@ std::string file_record(std::uint32_t sector, std::uint32_t size, std::string_vi
     return record(sector, size, 0, name, system_use);
 }
 
-// Rock Ridge: the root's own entry announces it; owner root, files readable by root only.
+// Builds the root's own entry, which announces Rock Ridge. The owner is root, and root alone can read files.
 std::string rock_ridge_root() {
-    // SP: SUSP is used from the first byte on. ER: which extension, with no further description.
+    // SP: SUSP is used from the first byte on. ER: names the extension, without further description.
     return "SP\x07\x01\xBE\xEF\x00"s + posix_attributes(kFolderMode, 2) +
            "ER\x12\x01\x0A\x00\x00\x01RRIP_1991A"s;
 }
@@ -109,7 +109,7 @@ std::string rock_ridge_file(std::string_view name) {
     return field += name;
 }
 
-// A path table that knows the root alone (ECMA-119 9.4), its numbers in the byte order of the table.
+// Builds a path table that contains only the root (ECMA-119 9.4), with numbers in the table's byte order.
 std::string path_table(const std::string& root_sector, const std::string& root_number) {
     return "\1\0"s + root_sector + root_number + "\0\0"s;
 }
@@ -150,7 +150,7 @@ std::string terminator() {
 constexpr std::size_t kLargestFile = 64 * 1024 * 1024;
 constexpr std::string_view kVolumeID = "cidata";
 
-// Where things are, in sectors. The folder of each name space fits into one.
+// Defines the positions in sectors. The folder of each name space fits into one.
 enum : std::uint32_t {
     kPrimaryDescriptor = 16,
     kJolietDescriptor,
@@ -173,7 +173,7 @@ struct File {
     std::uint32_t size() const { return static_cast<std::uint32_t>(content->size()); }
 };
 
-// In the order of their names, which both name spaces share.
+// Returns the files sorted by name, which is the same order in both name spaces.
 std::vector<File> files_of(const Seed& seed) {
     std::vector<File> files{{"meta-data", "META_DATA.;1", &seed.meta_data}};
     if (!seed.network_config.empty())

@@ -1,4 +1,4 @@
-// A NoCloud seed as an ISO 9660 image in memory: how user-data reaches a machine on a virtual CD-ROM.
+// Builds a NoCloud seed as an ISO 9660 image in memory: the form in which a virtual CD-ROM carries user-data.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace bootstrap {
 
-// Volume ID "cidata", names by Rock Ridge and Joliet, one folder. Equal seeds give equal bytes: the image
-// carries no time. It holds what the seed holds: secrets. libarchive's writer is not used here: it keeps the
-// contents in a temporary file and stamps the present time. Throws std::invalid_argument if a file is larger
-// than 64 MiB.
+// Returns an image with volume ID "cidata", names by Rock Ridge and Joliet, and one folder. Equal seeds give
+// equal bytes, because the image contains no time. It contains the seed's secrets. libarchive's writer is
+// not used: it keeps the contents in a temporary file and writes the present time. Throws
+// std::invalid_argument if a file is larger than 64 MiB.
 std::string nocloud_image(const Seed& seed);
 
 }  // namespace bootstrap

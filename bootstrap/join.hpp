@@ -1,4 +1,4 @@
-// What makes a booted machine join the cluster: files to write and commands to run, for each format.
+// Plans how a booted machine joins the cluster: files to write and commands to run, for each format.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ struct JoinRequest {
     Token token;
     ClusterInfo cluster;
     std::string node_name;
-    api::StringMap labels;  // those that a kubelet may not set are left out: patch them onto the Node
+    api::StringMap labels;           // forbidden ones must be patched onto the Node
     std::vector<api::Taint> taints;  // see registration_taints()
     std::string provider_id;         // empty: none
     api::v1alpha1::Kubelet kubelet;
-    std::string version;  // of what is installed; empty: the server's
+    std::string version;  // version to install; empty: the server's
 
-    // For the format Custom.
+    // These members are for the format Custom.
     std::string host;
     std::string pool;
     std::string zone;
@@ -31,7 +31,7 @@ struct JoinRequest {
     std::vector<std::string> addresses;
     std::vector<std::string> mac_addresses;
 
-    // For Custom a shell script with placeholders, for Talos a machine configuration.
+    // A shell script with placeholders for Custom, a machine configuration for Talos.
     std::string given;
 };
 
@@ -44,30 +44,30 @@ struct GuestFile {
 
 struct JoinPlan {
     std::vector<GuestFile> files;
-    std::vector<std::vector<std::string>> commands;  // arguments; run in this order, once
-    // The whole user-data, of a guest that takes neither files nor commands; empty: it does.
+    std::vector<std::vector<std::string>> commands;  // arguments; run once, in this order
+    // The whole user-data for a guest that accepts neither files nor commands; otherwise empty.
     std::string document;
     bool operator==(const JoinPlan&) const = default;
 };
 
-// Holds the token. Throws std::invalid_argument that says what the request lacks.
+// Returns a plan that contains the token. Throws std::invalid_argument that names what the request lacks.
 JoinPlan plan_join(const JoinRequest& request);
 
-// The taints that a machine registers with: those of its template, and kubenodesmith.io/unregistered, so that
-// nothing runs on a Node before we know that it is ours.
+// Returns the taints that a machine registers with. These are its template's, and
+// kubenodesmith.io/unregistered. The latter keeps pods away until we know that the Node is ours.
 std::vector<api::Taint> registration_taints(const std::vector<api::Taint>& taints,
                                             const std::vector<api::Taint>& startup_taints);
 
-// Whether the kubelet accepts this key in --node-labels and NodeRestriction lets it set it on its own Node.
-// https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
+// Reports whether the kubelet accepts this key in --node-labels and NodeRestriction lets it set it on its own
+// Node. https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
 bool kubelet_may_set(std::string_view label_key);
 
-// "key=value", of those that a kubelet may set.
+// Returns "key=value" for the labels that a kubelet may set.
 std::vector<std::string> label_texts(const api::StringMap& labels);
-// The same with commas between, as --node-labels takes it.
+// Joins them by commas, the form of --node-labels.
 std::string label_list(const api::StringMap& labels);
 
-// "key=value:effect", and the same with commas between, as --register-with-taints takes it.
+// Returns "key=value:effect", and the same joined by commas, the form of --register-with-taints.
 std::vector<std::string> taint_texts(const std::vector<api::Taint>& taints);
 std::string taint_list(const std::vector<api::Taint>& taints);
 

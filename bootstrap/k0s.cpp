@@ -22,7 +22,7 @@ std::string little_endian(std::uint32_t value, int bytes) {
     return text;
 }
 
-// A gzip file of stored blocks, which need no compressor (RFC 1952, RFC 1951 section 3.2.4).
+// Returns a gzip file of stored blocks, which need no compressor (RFC 1952, RFC 1951 section 3.2.4).
 std::string gzip(std::string_view text) {
     constexpr std::size_t kLongestBlock = 0xffff;
     std::string file("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", 10);
@@ -54,7 +54,7 @@ json::object kubeconfig(const JoinRequest& request) {
         {"current-context", "k0s"}};
 }
 
-// k0s splits them at blanks.
+// Builds the kubelet's arguments as one line, which k0s splits at blanks.
 std::string kubelet_line(const JoinRequest& request) {
     auto arguments = kubelet_arguments(request.kubelet);
     if (!request.provider_id.empty()) arguments.emplace_back("provider-id", request.provider_id);

@@ -17,14 +17,14 @@ namespace {
 
 namespace json = boost::json;
 
-// RKE2 is built on K3s: what it takes is the same, at other places.
+// Distribution describes K3s or RKE2, which is built on K3s and needs the same at other places.
 struct Distribution {
     const char* name;
     const char* program;
     const char* config;
     const char* service;
-    const char* mark;  // of its releases, in versions
-    // With the version between; then its agent runs.
+    const char* mark;  // mark of its releases in versions
+    // The version is inserted between both commands, which also start its agent.
     const char* install;
     const char* install_end;
 };
@@ -44,31 +44,31 @@ constexpr Distribution kRke2{"RKE2",
                              "curl -sfL https://get.rke2.io | INSTALL_RKE2_VERSION='",
                              "' INSTALL_RKE2_TYPE=agent sh - && systemctl enable --now rke2-agent"};
 
-// What the image has, or the version that was asked for, or that of the server: never whatever is the newest.
+// Starts what the image has; otherwise installs the requested version or the server's, never the newest one.
 std::string start_command(const Distribution& of, const JoinRequest& request) {
     const auto& version = request.version.empty() ? request.cluster.release : request.version;
     const bool is_known = version.find(of.mark) != std::string::npos;
     const std::string name(of.name);
     const auto install = is_known ? of.install + version + of.install_end
                                   : "echo '" + name +
-                                        " is not in this image, and the server tells no version of " + name +
-                                        ": set bootstrap.version' >&2; exit 1";
+                                        " is not in this image, and the server reports no version of " +
+                                        name + ": set bootstrap.version' >&2; exit 1";
     return "if command -v " + std::string(of.program) + " >/dev/null; then systemctl enable --now " +
            of.service + "; else " + install + "; fi";
 }
 
-// As K3s tells a root from an intermediate: nobody else's key is named as its issuer's.
+// Distinguishes a root from an intermediate as K3s does: no other key is named as its issuer's.
 bool is_root(X509* certificate) {
     const auto* issuer = X509_get0_authority_key_id(certificate);
     const auto* own = X509_get0_subject_key_id(certificate);
     return !issuer || (own && ASN1_OCTET_STRING_cmp(issuer, own) == 0);
 }
 
-// The DER of the certificate at which the chain of the first one ends; empty: it ends nowhere.
+// Returns the DER of the certificate that ends the chain of the first one; empty: none does.
 std::string root_of_first(const Certificates& bundle) {
     using base::openssl::Freed;
     const std::unique_ptr<X509_STORE, Freed<X509_STORE_free>> roots(X509_STORE_new());
-    // Not owned by it.
+    // does not own the certificates
     const std::unique_ptr<STACK_OF(X509), Freed<[](STACK_OF(X509) * stack) { sk_X509_free(stack); }>> others(
         sk_X509_new_null());
     for (std::size_t i = 1; i < bundle.size(); ++i) {
@@ -79,7 +79,7 @@ std::string root_of_first(const Certificates& bundle) {
     }
     const std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>> chain(X509_STORE_CTX_new());
     X509_STORE_CTX_init(chain.get(), roots.get(), bundle.front().get(), others.get());
-    // A CA that has expired is told of by the agent, in words of its own.
+    // The agent itself reports an expired CA.
     X509_STORE_CTX_set_flags(chain.get(), X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_NO_CHECK_TIME);
     if (X509_verify_cert(chain.get()) != 1) return {};
     const auto* verified = X509_STORE_CTX_get0_chain(chain.get());

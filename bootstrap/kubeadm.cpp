@@ -18,7 +18,7 @@ bool takes_v1beta4(const ClusterInfo& cluster) {
     return cluster.minor == 0 || cluster.minor >= kFirstMinor;
 }
 
-// A list in v1beta4, a map before; null: none.
+// Returns a list in v1beta4, or a map in earlier versions; null: none.
 json::value kubeadm_arguments(const JoinRequest& request) {
     json::array list;
     json::object map;

@@ -13,7 +13,7 @@ struct Reserved {
     std::string_view instead;
 };
 
-// Arguments by which we find a machine's Node and the Node finds the cluster, and those that have a field.
+// Lists arguments that identify a machine's Node or the cluster, and those that have a separate field.
 constexpr auto kReserved = std::to_array<Reserved>({
     {"bootstrap-kubeconfig", "the join writes it"},
     {"cert-dir", "the join chooses it"},
@@ -26,7 +26,7 @@ constexpr auto kReserved = std::to_array<Reserved>({
     {"node-ip", "use machineTemplate.network"},
     {"node-labels", "use machineTemplate.labels"},
     {"provider-id", "the operator sets it"},
-    {"register-node", "a machine is there to become a Node"},
+    {"register-node", "every machine has to become a Node"},
     {"register-with-taints", "use machineTemplate.taints"},
 });
 
@@ -41,7 +41,8 @@ bool is_one_line(std::string_view text) {
 
 std::string problem_of(const std::string& name, const std::string& value) {
     const std::string field = "bootstrap.kubelet.extraArgs: ";
-    if (!is_name(name)) return field + "\"" + name + "\" is no name of an argument: write it without dashes";
+    if (!is_name(name))
+        return field + "\"" + name + "\" is not the name of an argument: write it without dashes";
     const auto reserved = std::ranges::find(kReserved, name, &Reserved::name);
     if (reserved != kReserved.end())
         return field + name + " is not for extraArgs: " + std::string(reserved->instead);

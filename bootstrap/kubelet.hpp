@@ -1,4 +1,4 @@
-// The arguments that a pool gives to its kubelets, whatever program starts them.
+// Computes the arguments that a pool gives to its kubelets, whatever program starts them.
 // https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace bootstrap {
 
-// Name, without dashes, and value.
+// Holds names, without dashes, and values.
 using KubeletArguments = std::vector<std::pair<std::string, std::string>>;
 
-// extraArgs in the order of their names, then max-pods and cloud-provider where these are wished for.
+// Returns extraArgs sorted by name, then max-pods and cloud-provider if they are set.
 KubeletArguments kubelet_arguments(const api::v1alpha1::Kubelet& kubelet);
 
-// What is wrong with it, naming the field and what to use instead; empty: nothing.
+// Returns what is wrong, with the field and an alternative; empty: nothing.
 std::string kubelet_problem(const api::v1alpha1::Kubelet& kubelet);
 
 }  // namespace bootstrap

@@ -37,7 +37,8 @@ Subnet static_subnet(const MachineNetwork& network, const std::string& address) 
     return {address + "/" + std::to_string(prefix), gateway, is_ipv6(address)};
 }
 
-// Those of the family that the subnet is the first of; IPv6 routes without an IPv6 address go by the first.
+// Returns the routes of the subnet's family if it is the first of that family. IPv6 routes without an
+// IPv6 address use the first subnet.
 json::array routes_by(const MachineNetwork& network, const std::vector<Subnet>& subnets,
                       const Subnet& subnet) {
     json::array routes;
@@ -89,7 +90,7 @@ std::string version1(const NetworkRequest& request) {
     json::array config;
     for (const auto& network : by_interface(request.network))
         config.push_back(version1_interface(network, request.interfaces));
-    // Beside those of a static subnet: with DHCP and IPv6 none has any.
+    // These are in addition to those of a static subnet: with DHCP and IPv6 no subnet has any.
     if (has_names(request.network)) {
         config.push_back({{"type", "nameserver"},
                           {"address", texts(request.network.nameservers)},
@@ -137,7 +138,7 @@ std::string version2(const NetworkRequest& request) {
     return to_yaml({{"version", 2}, {"ethernets", std::move(ethernets)}});
 }
 
-// Netplan is given the name servers of version 1 only with a static address.
+// Reports whether DHCP needs name servers: netplan gets those of version 1 only with a static address.
 bool has_names_for_dhcp(const MachineNetwork& network) {
     return has_names(network) && network.mode == NetworkMode::DHCP && !network.ipv6;
 }

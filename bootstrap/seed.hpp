@@ -1,15 +1,15 @@
-// Boot data of one machine for cloud-init's data source NoCloud, however it gets there.
+// Holds boot data of one machine for cloud-init's data source NoCloud, independent of its transport.
 #pragma once
 
 #include <string>
 
 namespace bootstrap {
 
-// Holds a secret: the join.
+// Seed contains a secret: the join.
 struct Seed {
     std::string user_data;
     std::string meta_data;
-    std::string network_config;  // empty: nothing to say
+    std::string network_config;  // empty: nothing to configure
 };
 
 }  // namespace bootstrap

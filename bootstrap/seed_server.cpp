@@ -27,7 +27,7 @@ constexpr int kNotFound = 404;
 constexpr int kMethodNotAllowed = 405;
 constexpr int kUnavailable = 503;
 
-// A kind of content: the file's name and what of the seed it holds.
+// SeedFile is a kind of content: the file's name and its part of the seed.
 struct SeedFile {
     std::string_view name;
     std::function<std::string(const Seed&)> content;
@@ -38,11 +38,11 @@ const std::array<SeedFile, 5>& seed_files() {
     static const std::array<SeedFile, 5> kFiles{{
         {"user-data", [](const Seed& seed) { return seed.user_data; }},
         {"meta-data", [](const Seed& seed) { return seed.meta_data; }},
-        // Always asked for: without an answer cloud-init waits and asks again.
+        // Always requested: without an answer cloud-init waits and asks again.
         {"vendor-data", [](const Seed&) { return std::string(); }},
-        // For this, too, where there is nothing to say.
+        // Requested too, even if there is nothing to configure.
         {"network-config", [](const Seed& seed) { return seed.network_config; }},
-        // All of them in one, for BMCs, which insert images and nothing else.
+        // All files in one, for BMCs, which can only insert images.
         {kSeedImage, [](const Seed& seed) { return nocloud_image(seed); }, "application/octet-stream"},
     }};
     return kFiles;
@@ -60,7 +60,7 @@ struct Address {
     std::string file;
 };
 
-// The last two parts of the path; a load balancer may have put others before them.
+// Returns the last two parts of the path; a load balancer may have added others before them.
 Address address_of(std::string_view target) {
     const auto path = target.substr(0, target.find('?'));
     const auto file = path.rfind('/');
@@ -80,15 +80,15 @@ base::HttpResponse answer(int status, std::string body, std::string_view type = 
     return response;
 }
 
-// The connection ends, so that whoever guesses has to connect for each guess.
+// Ends the connection, so that each guess of a key needs another connection.
 base::HttpResponse not_found() {
     auto response = answer(kNotFound, "not found\n");
     response.headers.set("Connection", "close");
     return response;
 }
 
-// If-Range asks for a part of one certain version; there are no versions here, so it gets the whole.
-// Ranges are for GET alone.
+// Returns the requested range; ranges are for GET alone. If-Range requests a part of one version. There are
+// no versions here, so it gets the whole.
 std::string_view range_of(const base::HttpRequest& request) {
     if (request.method != "GET" || request.headers.find("If-Range")) return {};
     return request.headers.find("Range").value_or(std::string_view());
@@ -111,7 +111,7 @@ asio::awaitable<base::HttpResponse> respond(SeedSource& source, base::HttpReques
         failure = error.what();
     }
     if (!failure.empty()) {
-        // The path would be logged with an exception that leaves here.
+        // An exception that leaves here would be logged with the path.
         base::log::warning("Could not make boot data that a machine asked for", {{"error", failure}});
         co_return answer(kUnavailable, "not available now\n");
     }
@@ -171,10 +171,10 @@ std::optional<std::uint64_t> number(std::string_view text) {
 
 struct Part {
     std::uint64_t first = 0;
-    std::uint64_t last = 0;  // itself included; less than `first`: nothing
+    std::uint64_t last = 0;  // inclusive; less than `first`: nothing
 };
 
-// nullopt: not understood.
+// Returns nullopt if the range is not understood.
 std::optional<Part> parse(std::string_view range, std::uint64_t size) {
     if (!range.starts_with(kUnit)) return std::nullopt;
     range.remove_prefix(kUnit.size());

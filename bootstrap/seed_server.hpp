@@ -1,5 +1,5 @@
-// Boot data over HTTP: a machine that is told where fetches its own. The address is the secret: whoever has
-// it may read. https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html
+// Serves boot data over HTTP to machines that know their address. The address is the secret: its holder may
+// read. https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,36 +16,37 @@
 
 namespace bootstrap {
 
-// What stands for a machine in its address: the token's public ID and a digest that only who has the token's
-// secret can make. It is good as long as the token is, and any process that can read the token knows it.
+// Returns a machine's key in its address: the token's public ID and a digest that requires the token's
+// secret. It is valid as long as the token. Any process that can read the token can compute it.
 std::string seed_key(const Token& token);
-// The token's ID in a key; empty: the key holds no token.
+// Returns the token's ID in a key; empty: the key contains none.
 std::string token_id_of_key(std::string_view key);
-// Takes the same time whatever differs.
+// Compares in constant time.
 bool is_seed_key_of(std::string_view key, const Token& token);
 
 class SeedSource : public base::Interface {
 public:
-    // nullopt: there is no such key, or none any more. An exception is answered with status 503, so that the
-    // machine asks again.
+    // Returns nullopt if no such key exists, or no longer. An exception causes status 503,
+    // so that the machine asks again.
     virtual boost::asio::awaitable<std::optional<Seed>> seed(std::string key) = 0;
-    // Reports, without asking anybody, whether the key is right or cannot be judged yet.
+    // Reports, without any request, whether the key is right or cannot be judged yet.
     virtual bool may_be_right(std::string_view key) const = 0;
 };
 
-// The files in one image, which a BMC can insert as virtual media.
+// This image contains all files. A BMC can insert it as virtual media.
 inline constexpr std::string_view kSeedImage = "seed.iso";
 
-// Answers GET and HEAD of <anything>/<key>/<file> with the files of NoCloud: user-data, meta-data,
-// vendor-data and network-config, and with the image of them. GET may ask for a range. Never tells or logs a
-// key. A wrong key ends the connection. `source` must outlive the handler.
+// Answers GET and HEAD of <anything>/<key>/<file> with the files of NoCloud (user-data, meta-data,
+// vendor-data and network-config) and with their image. GET may request a range. Never reveals or logs a key.
+// A wrong key ends the connection. `source` must outlive the handler.
 base::HttpHandler make_seed_handler(SeedSource& source);
 // Reports whether a request has a key that may be right. `source` must outlive the function.
 std::function<bool(const base::HttpRequest&)> make_seed_precedence(const SeedSource& source);
 
-// BMCs read virtual media block by block: https://www.rfc-editor.org/rfc/rfc9110#section-14
-// The complete answer 200, or the part of it that the header Range asks for: 206, or 416 if the content ends
-// before it. `range` empty, not understood, or of several parts: the answer as it is, as the RFC allows.
+// Returns a part for BMCs, which read virtual media block by block.
+// https://www.rfc-editor.org/rfc/rfc9110#section-14
+// It is the complete answer 200, or the part in the header Range: 206, or 416 if the content ends before it.
+// An empty, unknown or multi-part `range` yields the complete answer, as the RFC permits.
 base::HttpResponse part_of(base::HttpResponse complete, std::string_view range);
 
 }  // namespace bootstrap

@@ -41,7 +41,7 @@ std::string problem_of_version(const Bootstrap& settings) {
     if (settings.version.empty()) return {};
     if (!is_installed) return "bootstrap.version is for the formats K3s and RKE2";
     if (!is_release(settings.version))
-        return "bootstrap.version is no version such as v1.33.1+k3s1 or v1.33.1+rke2r1";
+        return "bootstrap.version is not a version such as v1.33.1+k3s1 or v1.33.1+rke2r1";
     return {};
 }
 

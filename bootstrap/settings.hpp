@@ -1,4 +1,4 @@
-// What a pool or control plane says about joining, judged before any machine is made. Pure.
+// Judges the join settings of a pool or control plane before any machine is created. Pure.
 #pragma once
 
 #include <string>
@@ -7,18 +7,19 @@
 
 namespace bootstrap {
 
-// Why no machine can join in this way, naming the field; empty: nothing speaks against it.
+// Returns why no machine can join in this way, with the field; empty: nothing prevents it.
 std::string contradiction(const api::v1alpha1::Bootstrap& settings);
 
-// Whether a token that such a machine joins with is good for the Node of its claim only: the operator
-// approves the certificate that is asked for with it. Otherwise the cluster takes it for any Node.
+// Reports whether such a machine's token is valid only for its claim's Node, because the operator approves
+// the requested certificate. Otherwise the cluster accepts it for any Node.
 bool binds_tokens(const api::v1alpha1::Bootstrap& settings);
 
-// Whether servers of the format give certificates, for whichever Node is asked for, to each bootstrap token.
+// Reports whether servers of the format give certificates for any requested Node to each bootstrap token.
 bool trusts_every_token(api::v1alpha1::BootstrapFormat format);
 
-// Whether it is known of this format's join that its kubelet asks for a certificate by the API, with the
-// bootstrap token, in the claim's name; servers of K3s and RKE2 make theirs themselves, k0s approves itself.
+// Reports whether the format's kubelet is known to request a certificate through the API. It
+// uses the bootstrap token and the claim's name. Servers of K3s and RKE2 create theirs
+// themselves, and k0s approves by itself.
 bool asks_for_certificate(api::v1alpha1::BootstrapFormat format);
 
 }  // namespace bootstrap

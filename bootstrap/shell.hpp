@@ -1,4 +1,4 @@
-// Words of shell commands.
+// Quotes words of shell commands.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace bootstrap {
 
-// As one word of a shell command.
+// Returns the text as one word of a shell command.
 std::string quoted(std::string_view text);
 
-// A command of these arguments as a line, without its end.
+// Returns a command line of these arguments, without a newline.
 std::string command_line(const std::vector<std::string>& arguments);
 
 }  // namespace bootstrap

@@ -27,7 +27,8 @@ using Names = std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>>;
 constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE REQUEST-----\n";
 constexpr std::string_view kEnd = "-----END CERTIFICATE REQUEST-----";
 
-// OpenSSL keeps its errors per thread; one left here must not be taken for an error of a connection.
+// ErrorsCleared clears OpenSSL's errors, which it keeps per thread. An error left here must
+// not look like a connection's error.
 struct ErrorsCleared {
     ErrorsCleared() = default;
     ErrorsCleared(const ErrorsCleared&) = delete;
@@ -39,7 +40,8 @@ struct ErrorsCleared {
     throw std::invalid_argument("the request " + why);
 }
 
-// Lines of base64 between the two marks and nothing else: no headers, no second block, no text around.
+// Returns the decoded lines of base64 between the two marks. It accepts no
+// headers, second block or other text.
 std::string der_of(std::string_view pem) {
     if (pem.size() > kLargestSigningRequest)
         refuse_request("has " + std::to_string(pem.size()) + " bytes; at most " +
@@ -54,11 +56,12 @@ std::string der_of(std::string_view pem) {
     try {
         return api::Bytes::parse(base64).value;
     } catch (const std::invalid_argument&) {
-        refuse_request("is no base64 between its PEM marks");
+        refuse_request("is not base64 between its PEM marks");
     }
 }
 
-// What OpenSSL reads of lengths and bit strings in more than one form, the signer reads in one.
+// Requires one encoding. OpenSSL accepts several forms of lengths and bit
+// strings, while the signer accepts one.
 void check_encoding(X509_REQ* request, const std::string& der) {
     unsigned char* again = nullptr;
     const int length = i2d_X509_REQ(request, &again);
@@ -75,13 +78,13 @@ Request decode(const std::string& der) {
     const auto* begin = reinterpret_cast<const unsigned char*>(der.data());
     const auto* end = begin;
     Request request(d2i_X509_REQ(nullptr, &end, static_cast<long>(der.size())));
-    if (!request) refuse_request("is no PKCS#10");
+    if (!request) refuse_request("is not PKCS#10");
     if (end != begin + der.size()) refuse_request("has bytes after its end");
     check_encoding(request.get(), der);
     return request;
 }
 
-// Of a kind and size that a kubelet makes; others can take seconds to verify.
+// Requires a kind and size that kubelets create. Others can take seconds to verify.
 void check_key(EVP_PKEY* key) {
     const int bits = EVP_PKEY_get_bits(key);
     switch (EVP_PKEY_get_base_id(key)) {
@@ -115,7 +118,7 @@ std::string bytes_of(const ASN1_STRING* text) {
             static_cast<std::size_t>(ASN1_STRING_length(text))};
 }
 
-// The only value of that kind. Other string types than these two have encodings of their own.
+// Returns the only value of that kind. String types other than these two have different encodings.
 std::string subject_part(const X509_NAME* subject, int kind, const char* what) {
     const int at = X509_NAME_get_index_by_NID(subject, kind, -1);
     if (at < 0) refuse_request(std::string("has no ") + what + " in its subject");
@@ -134,8 +137,8 @@ std::string address_text(const ASN1_STRING* bytes) {
     return text.data();
 }
 
-// The alternative names are the only extension of the only attribute. Where there were several, OpenSSL would
-// take the first, and the signer another.
+// Returns the alternative names, the only extension of the only attribute. If there were several, OpenSSL and
+// the signer would choose different ones.
 Names alternative_names(X509_REQ* request) {
     const int attributes = X509_REQ_get_attr_count(request);
     if (attributes == 0) return nullptr;

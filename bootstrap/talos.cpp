@@ -23,7 +23,7 @@ std::vector<json::value> parse(const std::string& text) {
     try {
         return api::parse_yaml_documents(text, api::kObjectBounds);
     } catch (const api::YamlError& error) {
-        refuse(std::string("is no YAML: ") + error.what());
+        refuse(std::string("is not YAML: ") + error.what());
     }
 }
 
@@ -39,10 +39,10 @@ std::string text_at(const json::object& parent, std::string_view key) {
     return value && value->is_string() ? std::string(value->as_string()) : std::string();
 }
 
-// The document without a kind.
+// Returns the document without a kind.
 json::object& main_document(std::vector<json::value>& documents) {
     for (auto& document : documents) {
-        if (!document.is_object()) refuse("has a document that is no mapping");
+        if (!document.is_object()) refuse("has a document that is not a mapping");
         if (document.as_object().contains("machine")) return document.as_object();
     }
     refuse("has no document with machine and cluster: give what `talosctl gen config` writes to worker.yaml");
@@ -69,7 +69,7 @@ void name_machine(std::vector<json::value>& documents, json::object& machine, co
     section(machine, "network", "machine.network")["hostname"] = name;
 }
 
-// What the user has there is kept, and comes first.
+// Appends to the user's value, which is kept and comes first.
 void append(json::object& arguments, std::string_view name, const std::string& list) {
     if (list.empty()) return;
     const auto before = text_at(arguments, name);

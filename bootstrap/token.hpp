@@ -1,4 +1,4 @@
-// Bootstrap tokens as values: what a machine proves itself with until its kubelet has a certificate.
+// Handles bootstrap tokens as values. A machine authenticates with one until its kubelet has a certificate.
 // https://kubernetes.io/docs/reference/access-authn-authz/bootstrap-tokens/
 #pragma once
 
@@ -15,20 +15,20 @@ struct Token {
     std::string id;      // 6 characters of [a-z0-9], public
     std::string secret;  // 16 characters of [a-z0-9]
 
-    // "id.secret", as kubeadm takes it. It is a secret: never log it.
+    // Returns "id.secret", the form for kubeadm. It is a secret: never log it.
     std::string text() const { return id + "." + secret; }
     bool operator==(const Token&) const = default;
 };
 
-// Whose machines the controller manager of a cluster made by kubeadm approves certificates for, whatever Node
-// they ask for.
+// The controller manager of a cluster made by kubeadm approves this group's
+// certificates for any requested Node.
 inline constexpr std::string_view kKubeadmGroup = "system:bootstrappers:kubeadm:default-node-token";
 
-// The same of a cluster of Talos: internal/app/machined/pkg/controllers/k8s/internal/k8stemplates/csr.go in
-// github.com/siderolabs/talos.
+// This group does the same in a Talos cluster:
+// internal/app/machined/pkg/controllers/k8s/internal/k8stemplates/csr.go in github.com/siderolabs/talos.
 inline constexpr std::string_view kTalosGroup = "system:bootstrappers:nodes";
 
-// Which claim a token is for; ends up in the Secret's labels and description.
+// TokenOwner names the claim of a token; it is recorded in the Secret's labels and description.
 struct TokenOwner {
     std::string claim_namespace;
     std::string claim_name;
@@ -37,20 +37,21 @@ struct TokenOwner {
 
 inline constexpr std::string_view kTokenNamespace = "kube-system";
 
-// The ID of the token of one attempt: always the same, so that a repeated creation finds its own Secret.
+// Returns the ID of an attempt's token. It is always the same, so that a
+// repeated creation finds its own Secret.
 std::string token_id(std::string_view claim_uid, std::int64_t attempt);
-// A token of that ID with a fresh secret. `random` must be fit for secrets.
+// Creates a token with that ID and a new secret. `random` must be fit for secrets.
 Token make_token(std::string_view claim_uid, std::int64_t attempt, base::Random& random);
 
 std::string token_secret_name(std::string_view token_id);
-// The Secret kube-system/bootstrap-token-<id> that makes the API server accept the token until `expiration`,
-// and the controller manager sign cluster-info with it. Who proves himself with it is in `group`, or, if that
-// is empty, in the group of all bootstrap tokens only.
+// Returns the Secret kube-system/bootstrap-token-<id>. With it the API server accepts the token until
+// `expiration`, and the controller manager signs cluster-info with it. The token's holder is in `group` or,
+// if that is empty, only in the group of all bootstrap tokens.
 api::Secret token_secret(const Token& token, const TokenOwner& owner, std::string_view group,
                          api::Time expiration);
-// Undoes token_secret. Throws std::invalid_argument if that is no bootstrap token.
+// Reverts token_secret. Throws std::invalid_argument if the Secret is no bootstrap token.
 Token token_of(const api::Secret& secret);
-// Expired, or without an expiration that can be read.
+// Reports whether it has expired or has no readable expiration.
 bool token_expired(const api::Secret& secret, api::Time now);
 
 }  // namespace bootstrap

@@ -14,8 +14,8 @@ void write_string(YAML::Emitter& out, const json::string& text) {
     out << YAML::DoubleQuoted << std::string(text);
 }
 
-// YAML 1.1 (PyYAML, which cloud-init uses) and 1.2 disagree on what a plain word means, so only names that
-// are words in both stay unquoted.
+// Reports whether a key may stay unquoted. YAML 1.1 (PyYAML, which cloud-init uses) and 1.2 interpret plain
+// words differently, so it must be a word in both.
 bool is_plain_key(std::string_view key) {
     constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-";
     return key.size() > 3 && key.find_first_not_of(kLetters) == std::string_view::npos &&
@@ -23,8 +23,8 @@ bool is_plain_key(std::string_view key) {
            key != "False" && key != "FALSE" && key != "null" && key != "Null" && key != "NULL";
 }
 
-// A key without "? " before it ends within 1,024 characters, in quotes and with its escapes
-// (YAML 1.2, 7.4.2); an escape takes at most eight for each byte.
+// A key without "? " before it must end within 1,024 characters, including quotes and escapes (YAML 1.2,
+// 7.4.2). An escape takes at most eight characters for each byte.
 constexpr std::size_t kLongestPlainKey = 100;
 
 void write_object(YAML::Emitter& out, const json::object& object) {

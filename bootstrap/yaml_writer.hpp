@@ -1,4 +1,4 @@
-// YAML that every parser reads alike: each string is quoted, keys keep their order.
+// Writes YAML that every parser reads alike: each string is quoted, and keys keep their order.
 #pragma once
 
 #include <boost/json/value.hpp>

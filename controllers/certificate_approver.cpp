@@ -18,7 +18,7 @@ using bootstrap::Verdict;
 
 namespace {
 
-constexpr const char* kByToken = "token";  // ID of the token of ours that asks
+constexpr const char* kByToken = "token";  // ID of our bootstrap token that asks
 constexpr const char* kByNode = "node";    // name of the Node that asks
 
 bool is_out_of_service(const NodeSmithClaim& claim) {
@@ -40,7 +40,8 @@ bootstrap::Joiner joiner_of(const NodeSmithClaim& claim) {
     joiner.node_name = claim.metadata.name;
     joiner.token_id = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);
     joiner.key_sha256 = claim.status.bootstrapKeySHA256;
-    // Unknown: it was seen at its provider. What a guest's agent runs joins before the launch has ended.
+    // The stage is Joining once the provider has shown the machine, even if Launched is still Unknown. A
+    // script that the guest agent runs joins before the launch has ended.
     const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
     if (is_out_of_service(claim) || claim::is_true(claim, conditions::kRegistered))
         joiner.stage = bootstrap::Stage::Over;
@@ -56,7 +57,7 @@ CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor exec
       cluster_(parts.informers, parts.client, parts.clock, executor),
       judged_(parts.metrics.counter(
           "kubenodesmith_certificate_requests_total",
-          "Requests of machines for certificates that were judged, by signer and verdict.",
+          "Certificate requests of machines that the operator decided, by signer and verdict.",
           {"signer", "verdict"})) {
     requests_.admit_only([](const Request& request) {
         const auto& signer = request.spec.signerName;
@@ -81,7 +82,7 @@ void CertificateApprover::subscribe(kube::WorkQueue& queue) {
     kube::watch(parts_.informers.claims).present().enqueue(queue, [this](const NodeSmithClaim& claim) {
         return open_requests_of(claim);
     });
-    // Its administrator may have named a network.
+    // The administrator of the control plane may have named a network.
     kube::watch(parts_.informers.control_planes)
         .changed(kube::kGeneration)
         .enqueue(queue, [this, is_open](const NodeSmithControlPlane&) {
@@ -114,7 +115,7 @@ ClaimPointer CertificateApprover::claim_of(const Request& request) const {
     return nullptr;
 }
 
-// Its machine is a Node, whose certificates are the operator's to approve.
+// Reports whether the claim's machine is a Node whose certificates the operator approves.
 bool CertificateApprover::is_served(const NodeSmithClaim& claim) const {
     if (is_out_of_service(claim) || !claim::is_true(claim, conditions::kRegistered)) return false;
     claim::Observation observation;
@@ -133,7 +134,7 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
     if (!is_serving(*request)) co_await look_for_namesake(claim);
     const auto judged = judge(*request, claim);
     if (!judged) {
-        cluster_.ask(key);  // and it comes again with the answer
+        cluster_.ask(key);  // the answer queues this key again
         co_return kube::Result{};
     }
     const auto& approval = *judged;
@@ -164,7 +165,7 @@ std::optional<Approval> CertificateApprover::judge(const Request& request, const
     return bootstrap::judge_serving(request, &machine);
 }
 
-// The cache may not have it yet, and this certificate would make its holder that Node.
+// Reads the Node live: the cache may lack it, and this certificate would make its holder that Node.
 asio::awaitable<void> CertificateApprover::look_for_namesake(ClaimPointer claim) {
     const kube::ObjectKey key{"", claim->metadata.name};
     auto node = co_await parts_.client.get<api::Node>(key);
@@ -195,19 +196,19 @@ void CertificateApprover::tell(const Request& request, const NodeSmithClaim& cla
     const bool approved = approval.verdict == Verdict::Approve;
     const std::string kind = is_serving(request) ? "serving" : "client";
     judged_.with({kind, approved ? "approved" : "denied"}).add();
-    // Not the request's name: its author chose it, and each name would be another Event.
+    // The request's name is left out: its author chose it, and each name would create another Event.
     if (approved)
         parts_.events.normal(claim, "CertificateApproved",
                              "the kubelet gets its " + kind + " certificate: " + approval.message);
     else
         parts_.events.warning(claim, "CertificateDenied",
-                              "a certificate asked for with this claim's token is denied (" +
+                              "a certificate request made with this claim's token is denied (" +
                                   approval.reason + "): " + approval.message);
 }
 
 void CertificateApprover::tell_left(const Request& request, const NodeSmithClaim& claim,
                                     const Approval& approval) {
-    // That a machine is about to run is no news.
+    // A request of a machine that is about to run needs no Event.
     if (!is_serving(request)) return;
     auto& told = told_[request.metadata.uid];
     if (told == approval.message) return;
@@ -215,8 +216,8 @@ void CertificateApprover::tell_left(const Request& request, const NodeSmithClaim
     judged_.with({"serving", "left"}).add();
     parts_.events.warning(claim, "CertificateLeft",
                           "the kubelet's request " + request.metadata.name +
-                              " for a serving certificate is left for a person (" + approval.reason +
-                              "): " + approval.message);
+                              " for a serving certificate is left for a person to approve (" +
+                              approval.reason + "): " + approval.message);
 }
 
 }  // namespace controllers

@@ -1,6 +1,5 @@
-// Approves and denies the certificates that the kubelets of claims' machines ask for. What is approved is
-// decided in bootstrap/approval.hpp by what the claim is, what its provider knows, and nothing that a Node
-// says of itself.
+// Approves and denies the certificates that the kubelets of claims' machines request. bootstrap/approval.hpp
+// decides, using the claim and its provider's data. It trusts nothing that a Node says about itself.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -22,7 +21,7 @@
 
 namespace controllers {
 
-// What a claim says of the machine that may ask for its first certificate.
+// Returns what the claim records about the machine that may request its first certificate.
 bootstrap::Joiner joiner_of(const NodeSmithClaim& claim);
 
 class CertificateApprover final : public kube::Reconciler {
@@ -39,26 +38,27 @@ public:
     CertificateApprover(Parts parts, asio::any_io_executor executor);
 
     void subscribe(kube::WorkQueue& queue);
-    // Follows the requests until cancelled. Nobody waits for it: a cluster that does not let them be read
-    // still gets machines.
+    // Follows the requests until cancelled. No other part waits for it: if the cluster forbids reading
+    // them, machines are still created.
     asio::awaitable<void> watch() { return requests_.run(); }
-    // The API server's data was restored from a backup.
+    // Lists the requests again after the API server's data was restored from a backup.
     void list_anew() { requests_.list_anew(); }
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
-    // Finds the addresses of the cluster itself, in a queue of its own.
+    // Returns the finder of the cluster's addresses, which has a separate work queue.
     ClusterAddressFinder& cluster_addresses() { return cluster_; }
 
 private:
     using Request = api::CertificateSigningRequest;
 
-    // The claim whose machine asks; null: it is not ours, or the operator does not approve for it.
+    // Returns the claim whose machine asks; null: the request is not ours, or the
+    // operator does not approve for it.
     ClaimPointer claim_of(const Request& request) const;
     bool is_served(const NodeSmithClaim& claim) const;
     kube::Keys open_requests_of(const NodeSmithClaim& claim) const;
-    // nullopt: the addresses of the cluster itself have to be found first.
+    // Returns nullopt if the addresses of the cluster must be found first.
     std::optional<bootstrap::Approval> judge(const Request& request, const ClaimPointer& claim);
     asio::awaitable<void> look_for_namesake(ClaimPointer claim);
-    // The key stands in the claim's status before its certificate is approved.
+    // Records the key in the claim's status before its certificate is approved.
     asio::awaitable<void> remember_key(ClaimPointer claim, std::string key_sha256);
     asio::awaitable<void> write(Request request, bootstrap::Approval approval);
     void tell(const Request& request, const NodeSmithClaim& claim, const bootstrap::Approval& approval);
@@ -67,7 +67,7 @@ private:
     Parts parts_;
     kube::Informer<Request> requests_;
     ClusterAddressFinder cluster_;
-    std::map<std::string, std::string> told_;  // what was said of requests that are left, by UID
+    std::map<std::string, std::string> told_;  // last message about each pending request, by UID
     base::Family<base::Counter>& judged_;
 };
 

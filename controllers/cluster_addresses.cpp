@@ -18,7 +18,8 @@ constexpr base::Duration kAnswerLasts = std::chrono::minutes{1};
 constexpr base::Duration kLongestLookup = std::chrono::seconds{10};
 const kube::ObjectKey kApiServer{"default", "kubernetes"};
 
-// A lookup cannot be cancelled, so it lives on its own, and whoever waits for it may leave.
+// Lookup holds the state of a lookup. A lookup cannot be cancelled, so it may
+// outlive the coroutine that waits for it.
 struct Lookup {
     explicit Lookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}
     ip::tcp::resolver resolver;
@@ -50,7 +51,7 @@ asio::awaitable<ClusterAddresses> ClusterAddressFinder::find() {
     const auto slice = co_await client_.get<api::EndpointSlice>(kApiServer);
     if (!service) throw std::runtime_error("there is no Service " + kApiServer.str());
     found.api_servers.insert(service->spec.clusterIPs.begin(), service->spec.clusterIPs.end());
-    // Some API servers are told to keep none (--endpoint-reconciler-type=none).
+    // Some API servers keep no endpoints (--endpoint-reconciler-type=none).
     if (slice)
         for (const auto& endpoint : slice->endpoints)
             found.api_servers.insert(endpoint.addresses.begin(), endpoint.addresses.end());
@@ -64,7 +65,7 @@ asio::awaitable<ClusterAddresses> ClusterAddressFinder::find() {
     } catch (const kube::ApiError& error) {
         if (!error.is_not_found()) throw;
     }
-    // An older cluster does not say.
+    // Older clusters have no ServiceCIDRs.
     if (found.service_networks.empty())
         for (const auto& address : service->spec.clusterIPs)
             found.service_networks.push_back(service_network_of(address));
@@ -95,7 +96,7 @@ asio::awaitable<std::set<std::string>> ClusterAddressFinder::look_up(std::string
         co_await lookup->finished.wait_until(clock_, deadline);
     if (!lookup->outcome) throw std::runtime_error("looking up " + host + ": timed out");
     const auto& error = *lookup->outcome;
-    // No machine finds the API server under a name that is none.
+    // A name that does not exist leads no machine to the API server.
     const bool is_unknown = error == asio::error::host_not_found || error == asio::error::no_data;
     if (error && !is_unknown) throw std::runtime_error("looking up " + host + ": " + error.message());
     co_return lookup->addresses;

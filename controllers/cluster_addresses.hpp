@@ -1,5 +1,5 @@
-// Finds out where the cluster itself listens, for the serving certificates that ask for an address in a named
-// network. It has a queue of its own: a slow name server holds up neither first certificates nor others.
+// Finds the addresses of the cluster itself, for serving certificates that request an address in a named
+// network. It has a separate queue, so a slow name server never delays other certificates.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -15,7 +15,7 @@
 
 namespace controllers {
 
-// Has a single key, as one answer serves all that wait for it.
+// ClusterAddressFinder uses a single key, because one answer serves every request that waits for it.
 class ClusterAddressFinder final : public kube::Reconciler {
 public:
     ClusterAddressFinder(const Informers& informers, kube::Client& client, base::Clock& clock,
@@ -23,19 +23,19 @@ public:
         : informers_(informers), client_(client), clock_(clock), executor_(std::move(executor)) {}
 
     void subscribe(kube::WorkQueue& queue) { queue_ = &queue; }
-    // Called with each key that ask() was given when there is an answer.
+    // Sets a listener that is called, once there is an answer, with each key that was passed to ask().
     void on_answer(std::function<void(const kube::ObjectKey&)> listener) { listener_ = std::move(listener); }
     void ask(const kube::ObjectKey& asked_for);
-    // Returns what was found a moment ago; nullopt: it has to be asked.
+    // Returns an answer that is still fresh; null: ask() must be called.
     const ClusterAddresses* found() const;
 
-    // Throws while it cannot be found out, so that pauses grow.
+    // Throws while the addresses cannot be found, so that the pauses grow.
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
     asio::awaitable<ClusterAddresses> find();
     asio::awaitable<void> add_hosts(std::set<std::string>& addresses);
-    // Empty: there is no such name. Throws if that cannot be told.
+    // Returns an empty set if the name does not exist. Throws if the lookup fails.
     asio::awaitable<std::set<std::string>> look_up(std::string host);
 
     const Informers& informers_;

@@ -12,7 +12,7 @@ namespace controllers {
 
 namespace {
 
-// Notes what the pool's bootstrap tokens are good for.
+// Records how well the pool's bootstrap tokens are protected.
 void note_tokens(ControlPlaneFacts& facts, const NodeSmithPool& pool) {
     using namespace api::v1alpha1;
     const auto bootstrap = bootstrap_of(pool, &facts.object);
@@ -38,7 +38,7 @@ void ControlPlaneReconciler::subscribe(kube::WorkQueue& queue) {
     const auto in_its_namespace = [&control_planes](const auto& object) {
         return kube::keys_of(control_planes, kube::in_namespace(object.metadata.namespace_));
     };
-    // Another ControlPlane may take over or give up pools of this one.
+    // Another ControlPlane may add or drop pools that this one lists.
     kube::watch(informers_.control_planes).after(kBurst).enqueue(queue, in_its_namespace);
     kube::watch(informers_.pools).after(kBurst).enqueue(queue, in_its_namespace);
     kube::watch(informers_.providers).after(kBurst).enqueue(queue, in_its_namespace);

@@ -1,5 +1,5 @@
-// The status of a NodeSmithControlPlane: whether its pools are complete, healthy, and what they add up to.
-// What it gates (launching, removing) is decided where that happens; see membership.hpp.
+// Writes the status of a NodeSmithControlPlane: whether its pools are complete and healthy, and their totals.
+// The launching and removing code itself applies this status as a gate; see membership.hpp.
 #pragma once
 
 #include "controllers/cache/context.hpp"

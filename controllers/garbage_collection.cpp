@@ -20,7 +20,7 @@ namespace {
 constexpr base::Duration kInterval = std::chrono::minutes{3};
 constexpr base::Duration kWhileCollecting = std::chrono::seconds{15};
 constexpr base::Backoff kRemovalPause{kWhileCollecting, kInterval};
-constexpr int kManyAttempts = 5;  // a removal without trouble takes fewer
+constexpr int kManyAttempts = 5;  // an undisturbed removal takes fewer
 
 std::string described(const providers::Machine& machine) {
     return machine.name + " (" + machine.record.machine_id + " on " + machine.record.host + ")";
@@ -34,7 +34,7 @@ bool answers(const NodeSmithProvider& provider) {
     return api::is_true(provider.status.conditions, conditions::kReachable);
 }
 
-// A claim whose attempt has not failed yet sees what becomes of its machine.
+// Reports whether the machine belongs to a claim's running attempt. That claim's reconciler takes care of it.
 bool is_being_launched(const providers::MachineRecord& record, const kube::ObjectKey& provider,
                        const Informers& informers) {
     for (const auto& [key, claim] : informers.claims.store().all()) {
@@ -61,7 +61,7 @@ GarbageCollector::GarbageCollector(const Context& context, ProviderInstances& in
       census_(context, instances, machine_reports),
       orphans_(context.metrics.gauge(
           "kubenodesmith_orphan_machines",
-          "Machines with our mark that no claim owns, and what creations left half made.",
+          "Machines with the operator's mark that no claim owns, and leftovers of unfinished creations.",
           provider_labels())),
       removed_(context.metrics.counter("kubenodesmith_orphan_machines_removed_total",
                                        "Removals of machines that no claim owned.", provider_labels())) {}
@@ -78,7 +78,8 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
         co_return kube::Result{};
     }
     if (!informers_.synced() || !informers_.stale_kinds().empty()) co_return kube::Result{kWhileCollecting};
-    // Whether it answers is examined elsewhere; a change of that condition comes back here.
+    // The provider's reconciler checks whether the backend answers. A change of that
+    // condition queues this key again.
     if (!answers(*object)) co_return kube::Result{};
     const auto lookup = co_await instances_.get(key);
     const auto* found = std::get_if<Backend>(&lookup);
@@ -97,13 +98,13 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
     co_return kube::Result{busy ? kWhileCollecting : kInterval};
 }
 
-// One part that fails must not keep the others from their work.
+// Catches the failure of one part, so that the other parts still run.
 asio::awaitable<void> GarbageCollector::attempt(asio::awaitable<void> part, std::string what,
                                                 OrphanFindings& findings) {
     try {
         co_await std::move(part);
     } catch (const providers::FencedError&) {
-        throw;  // this process leads no more
+        throw;  // this process is no longer the leader
     } catch (const std::exception& error) {
         findings.failures.push_back(what + " (" + error.what() + ")");
     }
@@ -121,7 +122,7 @@ bool GarbageCollector::is_seen_again(const ProviderObject& object, const std::st
 base::Duration GarbageCollector::seen_for(const ProviderObject& object, const std::string& what) {
     const auto now = clock_.now();
     auto& seen = sightings_[api::key_of(*object)];
-    // Something that was away for longer than a few rounds starts anew.
+    // An object that was absent for several rounds is counted from the beginning.
     std::erase_if(seen, [now](const auto& entry) { return entry.second.last + 3 * kInterval < now; });
     auto& sighting = seen.try_emplace(what, Sighting{now, now, {}}).first->second;
     sighting.last = now;
@@ -134,23 +135,23 @@ asio::awaitable<bool> GarbageCollector::is_claimed(providers::Machine machine) {
         const auto live = co_await client_.get<NodeSmithClaim>(key);
         co_return live.has_value() && belongs_to(machine, *live);
     } catch (const kube::UndecodableError&) {
-        co_return true;  // it exists, and may say that the machine is its own
+        co_return true;  // it exists, and may own the machine
     }
 }
 
-// A machine that joined a moment ago has a Node that the cache does not show yet.
+// Reads the Nodes live: the cache may lack the Node of a machine that has just joined.
 asio::awaitable<bool> GarbageCollector::is_in_use_after_all(providers::Machine machine) {
     const kube::ListOptions all;
     const auto nodes = co_await client_.list<api::Node>(all);
-    // Whether a Node that cannot be decoded is Ready is not known.
+    // A Node that cannot be decoded may be Ready.
     co_return std::ranges::any_of(nodes.undecodable,
                                   [&machine](const auto& node) { return runs_on(node.rest, machine); }) ||
         std::ranges::any_of(nodes.objects,
                             [&machine](const api::Node& node) { return may_serve(node, machine); });
 }
 
-// Claims of namespaces that are no longer managed are in no cache. A claim that only has the right name does
-// not count, as any tenant can choose that name.
+// Lists the claims live, because the cache lacks those of unmanaged namespaces. A claim that only has the
+// right name does not count, as any tenant can choose that name.
 asio::awaitable<bool> GarbageCollector::is_of_unmanaged_claim(NodePointer node) {
     kube::ListOptions of_that_name;
     of_that_name.field_selector = "metadata.name=" + *api::find(node->metadata.labels, api::labels::kClaim);
@@ -173,7 +174,7 @@ asio::awaitable<void> GarbageCollector::collect_machines(ProviderObject object, 
             findings.stuck.push_back(described(machine) + ", because " + error.what());
         }
     }
-    // It cannot be proven to be ours, so it is left to people.
+    // Nothing proves that the machine is ours, so a person must decide.
     for (const auto& machine : never_finished(machines, informers_)) {
         const auto what = "never-finished/" + machine.record.host + "/" + machine.record.machine_id + "/" +
                           machine.identity.claim_uid;
@@ -185,7 +186,7 @@ asio::awaitable<void> GarbageCollector::collect(ProviderObject object, Backend b
                                                 providers::Machine machine, OrphanFindings& findings) {
     const bool claimed = co_await is_claimed(machine);
     if (claimed) co_return;
-    // The list may still show the machine that had this ID before.
+    // The list may still show the previous machine with this ID.
     const bool is_gone = co_await verified_gone(backend, machine.identity, machine.record);
     if (is_gone) co_return;
     if (const auto why = why_left_to_people(machine, informers_); !why.empty()) {
@@ -197,7 +198,7 @@ asio::awaitable<void> GarbageCollector::collect(ProviderObject object, Backend b
     if (!in_use && overdue) in_use = co_await is_in_use_after_all(machine);
     const auto held = volumes_on(machine, informers_);
     if (!in_use && !held.empty()) {
-        findings.alive.push_back(described(machine) + ", which has on its disk " + held);
+        findings.alive.push_back(described(machine) + ", whose disk holds " + held);
         co_return;
     }
     std::string obstacle;
@@ -219,14 +220,14 @@ asio::awaitable<void> GarbageCollector::find_leftovers(ProviderObject object, Ba
     findings.failures.insert(findings.failures.end(), all.unseen.begin(), all.unseen.end());
     for (const auto& leftover : all.found) {
         if (is_being_launched(leftover.record, api::key_of(*object), informers_)) continue;
-        // Somebody else may have begun it just now.
+        // Someone else may have just started to create it.
         const auto what = "half-made/" + leftover.record.host + "/" + leftover.record.machine_id;
         const bool is_old = is_seen_again(object, what);
         if (leftover.is_certain || is_old) findings.half_made.push_back(leftover.message);
     }
 }
 
-// Providers and claims of namespaces that are not managed are in no cache, so they are listed.
+// Lists providers and claims live, because the cache lacks those of unmanaged namespaces.
 asio::awaitable<void> GarbageCollector::find_abandoned(ProviderObject object, Backend backend,
                                                        OrphanFindings& findings) {
     auto* finder = backend->capabilities().stray_finder;
@@ -304,7 +305,7 @@ std::string GarbageCollector::described_removal(const ProviderObject& object,
                                                 const providers::Machine& machine) const {
     const auto& removal = sightings_.at(api::key_of(*object)).at(machine.identity.system_uuid).removal;
     const bool is_long = removal.attempts > kManyAttempts && !removal.message.empty();
-    return described(machine) + (is_long ? ", tried again and again: " + removal.message : "");
+    return described(machine) + (is_long ? ", not removed after many attempts: " + removal.message : "");
 }
 
 asio::awaitable<void> GarbageCollector::report(ProviderObject object, OrphanFindings findings) {
@@ -335,7 +336,7 @@ asio::awaitable<void> GarbageCollector::collect_nodes(ProviderObject object, Bac
         try {
             co_await collect_node(node);
         } catch (const kube::ApiError& error) {
-            if (error.is_conflict() || error.is_not_found()) continue;  // the next round sees what it is now
+            if (error.is_conflict() || error.is_not_found()) continue;  // the next round sees its new state
             findings.failures.push_back("Node " + node->metadata.name +
                                         ", which has neither machine nor claim (" + error.what() + ")");
         }

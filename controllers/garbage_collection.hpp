@@ -1,7 +1,6 @@
-// Looks after each provider every few minutes: machines of ours that no claim owns any more are removed
-// after a grace period, Nodes that stayed behind are deleted, and of claims whose machine was moved or has
-// vanished the claims' reconciler is told.
-// What might still be alive is reported, never touched: a restored backup of etcd must not cost a counts.
+// Checks each provider every few minutes. Removes our machines that no claim owns after a grace period, and
+// deletes Nodes that were left behind. Reports moved or vanished machines to the claims' reconciler. Reports
+// what might still be alive and never touches it: restoring an etcd backup must never cost a fleet.
 #pragma once
 
 #include <map>
@@ -19,7 +18,7 @@
 
 namespace controllers {
 
-// Keys are those of NodeSmithProviders.
+// The keys are those of NodeSmithProviders.
 class GarbageCollector final : public kube::Reconciler, InContext {
 public:
     GarbageCollector(const Context& context, ProviderInstances& instances, MachineReports& machine_reports);
@@ -27,19 +26,19 @@ public:
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
-    // Remembers an orphan's removal, which may take several calls, and may fail for hours.
+    // Removal records the attempts to remove an orphan. They may take several calls and may fail for hours.
     struct Removal {
         int attempts = 0;
         base::TimePoint next{};
-        std::string task;      // at work for it at the provider
-        std::string message;   // what it last said
-        std::string obstacle;  // why the last attempt failed; empty: it did not
+        std::string task;      // ID of the provider task that removes it
+        std::string message;   // last message of that task
+        std::string obstacle;  // why the last attempt failed; empty: it succeeded
     };
 
     using ProviderObject = ProviderPointer;
     using Backend = std::shared_ptr<providers::Provider>;
 
-    // Runs a part of the round; its failure becomes a line of the findings.
+    // Runs a part of the round and adds its failure to the findings.
     asio::awaitable<void> attempt(asio::awaitable<void> part, std::string what, OrphanFindings& findings);
     // Asks the API server whether the machine has an owner after all.
     asio::awaitable<bool> is_claimed(providers::Machine machine);
@@ -51,28 +50,27 @@ private:
                                            OrphanFindings& findings);
     asio::awaitable<void> collect(ProviderObject object, Backend backend, providers::Machine machine,
                                   OrphanFindings& findings);
-    // Returns what stands in the way; empty: it is gone or going. Calls the provider no sooner than the pause
-    // after the last attempt allows.
-    // Returns why it cannot be removed; empty: it can, or is gone.
+    // Calls the provider only after the pause that follows the last attempt. Returns why the machine cannot
+    // be removed; empty: it is gone, or nothing prevents its removal.
     asio::awaitable<std::string> remove(ProviderObject object, Backend backend, providers::Machine machine);
     // Returns how long to wait before the next call.
     asio::awaitable<base::Duration> remove_once(ProviderObject object, Backend backend,
                                                 providers::Machine machine, Removal& removal);
-    // The orphan's name, and what its removal waits for, if that takes long.
+    // Returns the orphan's name and, if its removal takes long, what the removal waits for.
     std::string described_removal(const ProviderObject& object, const providers::Machine& machine) const;
     asio::awaitable<void> collect_nodes(ProviderObject object, Backend backend,
                                         std::vector<providers::Machine> machines, OrphanFindings& findings);
     asio::awaitable<void> collect_node(NodePointer node);
-    // What died on its way to become a machine and is no matter of a claim that is still being launched.
+    // Finds half-made machines, except those of claims that are still being launched.
     asio::awaitable<void> find_leftovers(ProviderObject object, Backend backend, OrphanFindings& findings);
-    // Machines of this cluster at the same backend that neither a provider nor a claim leads to. They are
-    // reported only: a provider may be missing because an old backup of etcd was restored.
+    // Finds machines of this cluster at the same backend that have neither a provider nor a claim. They are
+    // only reported: their provider may be missing because an old etcd backup was restored.
     asio::awaitable<void> find_abandoned(ProviderObject object, Backend backend, OrphanFindings& findings);
     asio::awaitable<void> report(ProviderObject object, OrphanFindings findings);
-    // Whether this process has seen it (by identity) for at least the grace period; the first call counts
-    // from now.
+    // Reports whether this process has seen the object (by identity) for at least the grace period.
+    // The first call starts the period.
     bool is_overdue(const ProviderObject& object, const std::string& what);
-    // Also in an earlier round.
+    // Reports whether an earlier round has seen the object too.
     bool is_seen_again(const ProviderObject& object, const std::string& what);
     base::Duration seen_for(const ProviderObject& object, const std::string& what);
 

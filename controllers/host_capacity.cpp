@@ -6,11 +6,11 @@ using api::v1alpha1::HostCapacity;
 
 namespace {
 
-// A Node tells a little less memory than its firmware, and half of the processors where threads are switched
-// off; anything else means that the machine was changed.
+// A Node reports slightly less memory than its firmware. It reports half of the cores if threads are switched
+// off. Any other difference means that the hardware was changed.
 constexpr double kLeastOfMemory = 0.85;
 constexpr double kLeastOfCores = 0.5;
-// More names than one machine's device plugins have, and more devices of one name, counted in shares of them.
+// Upper bounds for one machine: names from device plugins, and devices with one name, each counted in shares.
 constexpr std::size_t kMostExtended = 16;
 constexpr std::int64_t kMostOfOneExtended = 1000;
 std::int64_t whole(const api::ResourceList& list, const std::string& name) {
@@ -20,15 +20,15 @@ std::int64_t whole(const api::ResourceList& list, const std::string& name) {
     return name == "memory" ? milli / 1000 / (1024 * 1024) : milli / 1000;
 }
 
-// What is known, unless the BMC's figure shows that it is no longer true.
+// Returns the known amount, unless the BMC's figure shows that it is outdated.
 std::int64_t known_or(std::int64_t known, std::int64_t told, double least) {
     const bool is_plausible =
         known <= told && static_cast<double>(known) >= least * static_cast<double>(told);
     return is_plausible ? known : told;
 }
 
-// What device plugins added to a Node: "example.org/gpu". The kubelet may write any name and amount, and they
-// are kept beyond its Node, so only plausible ones are believed.
+// Returns the resources that device plugins added to a Node, such as "example.org/gpu". The kubelet may write
+// any name and amount, and they outlive its Node. So only plausible ones are believed.
 api::ResourceList extended_of(const api::ResourceList& list) {
     const auto most = api::Quantity::of(kMostOfOneExtended);
     api::ResourceList extended;
@@ -43,8 +43,8 @@ api::ResourceList extended_of(const api::ResourceList& list) {
 
 }  // namespace
 
-// spec.capacity, then what its Node said when it last was one, as far as the BMC finds it plausible, then
-// what the BMC says.
+// Prefers spec.capacity, then the last values of its Node as far as the BMC
+// confirms them, then the BMC's values.
 std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
     HostCapacity capacity = facts.host.status.capacity.value_or(HostCapacity{});
     const auto told_cores = facts.report && facts.report->reachable ? facts.report->cpu_cores : 0;
@@ -54,8 +54,8 @@ std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
     if (facts.claim && whole(facts.claim->status.capacity, "cpu") > 0) {
         const auto cores = whole(facts.claim->status.capacity, "cpu");
         const auto memory_mib = whole(facts.claim->status.capacity, "memory");
-        // The Node's kubelet writes them. What is known already comes from the BMC, or was plausible beside
-        // it.
+        // The kubelet of the Node writes these values. The known ones come from the
+        // BMC or were checked against it.
         const auto most_cores = told_cores > 0 ? told_cores : capacity.cpuCores;
         const auto most_memory = told_memory > 0 ? told_memory : capacity.memoryMiB;
         capacity.cpuCores = most_cores > 0 ? known_or(cores, most_cores, kLeastOfCores) : cores;

@@ -1,4 +1,4 @@
-// What a bare-metal host offers, by all who tell of it. Pure.
+// Computes the capacity of a bare-metal host from its spec, its Node and its BMC. Pure.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace controllers {
 
-// nullopt: nobody tells.
+// Returns nullopt if no source reports a capacity.
 std::optional<api::v1alpha1::HostCapacity> next_capacity(const HostFacts& facts);
 
 }  // namespace controllers

@@ -24,23 +24,23 @@ namespace conditions = api::conditions;
 namespace {
 
 constexpr base::Backoff kLookBackoff{std::chrono::seconds{30}, std::chrono::minutes{10}};
-// After so many in a row the pause is longest.
+// After this many failures in a row the pause has its maximum.
 constexpr int kMostFailures = 6;
 constexpr base::Duration kNoProviderRetry = std::chrono::minutes{1};
-// A changed Secret is noticed so soon. Only the Secret is read: the credentials that were refused are not
-// sent to the BMC again.
+// Sets how soon a changed Secret is noticed. Only the Secret is read: refused
+// credentials are not sent to the BMC again.
 constexpr base::Backoff kSecretRetry{std::chrono::seconds{5}, std::chrono::minutes{1}};
-// What passes by itself, such as an update of firmware, is looked at again so soon.
+// Sets how soon a passing state, such as a firmware update, is checked again.
 constexpr base::Duration kPassingRetry = std::chrono::minutes{1};
 
-// What is asked of a host, or alters what is said of it.
+// Returns the fields of a host that change what is asked of its BMC or what its status says.
 auto wish(const NodeSmithHost& host) {
     return std::tie(host.metadata.generation, host.metadata.uid, host.metadata.deletionTimestamp,
                     host.metadata.annotations, host.status.claimRef, host.status.phase,
                     host.status.systemUUID);
 }
 
-// What its host's status follows from.
+// Returns the fields of a claim from which its host's status is computed.
 auto service(const NodeSmithClaim& claim) {
     const auto& status = claim.status;
     return std::tuple(status.host, status.capacity, claim.metadata.deletionTimestamp,
@@ -127,8 +127,8 @@ asio::awaitable<kube::Result> HostReconciler::reconcile(kube::ObjectKey key) {
     co_return kube::Result{until_news(key)};
 }
 
-// Who ends a claim looks at its host once more, so the host's object outlives the claim. It is given back a
-// moment before that.
+// Reports whether a claim still needs the host's object. A claim that ends reads its host once more, just
+// after it released it. So the host's object must outlive the claim.
 bool HostReconciler::is_looked_for(const NodeSmithHost& host) const {
     if (!api::has_finalizer(host.metadata, api::finalizers::kHost)) return false;
     return std::ranges::any_of(informers_.claims.store().all(), [&host](const auto& entry) {
@@ -138,8 +138,8 @@ bool HostReconciler::is_looked_for(const NodeSmithHost& host) const {
     });
 }
 
-// A host that is being deleted is given back by its claim, or by the provider that finds its claim gone.
-// Where both were taken away by force, nobody is left to do it.
+// Reports whether no object is left that could release the host. Normally its claim does so, or its provider
+// once it finds the claim gone. Both may have been deleted by force.
 asio::awaitable<bool> HostReconciler::has_nobody(NodeSmithHost host) {
     if (!host.metadata.deletionTimestamp || !host.status.claimRef) co_return false;
     const kube::ObjectKey claim{host.metadata.namespace_, host.status.claimRef->name};
@@ -158,9 +158,9 @@ asio::awaitable<bool> HostReconciler::has_nobody(NodeSmithHost host) {
 asio::awaitable<void> HostReconciler::release_unseen(NodeSmithHost host) {
     const auto key = api::key_of(host);
     events_.warning(host, "ReleasedUnseen",
-                    "the host is deleted without a look at its power: claim " + host.status.claimRef->name +
-                        ", whose machine it was, and provider " + host.spec.providerRef +
-                        " are gone; see for yourself whether it is on");
+                    "the host is deleted without a check of its power state: claim " +
+                        host.status.claimRef->name + ", whose machine it was, and provider " +
+                        host.spec.providerRef + " are gone; check yourself whether the host is on");
     co_await instances_.credentials().release_of_host(key);
     protections_.erase(key);
     const auto current = informers_.hosts.store().get(key);
@@ -174,7 +174,7 @@ asio::awaitable<void> HostReconciler::release_after_force(kube::ObjectKey key) {
     co_await instances_.credentials().release_after(secret, known.mapped().uid);
 }
 
-// While a claim has the host, its Secret is needed to turn it off.
+// Protects the host's Secret while a claim holds the host, because it is needed to turn the host off.
 asio::awaitable<void> HostReconciler::tend_credentials(kube::ObjectKey key) {
     const auto host = informers_.hosts.store().get(key);
     if (!host) co_return;
@@ -190,7 +190,7 @@ asio::awaitable<void> HostReconciler::tend_credentials(kube::ObjectKey key) {
     if (!obstacle.reason.empty()) events_.warning(*host, "CredentialsNotProtected", obstacle.message);
 }
 
-// Until it is to be asked, or a pause that its status tells of is over.
+// Returns the time until the next query, or until the pause in the host's status ends.
 base::Duration HostReconciler::until_news(const kube::ObjectKey& key) {
     auto wait = looks_[key].next - clock_.now();
     const auto host = informers_.hosts.store().get(key);
@@ -201,9 +201,8 @@ base::Duration HostReconciler::until_news(const kube::ObjectKey& key) {
     return std::max(wait, base::Duration::zero());
 }
 
-// A host that is known is not asked just because this process is new: after a restart a thousand of them
-// would be asked at once. They are asked spread over their interval; those that did not answer, over the
-// pause that they had come to.
+// Restores the query time of a known host, so that a restart does not query a thousand BMCs simultaneously.
+// Healthy hosts are spread over their interval. Failing ones are spread over the pause that they had reached.
 void HostReconciler::begin(const kube::ObjectKey& key, const NodeSmithHost& host) {
     auto& look = looks_[key];
     look.generation = -1;
@@ -288,7 +287,7 @@ HostFacts HostReconciler::facts_of(const HostPointer& host,
     if (is_its) {
         const auto node = claim::noted_node(informers_, *claim);
         facts.has_ready_node = node && is_ready(*node);
-        // Also of an attempt that is given up just as its Node joins: that Node comes back with the host.
+        // An attempt may be given up just as its Node joins. That Node returns with the host.
         const auto joined = claim::node_of(informers_, *claim);
         if (joined) facts.node_uid = joined->metadata.uid;
     }

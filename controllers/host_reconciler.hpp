@@ -1,6 +1,6 @@
-// The status of a NodeSmithHost: who it is, what it offers, how it is and where it stands in its life. Its
-// BMC is asked when its spec changes, after a claim gave it back, and at the intervals of the provider's
-// spec.redfish.polling; everything else follows from what is known. Writes nothing while nothing changes.
+// Writes the status of a NodeSmithHost: its identity, capacity, health and phase. It queries the BMC when the
+// spec changes and after a claim released the host. It also does so at the intervals of the provider's
+// spec.redfish.polling. It writes only changes.
 #pragma once
 
 #include <map>
@@ -18,33 +18,33 @@ namespace controllers {
 
 using HostPointer = std::shared_ptr<const api::v1alpha1::NodeSmithHost>;
 
-// What the status of a host follows from.
+// HostFacts holds the facts from which the status of a host is computed.
 struct HostFacts {
     const api::v1alpha1::NodeSmithHost& host;
-    const providers::HostReport* report = nullptr;         // null: its BMC was not asked yet
-    const api::v1alpha1::NodeSmithClaim* claim = nullptr;  // the one that has it; null: none, or it is gone
-    std::string twin;  // an older host with the same system UUID; empty: there is none
-    // When the BMC said what the report says; nullopt: it was not asked by this process.
+    const providers::HostReport* report = nullptr;         // null: its BMC was not queried yet
+    const api::v1alpha1::NodeSmithClaim* claim = nullptr;  // null: no claim holds the host
+    std::string twin;  // an older host with the same system UUID; empty: none
+    // Time at which the BMC gave the report; nullopt: this process has not queried it.
     std::optional<api::Time> looked;
-    std::int32_t failed_looks = 0;  // in a row, this one included; those before a restart too
+    std::int32_t failed_looks = 0;  // consecutive failures, including this query and those before a restart
     bool has_ready_node = false;    // the claim's Node runs there and is Ready
-    std::string node_uid;           // of the claim's Node; empty: it has none
-    std::string node;               // of the cluster, with the host's UUID, though no claim has the host
+    std::string node_uid;           // UID of the claim's Node; empty: no Node
+    std::string node;               // Node with the host's UUID, though no claim holds the host
     api::Time now;
 };
 
-// Pure. docs/redfish.md tells the phases and reasons.
+// Computes the next status. Pure. docs/redfish.md describes the phases and reasons.
 api::v1alpha1::HostStatus next_host_status(const HostFacts& facts);
 
 class HostReconciler final : public kube::Reconciler {
 public:
-    // All must outlive this.
+    // All arguments must outlive this object.
     HostReconciler(Informers& informers, kube::Client& client, base::Clock& clock, base::Random& random,
                    kube::EventRecorder& events, base::MetricsRegistry& metrics, ProviderInstances& instances);
 
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
-    // Logs out of all BMCs; when nobody else asks them any more.
+    // Logs out of all BMCs. Must be called when no other code queries them.
     asio::awaitable<void> end_sessions();
 
 private:
@@ -52,18 +52,18 @@ private:
         std::int64_t generation = 0;
         std::string claim_uid;
         std::optional<providers::HostReport> report;
-        std::optional<api::Time> at;  // of the report
+        std::optional<api::Time> at;  // time of the report
         base::TimePoint next{};
-        int failures = 0;  // in a row, also of earlier processes; no more than count
+        int failures = 0;  // consecutive ones, including those of earlier processes; at most kMostFailures
     };
 
     asio::awaitable<void> tend_credentials(kube::ObjectKey key);
-    // A claim that has not ended had its machine on this host.
+    // Reports whether a claim that has not ended had its machine on this host.
     bool is_looked_for(const api::v1alpha1::NodeSmithHost& host) const;
-    // It is being deleted, and neither its claim nor its provider exists.
+    // Reports whether the host is being deleted while neither its claim nor its provider exists.
     asio::awaitable<bool> has_nobody(api::v1alpha1::NodeSmithHost host);
     asio::awaitable<void> release_unseen(api::v1alpha1::NodeSmithHost host);
-    // The object is gone although its finalizer should have held it.
+    // Releases the Secret of a host that was deleted in spite of its finalizer.
     asio::awaitable<void> release_after_force(kube::ObjectKey key);
     void begin(const kube::ObjectKey& key, const api::v1alpha1::NodeSmithHost& host);
     bool is_due(const Look& look, const api::v1alpha1::NodeSmithHost& host) const;
@@ -88,7 +88,7 @@ private:
     std::map<kube::ObjectKey, Look> looks_;
     struct Protection {
         std::string secret;
-        std::string uid;  // of the host
+        std::string uid;  // UID of the host
     };
     std::map<kube::ObjectKey, Protection> protections_;  // as last seen
 };

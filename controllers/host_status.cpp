@@ -39,7 +39,7 @@ void set(HostStatus& status, std::string_view type, ConditionStatus value, std::
     api::set_condition(status.conditions, update, facts.now);
 }
 
-// A load that wanders by less than a tenth is no news.
+// Keeps the known load unless it changed by at least a tenth.
 std::optional<std::int64_t> steady(std::optional<std::int64_t> known, std::optional<std::int64_t> told) {
     if (!known || !told) return told;
     const auto difference = *told > *known ? *told - *known : *known - *told;
@@ -58,7 +58,8 @@ std::string port_text(const providers::PortGroup& port) {
            (is_whole ? std::to_string(mbps / 1000) + "G" : std::to_string(mbps) + "M");
 }
 
-// What could not be read this time stays as it was known; of what was not known, half is more than nothing.
+// Reports whether the report has news. Parts that could not be read keep their known values. If nothing is
+// known yet, a partial reading is better than none.
 bool is_news(bool is_unknown, const providers::HostReport& report, std::initializer_list<Part> parts) {
     return is_unknown || std::ranges::none_of(parts, [&](Part part) { return report.unread.contains(part); });
 }
@@ -86,7 +87,7 @@ void describe_parts(HostStatus& status, const providers::HostReport& report) {
     if (is_news(status.bmcVersion.empty(), report, {Part::manager})) status.bmcVersion = report.bmc_version;
 }
 
-// It outlives the process: each new one would send them once more.
+// Records refused credentials in the status. A new process would otherwise send them again.
 void note_refusal(HostStatus& status, const HostFacts& facts) {
     const auto& report = *facts.report;
     const auto& known = status.refusedCredentials;
@@ -121,21 +122,21 @@ void note_boot(HostStatus& status, const HostFacts& facts) {
         !report.boot_obstacle.empty() ? "Unsupported"
         : why.empty()                 ? "Bootable"
                                       : kLeftPrepared,
-        why.empty() ? "nothing is known against booting it as its provider wants" : why, facts);
+        why.empty() ? "no obstacle is known to booting it as its provider wants" : why, facts);
 }
 
-// Also that it is absent, disabled or being updated.
+// Sets the condition Healthy. It is also False while the system is absent, disabled or being updated.
 void note_health(HostStatus& status, const HostFacts& facts) {
     const auto& report = *facts.report;
     if (!report.state.empty())
         return set(status, conditions::kHealthy, ConditionStatus::False, report.state,
                    "its BMC says that the system is " + report.state +
-                       " (Status.State): it is given to no claim while that lasts",
+                       " (Status.State): no claim gets the host until that changes",
                    facts);
     const bool is_critical = report.health == "Critical";
     set(status, conditions::kHealthy, is_critical ? ConditionStatus::False : ConditionStatus::True,
         is_critical ? "Critical" : std::string(reasons::kHealthy),
-        report.health.empty() ? "the BMC tells nothing of its health" : "its health is " + report.health,
+        report.health.empty() ? "the BMC does not report its health" : "its health is " + report.health,
         facts);
 }
 
@@ -164,11 +165,11 @@ void observe(HostStatus& status, const HostFacts& facts) {
     const bool is_complete = report.flaws.empty();
     set(status, conditions::kInventoryComplete, is_complete ? ConditionStatus::True : ConditionStatus::False,
         is_complete ? "Complete" : "Incomplete",
-        is_complete ? "what its BMC tells of it could be used"
+        is_complete ? "everything that its BMC reports could be used"
                     : "left out of the status: " + base::joined(report.flaws, "; "),
         facts);
-    // While it is reserved the host is the machine that the claim took, also after the claim has vanished:
-    // that machine is to be turned off, and no other that answers in its place.
+    // A reserved host keeps the UUID of the machine that the claim took, even after the claim has vanished.
+    // Only that machine must be turned off, never another one that answers instead.
     if (!status.claimRef || status.systemUUID.empty()) status.systemUUID = report.system_uuid;
     note_lock(status, facts);
     note_health(status, facts);
@@ -185,10 +186,10 @@ void verify_identity(HostStatus& status, const HostFacts& facts) {
     if (told.empty()) return refuse("NoSystemUUID", "the BMC tells no system UUID that identifies the host");
     if (!pinned.empty() && !base::same_uuid(told, pinned))
         return refuse("SystemUUIDMismatch",
-                      "the BMC tells system UUID " + told + ", spec.systemUUID is " + pinned);
+                      "the BMC reports system UUID " + told + ", but spec.systemUUID is " + pinned);
     if (status.claimRef && !base::same_uuid(told, status.systemUUID))
-        return refuse("SystemUUIDMismatch",
-                      "the BMC tells system UUID " + told + ", the host was taken as " + status.systemUUID);
+        return refuse("SystemUUIDMismatch", "the BMC reports system UUID " + told +
+                                                ", but the host was reserved as " + status.systemUUID);
     if (!facts.twin.empty())
         return refuse("DuplicateHost", "NodeSmithHost " + facts.twin + " is the same machine (system UUID " +
                                            told + "): delete one of them");
@@ -227,12 +228,12 @@ std::string name_of(HostPhase phase) {
     }
 }
 
-// A host that is deleted goes once its claim has given it back.
+// Adds to the message that a host being deleted waits until its claim releases it.
 HostVerdict while_it_waits(const HostFacts& facts, HostVerdict verdict) {
     const auto& host = facts.host;
-    const std::string kWaits = "; it is being deleted, which waits until claim " +
+    const std::string kWaits = "; the host is being deleted: waiting until claim " +
                                host.status.claimRef->name +
-                               " has given it back (to have that now, delete the claim)";
+                               " has returned it (delete the claim to do that now)";
     if (host.metadata.deletionTimestamp && !verdict.message.ends_with(kWaits)) verdict.message += kWaits;
     return verdict;
 }
@@ -245,7 +246,7 @@ HostVerdict judge_claimed(const HostFacts& facts) {
         return {phase, ready->reason, ready->message};
     const auto& name = facts.host.status.claimRef->name;
     if (phase == HostPhase::InUse) return {phase, name_of(phase), "serves claim " + name};
-    if (phase == HostPhase::Draining) return {phase, name_of(phase), "claim " + name + " is leaving"};
+    if (phase == HostPhase::Draining) return {phase, name_of(phase), "claim " + name + " is being removed"};
     return {phase, name_of(phase), "claim " + name + " has it"};
 }
 
@@ -282,7 +283,7 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
         const bool is_theirs = lock->reason == kInUseByOthers;
         return {is_theirs ? HostPhase::Foreign : HostPhase::Quarantined, lock->reason, lock->message};
     }
-    // A twin that is discovered at the same time must have had the chance to see it.
+    // A twin that is discovered simultaneously must have had the chance to see this host.
     if (status.systemUUID != host.status.systemUUID || status.systemUUID.empty())
         return {HostPhase::Discovering, "Discovering", "its identity is being compared with other hosts'"};
     if (status.nextRetryTime && facts.now < *status.nextRetryTime)
@@ -291,11 +292,11 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
                     " in a row; it is tried again at " + status.nextRetryTime->str() +
                     (status.lastFailure.empty() ? "" : ": " + status.lastFailure)};
     if (status.powerState == "On" && !is_adoptable(host)) {
-        const auto whose = facts.node.empty() ? "somebody else uses it" : "it runs Node " + facts.node;
+        const auto whose = facts.node.empty() ? "someone else uses it" : "it runs Node " + facts.node;
         return {HostPhase::Foreign, kInUseByOthers,
                 "is on though no claim has it (" + whose +
-                    "): it is left alone; turn it off, or annotate it with " +
-                    std::string(api::annotations::kAdopt) + "=true to let claims have it as it is"};
+                    "): it is left alone; turn it off, or annotate the host with " +
+                    std::string(api::annotations::kAdopt) + "=true to let claims use it as it is"};
     }
     if (status.powerState != "Off" && status.powerState != "On")
         return {HostPhase::Discovering, "Discovering",
@@ -305,8 +306,8 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
     return {HostPhase::Available, "", "can be given to a claim"};
 }
 
-// What proves that it is on for its claim: that the claim turned it on, or that the claim's Node runs there.
-// A host that went off may be on again by somebody else's doing.
+// Records whether the host is on for its claim. The claim turning it on or the claim's Ready Node proves
+// that. If the host was off since, someone else may have turned it on.
 void judge_power(HostStatus& status, const HostFacts& facts) {
     if (!status.claimRef) return;
     const bool serves = status.phase == HostPhase::InUse || status.phase == HostPhase::Draining;
@@ -314,13 +315,13 @@ void judge_power(HostStatus& status, const HostFacts& facts) {
         status.wokenTime = facts.now;
     const bool is_up = serves || status.phase == HostPhase::Joining;
     const bool is_off = facts.report && facts.report->reason.empty() && facts.report->power_state == "Off";
-    // Until then a BMC may tell what it remembers.
+    // Within that time a BMC may report the old power state.
     const bool is_known =
         facts.looked && status.wokenTime && status.wokenTime->at + kPowerSettles <= facts.looked->at;
     if (is_up && is_off && is_known) status.wokenTime.reset();
 }
 
-// How long it took from being taken to being a Node, smoothed.
+// Learns how long a host takes from reservation to a registered Node, as a moving average.
 void learn_wake_time(HostStatus& status, const HostFacts& facts) {
     const auto* taken = api::find_condition(facts.host.status.conditions, conditions::kReady);
     const auto* joined = api::find_condition(facts.claim->status.conditions, conditions::kRegistered);
@@ -352,7 +353,7 @@ HostStatus next_host_status(const HostFacts& facts) {
     }
     status.phase = verdict.phase;
     judge_power(status, facts);
-    // One that serves is as it should be, like one that can.
+    // A host in use is as healthy as an available one.
     const bool is_well = verdict.reason.empty() || verdict.phase == HostPhase::InUse;
     set(status, conditions::kReady, is_well ? ConditionStatus::True : ConditionStatus::False,
         verdict.reason.empty() ? std::string(reasons::kReady) : verdict.reason, verdict.message, facts);

@@ -17,7 +17,7 @@ namespace controllers {
 
 namespace {
 
-// Returns the names of as many claims as a person can read.
+// Returns the names of at most 50 claims, so that a person can read the list.
 std::vector<std::string> names_of(const std::vector<ClaimPointer>& claims) {
     constexpr std::size_t kMostNamed = 50;
     std::vector<std::string> names;
@@ -26,7 +26,7 @@ std::vector<std::string> names_of(const std::vector<ClaimPointer>& claims) {
     return names;
 }
 
-// nullopt: the provider cannot tell now.
+// Returns nullopt if the provider cannot answer now.
 asio::awaitable<std::optional<bool>> is_gone(std::shared_ptr<providers::Provider> backend,
                                              providers::MachineIdentity identity,
                                              providers::MachineRecord record) {
@@ -51,7 +51,7 @@ asio::awaitable<bool> verified_gone(std::shared_ptr<providers::Provider> backend
     co_return gone.value_or(false);
 }
 
-// A machine that is there again takes back what was reported of it.
+// Clears the report about a machine that is present again.
 void MachineCensus::report_found(const ProviderPointer& object,
                                  const std::vector<providers::Machine>& machines) {
     const auto cluster = object->status.cluster ? object->status.cluster->id : std::string();
@@ -75,7 +75,7 @@ asio::awaitable<void> MachineCensus::report_vanished(ProviderPointer object, Bac
     std::ranges::copy(keepers_of_nothing(machines, api::key_of(*object), informers_),
                       std::back_inserter(claims));
     std::vector<ClaimPointer> vanished;
-    std::size_t untold = 0;  // not listed either: they may be gone as well
+    std::size_t untold = 0;  // the provider could not answer: they may be gone too
     for (const auto& claim : claims) {
         const auto identity = claim::identity_of(*claim, instances_.cluster_id(), object->metadata.uid);
         const auto gone = co_await is_gone(backend, identity, claim::record_of(claim->status));
@@ -86,11 +86,11 @@ asio::awaitable<void> MachineCensus::report_vanished(ProviderPointer object, Bac
     std::string how_many;
     if (!vanished.empty() && are_many(vanished.size() + untold, all.size()))
         how_many = std::to_string(vanished.size()) + " of " + base::counted(std::ssize(all), "machine") +
-                   " of the provider are gone at once" +
-                   (untold > 0 ? ", and " + std::to_string(untold) + " more may be" : "");
+                   " of the provider disappeared at the same time" +
+                   (untold > 0 ? ", and " + std::to_string(untold) + " more may have" : "");
     co_await report_many(object, vanished, how_many);
     const auto doubt =
-        how_many.empty() ? "" : "and " + how_many + ", which is not believed before a person has looked";
+        how_many.empty() ? "" : "and " + how_many + ", so a person has to check whether they are really gone";
     for (const auto& claim : vanished) machine_reports_.report(*claim, {true, "", "", doubt, ""});
 }
 
@@ -102,8 +102,8 @@ asio::awaitable<void> MachineCensus::report_many(ProviderPointer object, std::ve
     if (!how_many.empty()) {
         const auto named = names_of(vanished);
         message = how_many + ": " + base::joined(named) +
-                  ". Nothing is concluded from that. Check that spec.proxmox leads to the right cluster and "
-                  "that its token sees these VMs. If they were really destroyed: kubectl annotate "
+                  ". The operator does not act on this. Check that spec.proxmox leads to the right cluster "
+                  "and that its token sees these VMs. If they were really destroyed: kubectl annotate "
                   "nodesmithclaim -n " +
                   object->metadata.namespace_ + " " + base::joined(named, " ") + " " +
                   std::string(api::annotations::kMachineGone) + "=true";

@@ -1,5 +1,5 @@
-// Compares what a provider lists with what the claims know, and reports to the claims' reconciler which
-// machines were moved, have vanished or are there again.
+// Compares a provider's machines with the claims. Reports to the claims' reconciler which machines
+// have moved, vanished or returned.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,9 @@
 
 namespace controllers {
 
-// Asks the provider whether the machine is surely gone. One that cannot be looked at (its host is down, its
-// mark was edited, its credentials cannot be read) must not hide all others, so it counts as there.
+// Asks the provider whether the machine is certainly gone. A machine that cannot be examined
+// counts as present, so that it does not hide all others. Its host may be down, its mark
+// edited or its credentials unreadable.
 asio::awaitable<bool> verified_gone(std::shared_ptr<providers::Provider> backend,
                                     providers::MachineIdentity identity, providers::MachineRecord record);
 
@@ -23,9 +24,9 @@ public:
     MachineCensus(const Context& context, ProviderInstances& instances, MachineReports& machine_reports)
         : InContext(context), instances_(instances), machine_reports_(machine_reports) {}
 
-    // Reports claims whose machine is elsewhere than they know, or was missed before.
+    // Reports claims whose machine has moved or was missing before.
     void report_found(const ProviderPointer& object, const std::vector<providers::Machine>& machines);
-    // Reports claims whose machine ran, or is kept for a look, and that the provider does not list.
+    // Reports claims whose machine ran or is kept for inspection, and is no longer listed by the provider.
     asio::awaitable<void> report_vanished(ProviderPointer object,
                                           std::shared_ptr<providers::Provider> backend,
                                           std::vector<providers::Machine> machines);
@@ -33,7 +34,7 @@ public:
 private:
     using Backend = std::shared_ptr<providers::Provider>;
 
-    // Asks a person about machines that vanished together; `how_many` is empty if there is no question.
+    // Asks a person about machines that vanished together. `how_many` is empty if there is no question.
     asio::awaitable<void> report_many(ProviderPointer object, std::vector<ClaimPointer> vanished,
                                       std::string how_many);
 

@@ -1,4 +1,4 @@
-// Gathers what a round of garbage collection found, in words for the condition OrphansFound.
+// Collects the findings of one round of garbage collection, as text for the condition OrphansFound.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@ namespace controllers {
 
 struct OrphanFindings {
     std::vector<std::string> removable;   // orphans that are or will be removed
-    std::vector<std::string> alive;       // orphans whose Node may serve
+    std::vector<std::string> alive;       // orphans whose Node may still run pods
     std::vector<std::string> stuck;       // orphans that cannot be examined or removed, and why
-    std::vector<std::string> unfinished;  // what looks like a clone that was never configured
-    std::vector<std::string> half_made;   // what died on its way to become a machine, and what to do
+    std::vector<std::string> unfinished;  // machines that look like clones that were never configured
+    std::vector<std::string> half_made;   // machines whose creation died, and what to do
     std::vector<std::string> abandoned;   // machines of providers that are gone, and what to do
     std::vector<std::string> failures;    // parts of the round that failed, and why
 

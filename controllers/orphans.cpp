@@ -62,12 +62,12 @@ std::string why_left_to_people(const Machine& machine, const Informers& informer
     if (!has_its_mark) return {};
     const auto& status = claim->status;
     const auto name = "claim " + identity.claim_namespace + "/" + identity.claim_name;
-    if (status.launchAttempts == 0) return "which has the mark of " + name + ", which has lost its status";
+    if (status.launchAttempts == 0) return "which has the mark of " + name + ", whose status is lost";
     const bool is_copy = claim::same_uuid(identity.system_uuid, status.systemUUID) &&
                          !status.machineID.empty() && status.machineID != machine.record.machine_id;
     if (!is_copy) return {};
     return "which has the mark and the system UUID of machine " + status.machineID + " of " + name +
-           ", as a copy that somebody made has: destroy the one that is not needed";
+           ", so one of them is a copy: destroy the one that is not needed";
 }
 
 std::vector<Machine> unclaimed(const std::vector<Machine>& machines, const Informers& informers) {

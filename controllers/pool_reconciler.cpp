@@ -17,23 +17,23 @@ namespace controllers {
 
 namespace {
 
-// What a Node's change can alter in a pool's status.
+// Returns the part of a Node that affects a pool's status.
 const auto& allocatable(const api::Node& node) {
     return node.status.allocatable;
 }
 
-// What a control plane's change can alter for the pools that it lists.
+// Reports the part of a control plane that affects the pools it lists.
 bool is_cluster_unhealthy(const NodeSmithControlPlane& control_plane) {
     return api::is_false(control_plane.status.conditions, conditions::kClusterHealthy);
 }
 
-// Where there are no limits nothing is reserved against them.
+// Returns the reservations if the control plane has limits; without limits nothing is reserved.
 auto counted_against_limits(const NodeSmithControlPlane& control_plane) {
     const bool counts = limits::limits_of(control_plane.spec).any();
     return counts ? std::optional(control_plane.status.reserved) : std::nullopt;
 }
 
-// When time alone changes the status.
+// Returns the times at which the status changes without any event.
 std::vector<api::Time> times_of(const api::v1alpha1::PoolStatus& status) {
     std::vector<api::Time> times;
     if (status.nextRetryTime) times.push_back(*status.nextRetryTime);
@@ -49,7 +49,7 @@ PoolReconciler::PoolReconciler(const Context& context, Reservations& reservation
     : InContext(context),
       reservations_(reservations),
       addresses_(context.informers, context.client),
-      used_(context.metrics.gauge("kubenodesmith_pool_used", "What counts against the pool's limits",
+      used_(context.metrics.gauge("kubenodesmith_pool_used", "Resources that count against the pool's limits",
                                   {"namespace", "pool", "resource"})),
       limit_(context.metrics.gauge("kubenodesmith_pool_limit", "The pool's limits; 0 is unlimited",
                                    {"namespace", "pool", "resource"})) {}
@@ -58,7 +58,7 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
     const auto& pools = informers_.pools.store();
     kube::watch(informers_.pools).enqueue(queue);
     reservations_.refusals().on_change([&queue](const kube::ObjectKey& pool) { queue.add(pool); });
-    // Whoever had a label conflict with it may have none now, or the other way round.
+    // A pool with the same name may start or end a label conflict.
     kube::watch(informers_.pools).appeared_or_gone().enqueue(queue, [&pools](const NodeSmithPool& pool) {
         return kube::keys_of(
             pools, [&pool](const auto& other) { return other.metadata.name == pool.metadata.name; });
@@ -103,7 +103,7 @@ PoolObservation PoolReconciler::look(const NodeSmithPool& pool) const {
     PoolObservation facts{pool, informers_.claims.store().by_index(kClaimsByPool, key.str()),
                           informers_.nodes.store().all()};
     facts.manager = manager_of(key, informers_.control_planes.store().all());
-    facts.provider = provider.get();  // lives as long as the store is not written: until the next co_await
+    facts.provider = provider.get();  // valid until the next co_await, because then the store may change
     facts.label_conflict = label_conflict(pool, informers_.pools.store().all());
     if (provider && provider->spec.redfish)
         facts.bare_metal = informers_.hosts.store().by_index(kHostsByProvider, api::key_of(*provider).str());
@@ -145,16 +145,16 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     kube::Result result;
     if (pool->metadata.deletionTimestamp) result = co_await finalize(pool);
     result.requeue_after = kube::sooner(result.requeue_after, settle_again);
-    // One second more, because times in the status have whole seconds.
+    // One second is added, because times in the status have whole seconds.
     for (const auto& look : looks)
         if (now < look)
             result.requeue_after =
                 kube::sooner(result.requeue_after, look.at - now.at + std::chrono::seconds{1});
-    // A refusal that nothing repeats is no longer believed after a while.
+    // A refusal that is not repeated expires after a while.
     for (const auto& refusal : reservations_.refusals().of(*pool))
         result.requeue_after =
             kube::sooner(result.requeue_after, refusal.pause_ends + ClaimRefusals::kBelieved - clock_.now());
-    // A Node that has just come shows in a while that it has none of the taints.
+    // A Node needs a while to show that it has none of the taints.
     if (!pool->status.undeclaredTaints.empty())
         result.requeue_after = kube::sooner(result.requeue_after, std::chrono::minutes{1});
     co_return result;
@@ -169,7 +169,8 @@ void PoolReconciler::say_what_is_wrong(const NodeSmithPool& before, const NodeSm
     }
 }
 
-// The claim's reconciler may have counted a loss first, so the condition decides whether it is news.
+// Emits Events for changed conditions about outside interference. The condition decides what is news, because
+// the claim's reconciler may have counted a loss first.
 void PoolReconciler::say_what_others_do(const NodeSmithPool& before, const NodeSmithPool& after) {
     for (const auto type :
          {conditions::kTakenAway, conditions::kUndeclaredTaints, conditions::kAddressConflict}) {
@@ -180,7 +181,7 @@ void PoolReconciler::say_what_others_do(const NodeSmithPool& before, const NodeS
     }
 }
 
-// What its machines are made for changes by it.
+// Emits an Event when the learned offer changes what the pool's machines are expected to provide.
 void PoolReconciler::say_what_was_learned(const NodeSmithPool& before, const NodeSmithPool& after) {
     if (after.status.learnedOffer == before.status.learnedOffer) return;
     const auto provider =
@@ -200,18 +201,19 @@ void PoolReconciler::say_what_was_learned(const NodeSmithPool& before, const Nod
         text += (text.empty() ? "" : " and ") + std::string("offer ") + std::to_string(*storage) +
                 " MiB of ephemeral storage";
     if (text.empty()) return;
-    events_.normal(before, "OfferLearned", "its Nodes " + text + ": machines are sized by that from now on");
+    events_.normal(before, "OfferLearned",
+                   "its Nodes " + text + ": new machines are sized accordingly from now on");
 }
 
 asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
     kube::Result wait;
-    wait.requeue_after = std::chrono::seconds{30};  // the claims' own changes come sooner
+    wait.requeue_after = std::chrono::seconds{30};  // changes of the claims queue the pool sooner
     if (!api::has_finalizer(pool->metadata, api::finalizers::kPool)) co_return kube::Result();
     kube::ListOptions options;
     options.namespace_ = pool->metadata.namespace_;
     const auto claims = co_await client_.list<NodeSmithClaim>(std::move(options));
     bool any = false;
-    // A claim that cannot be decoded is waited for, but not deleted.
+    // The pool waits for a claim that cannot be decoded, but does not delete it.
     for (const auto& claim : claims.undecodable)
         any = any || claim.rest.spec.poolRef.empty() || claim.rest.spec.poolRef == pool->metadata.name;
     for (const auto& claim : claims.objects) {
@@ -220,13 +222,14 @@ asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
         if (claim.metadata.deletionTimestamp) continue;
         co_await delete_claim(*pool, claim);
     }
-    // What is reserved may still become a claim: the pool stays until the reservation has settled.
+    // A reservation may still become a claim, so the pool stays until it has settled.
     if (any || pool->status.reserved.nodes > 0) co_return wait;
     co_await drop_finalizer(client_, informers_.pools, *pool, api::finalizers::kPool);
     co_return kube::Result();
 }
 
-// One claim that may not be deleted must not keep the others; it is tried again with the pool.
+// Deletes one claim and catches a refusal, so that the others are deleted too.
+// The pool's next round tries again.
 asio::awaitable<void> PoolReconciler::delete_claim(const NodeSmithPool& pool, const NodeSmithClaim& claim) {
     kube::Preconditions same;
     same.uid = claim.metadata.uid;
@@ -234,9 +237,9 @@ asio::awaitable<void> PoolReconciler::delete_claim(const NodeSmithPool& pool, co
         co_await client_.remove<NodeSmithClaim>(api::key_of(claim), std::move(same));
     } catch (const kube::ApiError& error) {
         if (error.is_not_found()) co_return;
-        events_.warning(
-            claim, std::string(reasons::kRequestRefused),
-            "pool " + pool.metadata.name + " is being deleted, and the claim cannot be: " + error.message);
+        events_.warning(claim, std::string(reasons::kRequestRefused),
+                        "pool " + pool.metadata.name +
+                            " is being deleted, but the claim cannot be deleted: " + error.message);
         co_return;
     }
     events_.normal(claim, "PoolDeleted",

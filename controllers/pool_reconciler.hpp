@@ -1,5 +1,5 @@
-// The status, conditions and finalizer of a NodeSmithPool, the only writer of all of these. What is launched
-// is decided in provisioning/, what is removed in disruption/; both write other fields of the status.
+// Writes the status, conditions and finalizer of a NodeSmithPool. Provisioning and disruption decide about
+// launches and removals; they write other fields of the status.
 #pragma once
 
 #include "controllers/cache/context.hpp"
@@ -23,7 +23,7 @@ private:
     using Pointer = PoolPointer;
 
     PoolObservation look(const NodeSmithPool& pool) const;
-    // Deletes the pool's claims and lets the pool go when the last one is gone.
+    // Deletes the pool's claims and removes the finalizer when the last one is gone.
     asio::awaitable<kube::Result> finalize(Pointer pool);
     asio::awaitable<void> delete_claim(const NodeSmithPool& pool, const NodeSmithClaim& claim);
     void say_what_others_do(const NodeSmithPool& before, const NodeSmithPool& after);

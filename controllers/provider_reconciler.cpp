@@ -15,26 +15,27 @@ namespace controllers {
 namespace {
 
 constexpr base::Duration kHealthyInterval = std::chrono::minutes{5};
-// New machines are ordered elsewhere meanwhile, so a provider that answers again must be noticed soon.
+// Meanwhile other providers create the machines, so a recovered provider must be noticed soon.
 constexpr base::Backoff kFailureBackoff{std::chrono::seconds{5}, std::chrono::minutes{1}};
-// Machines of one decision come and go together: they are looked at together. And what a backend tells of its
-// hosts may be ten seconds old.
+// Machines of one decision appear and vanish together, so they are examined together. Data of a backend about
+// its hosts may be ten seconds old.
 constexpr base::Duration kMachinesSettle = std::chrono::seconds{12};
 
-// A provider whose backend is gone must be deletable, and a person may wait for it.
+// A provider whose backend is gone must be deletable, and a person may be waiting.
 constexpr int kMostDismantlings = 100;
-// The collector of garbage looks every three minutes, and a removal takes a while.
+// The garbage collector runs every three minutes, and a removal takes a while.
 constexpr base::Duration kOrphanRemoval = std::chrono::minutes{6};
 constexpr base::Duration kOrphanInterval = std::chrono::seconds{5};
 constexpr base::Duration kObstacleRetry = std::chrono::minutes{1};
 constexpr base::Duration kDismantlingInterval = std::chrono::seconds{3};
 
-// What decides about a machine's place: a change of anything else in a claim says nothing about hosts.
+// Returns the fields that decide where a machine is. Other changes of a claim say nothing about hosts.
 auto machine_of(const NodeSmithClaim& claim) {
     return std::tie(claim.status.host, claim.status.machineID, claim.status.waitsForRoomSince);
 }
 
-// An obstacle that keeps one claim from its machine may keep all, and another cluster concerns all.
+// Reports whether the claim hints at a fault of its provider. An obstacle for one claim may affect all,
+// and another cluster concerns all.
 bool finds_provider_unready(const NodeSmithClaim& claim) {
     const auto& all = claim.status.conditions;
     const auto* launched = api::find_condition(all, conditions::kLaunched);
@@ -44,7 +45,7 @@ bool finds_provider_unready(const NodeSmithClaim& claim) {
     return is_elsewhere || provisioning::lacks_provider(claim);
 }
 
-// Nothing is left to be accepted.
+// Reports whether the accepted cluster is already recorded, so that the annotation is no longer needed.
 bool names_recorded_cluster(const NodeSmithProvider& provider) {
     const auto* accepted = api::find(provider.metadata.annotations, api::annotations::kAcceptCluster);
     const auto& recorded = provider.status.cluster;
@@ -61,7 +62,7 @@ bool is_launched(const NodeSmithClaim& claim) {
     return api::is_true(claim.status.conditions, conditions::kLaunched);
 }
 
-// A provider of bare metal is ready if any of its hosts can be reached.
+// Reports whether the host is reachable. A bare-metal provider is ready if any of its hosts is.
 bool is_reachable(const NodeSmithHost& host) {
     return api::is_true(host.status.conditions, conditions::kReachable);
 }
@@ -72,16 +73,16 @@ ProviderReconciler::ProviderReconciler(const Context& context, ProviderInstances
     : InContext(context),
       instances_(instances),
       ready_(context.metrics.gauge("kubenodesmith_provider_ready",
-                                   "1 if machines can be made with the provider",
+                                   "1 if machines can be created with the provider",
                                    {"namespace", "provider"})) {}
 
 void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
-    // Our own writes of status must not make us look again.
+    // Our own status writes must not trigger another examination.
     kube::watch(informers_.providers)
         .changed(kube::kGeneration, kube::kUid, kube::kDeletion, acceptance_of)
         .enqueue(queue);
 
-    // Its Secret may have been changed since it was read.
+    // The Secret may have changed since it was read.
     instances_.on_refusal([&queue](const kube::ObjectKey& provider) { queue.add(provider); });
 
     const auto provider_of = [](const NodeSmithClaim& claim) {
@@ -93,14 +94,14 @@ void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
             return provider && provider->metadata.deletionTimestamp.has_value() == leaving;
         };
     };
-    // Until the provider is known not to answer, its pools get claims that cannot be carried out.
+    // Its pools get claims that cannot be launched, until the provider is known to be unreachable.
     kube::watch(informers_.claims)
         .became(finds_provider_unready)
         .when(is_of(false))
         .enqueue(queue, provider_of);
     const auto machine =
         kube::watch(informers_.claims).changed(machine_of, is_launched, finds_provider_unready);
-    machine.when(is_of(true)).enqueue(queue, provider_of);  // this may have been the last one
+    machine.when(is_of(true)).enqueue(queue, provider_of);  // this may have been the last machine
     machine.when(is_of(false)).after(kMachinesSettle).enqueue(queue, provider_of);
 
     const auto provider_of_host = [](const NodeSmithHost& host) {
@@ -138,7 +139,7 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
         co_await ensure_finalizer(client_, informers_.providers, *provider, api::finalizers::kProvider);
     warn_of_ineffective_settings(*provider);
 
-    // First, as a backend that is examined makes what it lacks.
+    // Runs before the examination, because an examined backend recreates what it lacks.
     std::optional<Leaving> leaving;
     if (provider->metadata.deletionTimestamp) leaving = co_await leave(provider);
     const auto credentials = co_await tend_credentials(provider);
@@ -161,14 +162,14 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
     const auto recorded = informers_.providers.store().get(key);
     if (recorded && names_recorded_cluster(*recorded)) {
         co_await drop_acceptance(recorded);
-        result.requeue_after = base::Duration::zero();  // the backend is made anew for that cluster
+        result.requeue_after = base::Duration::zero();  // the backend is rebuilt for that cluster
     }
     const auto written = informers_.providers.store().get(key);
     if (written && leaving) result = co_await finalize(written, *std::move(leaving));
     co_return result;
 }
 
-// Not to reach a backend is what this reconciler is there to tell, so its failure is caught here.
+// Catches all failures: reporting an unreachable backend is this reconciler's purpose.
 asio::awaitable<ProviderExamination> ProviderReconciler::examine(kube::ObjectKey key) {
     ProviderExamination examination;
     auto lookup = co_await instances_.refresh(key);
@@ -254,9 +255,9 @@ asio::awaitable<kube::Result> ProviderReconciler::finalize(Pointer provider, Lea
     co_return result;
 }
 
-// A machine that no claim owns would run for ever once its provider is gone. The collector of garbage removes
-// it after the grace period, unless a Node runs on it. It reports what a person has to remove, and a person
-// needs the provider's condition for that.
+// Returns the orphans. A machine without a claim would run forever once its provider is gone. The garbage
+// collector removes it after the grace period, unless a Node runs on it. It reports the machines that a
+// person must remove, which needs the provider's condition.
 asio::awaitable<std::string> ProviderReconciler::orphans_of(Pointer provider) {
     if (provider->spec.orphanGracePeriod.value == base::Duration::zero()) co_return std::string();
     const auto lookup = co_await instances_.get(api::key_of(*provider));
@@ -289,8 +290,8 @@ asio::awaitable<std::string> ProviderReconciler::orphans_of(Pointer provider) {
     co_return names;
 }
 
-// A provider whose Secret was not held for any machine has nothing to leave behind: one that never worked, as
-// its token was wrong, is not waited for.
+// A provider whose Secret was never protected for a machine leaves nothing behind. If it never worked because
+// of a wrong token, the deletion does not wait for it.
 std::string ProviderReconciler::unseen(const NodeSmithProvider& provider, const std::string& why) {
     return provider.status.protectedSecret.empty() ? std::string() : why;
 }
@@ -305,7 +306,7 @@ asio::awaitable<CredentialsObstacle> ProviderReconciler::tend_credentials(Pointe
     const auto current = informers_.providers.store().get(key);
     if (current) protections_[key] = {current->status.protectedSecret, current->metadata.uid};
     if (is_needed || !current || current->status.protectedSecret.empty()) co_return obstacle;
-    // A provider that is being deleted releases it last.
+    // A provider that is being deleted releases its Secret last.
     const auto claims = co_await claims_in_use(key);
     if (claims == 0 && !current->metadata.deletionTimestamp)
         co_await instances_.credentials().release_of_provider(key);
@@ -326,7 +327,8 @@ asio::awaitable<void> ProviderReconciler::release_after_force(kube::ObjectKey ke
     co_await instances_.credentials().release_after(secret, known.mapped().uid);
 }
 
-// What is left of what the backend made for itself; empty: nothing, or it cannot be asked any more.
+// Returns what remains of the objects that the backend made for itself; empty:
+// nothing, or it can no longer be asked.
 asio::awaitable<std::string> ProviderReconciler::dismantle(Pointer provider) {
     const auto& proxmox = provider->spec.proxmox;
     const bool makes_templates = proxmox && proxmox->template_ && proxmox->template_->image;
@@ -367,9 +369,8 @@ void ProviderReconciler::warn_of_ineffective_settings(const NodeSmithProvider& p
     auto& warned = warned_generation_[api::key_of(provider)];
     if (warned == generation) return;
     warned = generation;
-    events_.warning(
-        provider, "AdditionalSettingsIgnored",
-        "spec.additionalSettings has no effect: say what you want in spec.proxmox or spec.redfish");
+    events_.warning(provider, "AdditionalSettingsIgnored",
+                    "spec.additionalSettings has no effect: use spec.proxmox or spec.redfish instead");
 }
 
 }  // namespace controllers

@@ -19,7 +19,7 @@ namespace {
 
 using Update = api::ConditionUpdate;
 
-// As the CRD allows; a longer one would have the whole status refused.
+// The CRD allows this length; a longer message would make the API server refuse the whole status.
 constexpr std::size_t kLongestHostMessage = 1024;
 constexpr std::size_t kMostMachineIDs = 1024;
 constexpr std::size_t kMostHostsNamed = 5;
@@ -60,7 +60,7 @@ Update reachable(const ProviderExamination& examination) {
 
 Update template_resolved(const ProviderExamination& examination) {
     const auto& health = examination.health;
-    // Templates are neither seen nor made for an account that is refused.
+    // A refused account can neither see nor create templates.
     const bool is_refused = !health.credentials_ok && (health.reason != reasons::kMissingPrivileges ||
                                                        health.template_reason == reasons::kImagePreparing);
     if (examination.unavailable || !health.reachable || is_refused)
@@ -70,10 +70,10 @@ Update template_resolved(const ProviderExamination& examination) {
         return update(conditions::kTemplateResolved, ConditionStatus::False, health.template_reason,
                       health.template_message);
     return update(conditions::kTemplateResolved, ConditionStatus::True, reasons::kTemplateResolved,
-                  "the template is there");
+                  "the template exists");
 }
 
-// "pve1, pve2: has no bridge vmbr1 (create it there, ...)", one for each cause.
+// Groups host faults by cause: "pve1, pve2: has no bridge vmbr1 (create it there, ...)".
 std::string faults_of_hosts(const std::vector<providers::HostOffering>& hosts) {
     std::map<std::string, std::vector<std::string>> hosts_by_cause;
     for (const auto& host : hosts)
@@ -108,8 +108,8 @@ Update ready(const NodeSmithProvider& provider, const ProviderExamination& exami
     if (provider.metadata.deletionTimestamp)
         return update(conditions::kReady, ConditionStatus::False, reasons::kDeleting,
                       examination.left.empty()
-                          ? "is being deleted: ends when no claim has a machine here any more"
-                          : "is being deleted: ends when this is removed: " + examination.left);
+                          ? "is being deleted: waiting until no claim has a machine here"
+                          : "is being deleted: waiting until this is removed: " + examination.left);
     if (const auto& why = examination.unavailable)
         return update(conditions::kReady, ConditionStatus::False, why->reason, why->message);
     const auto& health = examination.health;
@@ -150,7 +150,7 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
     return hosts;
 }
 
-// A template that cannot be seen for a while is remembered as it was.
+// Updates the known templates. A template that is invisible for a while keeps its last entry.
 void note_templates(ProviderStatus& status, const std::map<std::string, std::string>& revisions) {
     using providers::kAllHosts;
     if (revisions.empty()) return;
@@ -162,12 +162,13 @@ void note_templates(ProviderStatus& status, const std::map<std::string, std::str
     std::ranges::sort(status.templates, [](const auto& a, const auto& b) { return a.host < b.host; });
 }
 
-// A name that becomes visible later is added: providerIDs of machines that exist hold no other one.
+// Records the backend's cluster. A name that becomes visible later is added, because existing
+// providerIDs contain no other name.
 void note_cluster(ProviderStatus& status, const NodeSmithProvider& provider,
                   const providers::Health& health) {
     const auto& seen = health.cluster;
     if (seen.id.empty()) return;
-    // One that is refused may be known although none was recorded: the backend remembers the first answer.
+    // A refused cluster may be known although none was recorded: the backend remembers its first answer.
     const bool is_first = !status.cluster && health.reason != reasons::kOtherCluster;
     if (is_first || accepts_cluster(provider, seen)) {
         status.cluster = ProviderCluster{seen.name, seen.id};
@@ -176,13 +177,13 @@ void note_cluster(ProviderStatus& status, const NodeSmithProvider& provider,
     }
 }
 
-// Tells the person who has to decide what to write.
+// Adds to the message how a person can decide the matter.
 std::string with_remedy(const NodeSmithProvider& provider, const providers::Health& health) {
     if (health.reason != reasons::kOtherCluster) return health.message;
     const auto& name = provider.metadata.name;
     return health.message +
-           "; nothing is concluded about these machines, created or removed. Correct spec.proxmox "
-           "and the Secret, or, if the provider really moves to that cluster: kubectl annotate "
+           "; until this is settled, no machine is created, removed or replaced. Correct spec.proxmox and "
+           "the Secret, or, if the provider really moves to that cluster: kubectl annotate "
            "nodesmithprovider " +
            name + " -n " + provider.metadata.namespace_ + " " +
            std::string(api::annotations::kAcceptCluster) + "=" + health.cluster.id;
@@ -194,7 +195,7 @@ bool accepts_cluster(const NodeSmithProvider& provider, const providers::Backend
     const auto* accepted = api::find(provider.metadata.annotations, api::annotations::kAcceptCluster);
     if (!accepted || cluster.id.empty()) return false;
     const auto& recorded = provider.status.cluster;
-    // A name that both bear does not say which one is meant.
+    // A name that both clusters have does not identify one of them.
     const bool is_named =
         !cluster.name.empty() && *accepted == cluster.name && (!recorded || recorded->name != cluster.name);
     return *accepted == cluster.id || is_named;
@@ -245,7 +246,7 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
     }
     note_cluster(status, provider, examination.health);
     const auto& credentials = examination.credentials;
-    // A Secret that is deleted together with its provider is nothing to be mended.
+    // A Secret that is deleted together with its provider needs no repair.
     const bool is_meant = provider.metadata.deletionTimestamp && credentials.reason == reasons::kDeleting;
     if (credentials.reason.empty() || is_meant) {
         api::remove_condition(status.conditions, conditions::kCredentialsProtected);
@@ -257,13 +258,13 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
         next.observedGeneration = provider.metadata.generation;
         api::set_condition(status.conditions, next, now);
     }
-    // While a provider does not answer, what was last known is more useful than nothing.
+    // While a provider does not answer, its last known data is more useful than none.
     if (examination.good()) {
         status.version = examination.health.version;
         status.bootDiskGiB = examination.health.boot_disk_gib;
         status.machines = 0;
         for (const auto& host : examination.hosts) status.machines += std::ssize(host.machines);
-        // Bare-metal hosts have objects of their own; a thousand of them would make this one unwieldy.
+        // Bare-metal hosts have separate objects, because a thousand hosts would make this object unwieldy.
         status.hosts = provider.spec.redfish ? std::vector<ProviderHost>() : hosts_of(examination.hosts);
         if (provider.spec.redfish) status.endpoint = base::counted(std::ssize(examination.hosts), "host");
     }

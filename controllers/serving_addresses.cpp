@@ -18,7 +18,8 @@ namespace ip = boost::asio::ip;
 
 constexpr unsigned kLargestServiceNetworkBits = 20;
 
-// An IPv6 address that stands for an IPv4 address is that one: TLS clients compare them so.
+// Parses an address. An IPv6 address that maps an IPv4 address becomes that IPv4 address,
+// because TLS clients compare them so.
 std::optional<ip::address> parse_address(const std::string& text) {
     boost::system::error_code error;
     const auto address = ip::make_address(text, error);
@@ -45,7 +46,7 @@ std::string plain(const std::string& text) {
     return address ? address->to_string() : std::string();
 }
 
-// Addresses that others were given, or are known by.
+// Returns addresses that were given to others or are known as theirs.
 std::set<std::string> addresses_of_others(const Informers& informers, const NodeSmithClaim& claim) {
     std::set<std::string> taken;
     for (const auto& [key, pool] : informers.pools.store().all())
@@ -64,7 +65,7 @@ std::set<std::string> addresses_of_others(const Informers& informers, const Node
     return taken;
 }
 
-// "[fd00::1]:6443" and "k8s.example.org:6443".
+// Accepts "[fd00::1]:6443" and "k8s.example.org:6443".
 std::string host_of(const std::string& endpoint) {
     if (endpoint.starts_with('[')) return endpoint.substr(1, endpoint.find(']') - 1);
     return endpoint.substr(0, endpoint.rfind(':'));
@@ -89,7 +90,7 @@ std::string service_network_of(const std::string& first_address) {
     const auto address = parse_address(first_address);
     if (!address) return {};
     auto bytes = bytes_of(*address);
-    // Its network begins one before.
+    // The network starts one address earlier.
     for (auto byte = bytes.rbegin(); byte != bytes.rend() && (*byte)-- == 0; ++byte) {
     }
     unsigned zeros = 0;

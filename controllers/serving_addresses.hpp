@@ -1,5 +1,5 @@
-// Which addresses the serving certificate of a Node may name. What the Node's status and the guest's agent
-// say proves nothing: root in the guest writes both. Pure.
+// Decides which addresses the serving certificate of a Node may contain. The Node's status and the guest
+// agent prove nothing, because root in the guest controls both. Pure.
 #pragma once
 
 #include <set>
@@ -11,33 +11,34 @@
 
 namespace controllers {
 
-// No machine may be taken for these.
+// ClusterAddresses lists addresses of the cluster that no machine's certificate may contain.
 struct ClusterAddresses {
     std::vector<std::string> service_networks;  // such as 10.96.0.0/12
     std::set<std::string> api_servers;          // in canonical form
 };
 
-// Reports whether the address is in the network; false also if one of them is none.
+// Reports whether the address is in the network; false if either cannot be parsed.
 bool lies_in(const std::string& address, const std::string& network);
 
-// The Service network of an API server whose own Service, which has its first address, has this one. It may
-// be wider than the real one: it has at most 2^20 addresses, and begins where a network of its size can.
-// https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/
+// Guesses the Service network from the API server's own Service, which has the network's first address. The
+// guess may be wider than the real network. It has at most 2^20 addresses and starts where a network of its
+// size can. https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/
 std::string service_network_of(const std::string& first_address);
 
-// The addresses that the operator gave the claim's machine, in canonical form.
+// Returns the addresses that the operator gave the claim's machine, in canonical form.
 std::vector<std::string> given_addresses(const Informers& informers, const NodeSmithClaim& claim);
 
-// The networks that an administrator named for machines of the claim's control plane.
+// Returns the networks that an administrator configured for machines of the claim's control plane.
 std::vector<std::string> serving_networks(const Informers& informers, const NodeSmithClaim& claim);
 
-// Those of `asked` that lie in one of `networks` and belong to nobody else, as `asked` has them.
+// Returns the addresses of `asked`, in their original form, that lie in one of `networks`. No other
+// machine or Service may have them.
 std::vector<std::string> free_addresses(const Informers& informers, const NodeSmithClaim& claim,
                                         const std::vector<std::string>& asked,
                                         const std::vector<std::string>& networks,
                                         const ClusterAddresses& cluster);
 
-// The hosts, names or addresses, at which machines are told to find the API server.
+// Returns the hosts, as names or addresses, where machines find the API server.
 std::set<std::string> api_server_hosts(const Informers& informers);
 
 }  // namespace controllers

@@ -13,14 +13,14 @@ namespace {
 constexpr base::Duration kTellingPace = std::chrono::seconds{1};
 constexpr base::Duration kAfterFailure = std::chrono::seconds{30};
 
-// Of what is refused for what it is, rather than for a moment.
+// Reports whether a repeated request would be refused again.
 bool is_final(const kube::ApiError& error) {
     static constexpr int kTooManyRequests = 429;
     static constexpr int kServerError = 500;
     return error.code < kServerError && error.code != kTooManyRequests && !error.is_conflict();
 }
 
-// Stands for all objects of a kind in its queue.
+// This key represents all objects of a kind in its queue.
 const kube::ObjectKey kEveryUnmanaged{"", "unmanaged"};
 
 }  // namespace
@@ -82,7 +82,7 @@ asio::awaitable<kube::Result> UnmanagedReconciler<T>::reconcile(kube::ObjectKey)
     try {
         co_await tell(*next);
     } catch (const boost::system::system_error&) {
-        throw;  // this process is being cancelled itself
+        throw;  // this process itself is being cancelled
     } catch (const kube::ApiError& error) {
         failure = error.what();
         is_refused = is_final(error);
@@ -90,9 +90,9 @@ asio::awaitable<kube::Result> UnmanagedReconciler<T>::reconcile(kube::ObjectKey)
         failure = error.what();
     }
     if (!failure.empty())
-        base::log::warning("Cannot tell an object that its namespace is not managed",
+        base::log::warning("Cannot report on an object that its namespace is not managed",
                            {{"kind", T::kResource.kind}, {"object", next->str()}, {"error", failure}});
-    // One that can never be written must not take the others' turns: it is not tried before it changes.
+    // An object that can never be written must not take the others' turns. It is retried when it changes.
     const bool is_tried_again = !failure.empty() && !is_refused;
     if (is_tried_again) waiting_.add(*next);
     kube::Result result;
@@ -100,7 +100,7 @@ asio::awaitable<kube::Result> UnmanagedReconciler<T>::reconcile(kube::ObjectKey)
     co_return result;
 }
 
-// The object as it is now: nothing of it was kept.
+// Reads the object live, because no part of it was stored.
 template <api::Kind T>
 asio::awaitable<void> UnmanagedReconciler<T>::tell(kube::ObjectKey key) {
     kube::ListOptions only;

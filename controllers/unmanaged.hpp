@@ -1,6 +1,6 @@
-// Objects of our kinds in namespaces that are not managed: each is told so by its condition Ready, and
-// nothing else of it is read or written. Their authors may be anybody: they get one write a second for each
-// kind, in turn by namespace, and little memory.
+// Sets the Ready condition of our objects in unmanaged namespaces to NamespaceNotManaged. Nothing else
+// of them is read or written. Anyone may create such objects. So each kind gets one write a second, in
+// turn by namespace, and little memory.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -15,38 +15,38 @@
 
 namespace controllers {
 
-// Who waits to be told. What comes beyond the bounds is left untold until it changes or the operator lists
-// anew.
+// WaitingObjects holds the objects that wait for their condition. Beyond the limits objects are skipped until
+// they change or the operator relists.
 class WaitingObjects {
 public:
     static constexpr std::size_t kMostOfNamespace = 100;
     static constexpr std::size_t kMost = 10'000;
 
     void add(const api::ObjectKey& key);
-    // It has been told by another operator.
+    // Removes an object whose condition another operator has set.
     void remove(const api::ObjectKey& key);
-    // The first of the namespace whose turn it is; nullopt: nobody waits.
+    // Returns the first object of the namespace whose turn it is; nullopt: none waits.
     std::optional<api::ObjectKey> take();
     std::size_t size() const { return size_; }
 
 private:
-    std::map<std::string, std::set<std::string>> names_;  // by namespace, none is empty
+    std::map<std::string, std::set<std::string>> names_;  // by namespace; no set is empty
     std::size_t size_ = 0;
-    std::string last_;  // the namespace that had its turn
+    std::string last_;  // the namespace that had the last turn
 };
 
-// nullopt: it says already that its namespace is not managed. Pure.
+// Returns the object with its condition set; nullopt: the condition is already set. Pure.
 template <api::Kind T>
 std::optional<T> told_unmanaged(const T& object, const ManagedNamespaces& managed, api::Time now);
 
 template <api::Kind T>
 class UnmanagedReconciler final : public kube::Reconciler {
 public:
-    // All must outlive this; `informer` is one of `informers`.
+    // All arguments must outlive this object; `informer` is one of `informers`.
     UnmanagedReconciler(kube::Informer<T>& informer, const ManagedNamespaces& managed, kube::Client& client,
                         base::Clock& clock);
     void subscribe(kube::WorkQueue& queue);
-    // The key stands for all objects of the kind: one of them is told.
+    // Writes the condition of one waiting object. The key stands for all objects of the kind.
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
@@ -59,7 +59,7 @@ private:
     WaitingObjects waiting_;
 };
 
-// One for each of our kinds.
+// UnmanagedReconcilers holds one reconciler for each of our kinds.
 struct UnmanagedReconcilers {
     UnmanagedReconcilers(Informers& informers, kube::Client& client, base::Clock& clock);
     UnmanagedReconciler<NodeSmithProvider> providers;

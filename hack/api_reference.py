@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/api.md from crds/: api_reference.py [--check]. With --check it only says whether the page is current."""
+"""Writes docs/api.md from crds/: api_reference.py [--check]. With --check it only reports whether the page is current."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/api.md"
-# In the order in which a user meets them.
+# The kinds are in the order in which a user meets them.
 KINDS = ["nodesmithproviders", "nodesmithpools", "nodesmithcontrolplanes", "nodesmithclaims", "nodesmithhosts"]
 
 HEAD = """# API reference
@@ -44,8 +44,11 @@ def bounds_of(schema):
 
 
 def sentence(text):
+    """The text with a full stop and a capital, except where it begins with the name of a field or device."""
     text = text.strip().rstrip(".")
-    return (text[0].upper() + text[1:] if text[:1].isalpha() else text) + "."
+    first = text.split(" ")[0].rstrip(":,")
+    is_name = any(letter.isupper() or letter.isdigit() or letter in "._" for letter in first[1:])
+    return (text if is_name else text[:1].upper() + text[1:]) + "."
 
 
 def cell(text):
@@ -53,7 +56,7 @@ def cell(text):
 
 
 def rows(schema, prefix=""):
-    """A row for each field below `schema`, depth first."""
+    """Returns a row for each field below `schema`, depth first."""
     required = set(schema.get("required", []))
     for name, field in schema.get("properties", {}).items():
         path = prefix + name

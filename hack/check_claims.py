@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails on a statement about security that names no test, and on a test that is not there.
+"""Fails on a statement about security that names no test, and on a test that does not exist.
 
 Each paragraph, item of a list and row of a table in PAGES names in backticks at least one test:
 
@@ -9,9 +9,8 @@ Each paragraph, item of a list and row of a table in PAGES names in backticks at
     unit-kube, component-ports, e2e-start         all that ctest runs by that name
     hack/check_claims.py                          a check of make lint
 
-What is no statement, such as advice, has a comment `<!-- no statement: WHY -->` before it, alone on its line, which goes for
-a paragraph or a whole list.
-A heading and the head of a table state nothing.
+A text that states nothing, such as advice, has a comment `<!-- no statement: WHY -->` before it, alone on its line. The comment
+applies to a paragraph or a whole list. A heading and the head of a table state nothing.
 
     hack/check_claims.py [PAGE]...
 """
@@ -31,7 +30,7 @@ CASE = re.compile(r'\b(?:TEST_CASE|TEST_CASE_METHOD)\((?:\s*[\w:]+\s*,)?((?:\s*"
 
 
 def blocks(text):
-    """(line, text) of each paragraph, item and row that has to name a test."""
+    """Returns (line, text) of each paragraph, item and row that has to name a test."""
     lines = text.split("\n")
     found, excused, in_code = [], False, False
     for number, line in enumerate(lines, 1):
@@ -45,9 +44,9 @@ def blocks(text):
         elif stripped.startswith(("<!--", "#")) or set(stripped) <= set("|-: "):
             found.append(None)
             if set(stripped) <= set("|-: ") and stripped and len(found) > 1:
-                found[-2] = None  # what stands above it is the head of a table
+                found[-2] = None  # the entry above it is the head of a table
         elif found and found[-1] == "excused":
-            continue  # of a list all items
+            continue  # an excuse applies to all items of a list
         elif re.match(r"([-*]|\d+\.) |\|", stripped) or not found or found[-1] is None:
             found.append(None if excused else (number, stripped))
             if excused:
@@ -63,18 +62,18 @@ def files(pattern, root=ROOT / "test"):
 
 
 def file_named(name, known):
-    """The only one of the files whose path ends with that name, or None."""
+    """Returns the only one of the files whose path ends with that name, or None."""
     found = [path for path in known if path.as_posix().endswith("/" + name)]
     return found[0] if len(found) == 1 else None
 
 
 def titles(path):
-    """The titles of a file's cases, each as one text."""
+    """Returns the titles of a file's cases, each as one text."""
     return {"".join(re.findall(r'"((?:[^"\\]|\\.)*)"', case)).replace('\\"', '"') for case in CASE.findall(path.read_text())}
 
 
 def ctest_names():
-    """What CMake's files call tests, and what they make of folders and files."""
+    """Returns the tests that CMake's files name, and those that they derive from folders and files."""
     names = {f"e2e-{path.stem.removeprefix('test_')}" for path in (ROOT / "test/e2e").glob("test_*.py")}
     names |= {f"{ring}-{folder.name}" for ring in ("unit", "component") for folder in (ROOT / "test" / ring).iterdir() if folder.is_dir()}
     for file in (ROOT / "test").rglob("CMakeLists.txt"):
@@ -83,7 +82,7 @@ def ctest_names():
 
 
 def fault_of(match, python, cpp, ctest):
-    """What is wrong with one name of a test, or None."""
+    """Returns the fault of one name of a test, or None."""
     file, function, source, title, program, check = match.groups()
     if file:
         path = file_named(file, python)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Rejects co_await expressions that some compilers translate wrongly (g++ 12: double free, illegal instruction).
 
-Rule: the operand of co_await is a call whose arguments are names, literals or calls, and it never stands
-in the condition of if or switch, in a conditional expression, or beside a braced temporary or a lambda
-that captures by value. Hoist everything else into a named local. Usage: check_coroutines.py FILE...
+Rule: the operand of co_await is a call whose arguments are names, literals or calls. It must not be in the condition of if or
+switch, in a conditional expression, beside a braced temporary, or beside a lambda that captures by value. Hoist everything else
+into a named local. Usage: check_coroutines.py FILE...
 """
 import re
 import sys
@@ -15,12 +15,12 @@ CONDITION = re.compile(r"\b(if|switch)\s*(constexpr\s*)?\($")
 
 
 def without_noise(text):
-    """The text with comments and literals blanked, offsets and newlines kept."""
+    """Returns the text with blanked comments and literals; offsets and newlines are kept."""
     return NOISE.sub(lambda m: re.sub(r"[^\n]", " " if m.group()[0] == "/" else "x", m.group()), text)
 
 
 def end_of_block(text, start):
-    """The offset just after the brace that closes the one at `start`."""
+    """Returns the offset just after the brace that closes the one at `start`."""
     depth = 0
     for i in range(start, len(text)):
         depth += (text[i] == "{") - (text[i] == "}")

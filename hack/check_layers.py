@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fails on an #include that points up: the folder tree is the architecture.
 
-Each layer (a folder at the root) may include itself and what is listed for it. Of all folders, also the rooms inside
-a layer, no two may include each other, directly or in a circle. Tests and benchmarks may include anything.
+Each layer (a folder at the root) may include itself and the layers listed for it. No two folders, including the rooms inside
+a layer, may include each other, directly or in a circle. Tests and benchmarks may include anything.
 """
 import pathlib
 import re
@@ -20,7 +20,7 @@ ALLOWED = {
     "report": {"controllers", "kube", "api", "base"},
     "operator": {"report", "controllers", "migrate", "kube", "scheduling", "bootstrap", "providers", "api", "base"},
 }
-# Backends see the interface, never each other; controllers see the interface, never a backend.
+# Backends see the interface and never each other. Controllers see the interface and never a backend.
 BACKENDS = {"providers/proxmox", "providers/redfish"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
@@ -30,7 +30,7 @@ def backend_of(path):
 
 
 def includes(root, folder):
-    """Of each file below the folder: its path, and what it includes."""
+    """Returns the path and the includes of each file below the folder."""
     for file in sorted((root / folder).rglob("*.[ch]pp")):
         yield file.relative_to(root).as_posix(), INCLUDE.findall(file.read_text())
 
@@ -50,7 +50,7 @@ def violations(root, folder):
 
 
 def room_graph(root):
-    """For each folder the folders that its files include, each with one include that shows it."""
+    """Returns for each folder the folders that its files include, each with one include as evidence."""
     graph = {}
     for layer in ALLOWED:
         for name, all_included in includes(root, layer):
@@ -63,7 +63,7 @@ def room_graph(root):
 
 
 def circle_from(graph, start):
-    """The shortest way from a folder back to itself; None: there is none."""
+    """Returns the shortest way from a folder back to itself; None if there is none."""
     paths = [[start]]
     seen = set()
     for path in paths:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles each file by itself, as a preset does, and generates no code: all errors and warnings show without it.
+"""Compiles each file by itself, as a preset does, without generating code: all errors and warnings show without it.
 
 Trees that compile the files of a library together hide what a file does not include or declare itself.
 
@@ -20,14 +20,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def commands(tree):
-    """The compile command of each file of the project, by the file's path in it."""
+    """Returns the compile command of each file of the project, by the file's path in it."""
     entries = json.loads((ROOT / "build" / tree / "compile_commands.json").read_text(encoding="utf-8"))
     found = {Path(entry["file"]).relative_to(ROOT): shlex.split(entry["command"]) for entry in entries}
     return {file: command for file, command in found.items() if file.parts[0] != "build"}
 
 
 def without_code(command):
-    """The command without its launcher and output. The launcher is a cache of what compilers generate."""
+    """Returns the command without its launcher and output. The launcher is a cache of what compilers generate."""
     compiler = next(at for at, word in enumerate(command) if Path(word).name.startswith("clang++"))
     output = command.index("-o")
     kept = [*command[compiler:output], *command[output + 2:]]
@@ -35,7 +35,7 @@ def without_code(command):
 
 
 def precompiled(command):
-    """The precompiled headers that a command names."""
+    """Returns the precompiled headers that a command names."""
     return {word for word in command if word.endswith(".pch")}
 
 
@@ -46,7 +46,7 @@ def precompile(tree, headers):
 
 
 def compile_file(tree, command):
-    """What the compiler says of the file; empty: nothing."""
+    """Returns the compiler's messages about the file, or ""."""
     done = subprocess.run(command, cwd=ROOT / "build" / tree, capture_output=True, text=True, check=False)
     return done.stderr if done.returncode or done.stderr else ""
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A place to try things: `up` starts a control plane, a simulated Proxmox host and two simulated BMCs, and installs the CRDs;
-`down` ends all.
+"""Provides a place to try things. `up` starts a control plane, a simulated Proxmox host and two simulated BMCs, and installs
+the CRDs. `down` ends all of them.
 
-State: build/dev, or the folder KUBENODESMITH_DEV. Started twice it keeps what runs.
+The state is in build/dev, or in the folder KUBENODESMITH_DEV. A second `up` keeps the running programs.
 """
 
 import json
@@ -21,7 +21,7 @@ HOSTS = STATE / "bare-metal.yaml"
 
 
 def start_proxmox(cluster):
-    """The simulator, if it is built, as docs/proxmox.md leaves a host; says how to reach it."""
+    """Starts the simulator, if it is built, in the state in which docs/proxmox.md leaves a host. Prints how to reach it."""
     if not (BIN / "proxmox-simulator").is_file():
         print("No Proxmox simulator: build/release/bin/proxmox-simulator is not built.")
         return
@@ -38,7 +38,7 @@ def start_proxmox(cluster):
 
 
 def start_rack():
-    """Two BMCs, where `make setup` has installed their emulator; says where the objects for them are."""
+    """Starts two BMCs if `make setup` has installed their emulator. Prints where the objects for them are."""
     if not Path(sys.executable).with_name("sushy-emulator").is_file():
         print("No BMCs: sushy-tools is not installed (make setup).")
         return

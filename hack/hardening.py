@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Shows which of the usual protections a program has: hardening.py PROGRAM. Exit code 1 if one that it is to have is missing.
+"""Shows which of the usual protections a program has: hardening.py PROGRAM. The exit code is 1 if a required one is missing.
 
-It reads what the linker wrote (readelf), not what the compiler was told. docs/releasing.md holds the list for the release."""
+It reads the linker's output (readelf), not the compiler's options. docs/releasing.md has the list for the release."""
 
 import platform
 import re
 import subprocess
 import sys
 
-# Our own code is compiled for it, but the linker marks a program only if all that it holds is.
+# Our own code is compiled for it, but the linker marks a program only if all of its parts are.
 TRACKED = "indirect branches and returns tracked"
 
 
@@ -17,7 +17,7 @@ def readelf(program, *flags):
 
 
 def protections(program):
-    """(name, whether it has it, by what that is seen)."""
+    """Returns (name, whether the program has it, the evidence)."""
     dynamic, segments, symbols = readelf(program, "-d"), readelf(program, "-l"), readelf(program, "--dyn-syms")
     header, notes = readelf(program, "-h"), readelf(program, "-n")
     stack = re.search(r"GNU_STACK(?:\s+0x\w+){5}\s+([RWE ]+?)\s+0", segments)

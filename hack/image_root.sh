@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts everything that the image holds into a folder: image_root.sh PROGRAM FOLDER
-# That is the program, stripped, the shared libraries that it links, OpenSSL's configuration and CA certificates, and a user.
+# Puts the content of the image into a folder: image_root.sh PROGRAM FOLDER
+# The content is the stripped program, the shared libraries that it links, OpenSSL's configuration, CA certificates, and a user.
 set -euo pipefail
 program=$1 root=$2
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints the manifests of config/default with the image replaced: manifests.sh KUBECTL IMAGE [--operator-only]
-# --operator-only leaves out what holds users' objects: the CRDs and the namespace.
+# --operator-only leaves out the CRDs and the namespace, which hold users' objects.
 set -euo pipefail
 kubectl=$(command -v "$1")
 kubectl=$(realpath "$kubectl")
@@ -14,7 +14,7 @@ fi
 if [[ ${image##*/} == *:* ]]; then
     tag=${image##*:} image=${image%:*}
 fi
-# Quoted, as a tag may look like a number.
+# The tag is quoted because it may look like a number.
 tag_field=${tag:+", newTag: \"$tag\""}
 overlay=build/deploy
 mkdir -p "$overlay"

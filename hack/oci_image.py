@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Packs a root folder as an image without a container engine: oci_image.py ROOT VERSION ARCHIVE
 
-The archive is an OCI image layout (`docker load`, `podman load`, `ctr images import`, `skopeo copy oci-archive:…` take it).
+The archive is an OCI image layout for `docker load`, `podman load`, `ctr images import` and `skopeo copy oci-archive:…`.
 The same folder gives the same bytes. https://github.com/opencontainers/image-spec
 """
 
@@ -16,7 +16,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 NAME = "kubenodesmith"
-# An image is what it holds, not when it was made: the time is that of its sources, if it is given, or the same for every build.
+# The content identifies an image. The time is SOURCE_DATE_EPOCH if it is set, and the same for every build otherwise.
 EPOCH = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH") or 0), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -28,7 +28,7 @@ def clean(entry):
 
 
 def layer_of(root):
-    """The folder as a tar, in the order of its names."""
+    """Returns the folder as a tar, sorted by name."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for path in sorted(Path(root).rglob("*")):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Lists what the image is made of, as SPDX 2.3 JSON on standard output: sbom.py PROGRAM VERSION
+"""Lists the parts of the image as SPDX 2.3 JSON on standard output: sbom.py PROGRAM VERSION
 
-Shared libraries are those that the program links, each with the Debian package that it comes from. What is linked statically
-(cmake/dependencies.cmake) is listed by its development package.
+It lists the shared libraries that the program links, each with its Debian package. Statically linked libraries
+(cmake/dependencies.cmake) are listed by their development package.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ def output(*argv):
 
 
 def package_of(file):
-    """Debian merges /lib into /usr/lib, and its database knows only one of the names."""
+    """Returns the package of a file. Debian merges /lib into /usr/lib, and its database knows only one of the names."""
     for name in (file, file.removeprefix("/usr"), "/usr" + file):
         done = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True, check=False)
         if done.returncode == 0:

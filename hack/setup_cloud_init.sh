@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Unpacks Debian's packages of cloud-init (hack/versions.sh) into build/cloud-init, from the mirror that apt is configured for, and
-# makes a Python environment with what they import. Installs nothing into the system. Prints the Python, then for each package
-# that could be had its version and folder. Where there is no apt, no network or no such package any more it prints fewer, or
-# fails: the tests that want them say that they were skipped.
+# Unpacks Debian's packages of cloud-init (hack/versions.sh) into build/cloud-init, from apt's configured mirror. Makes a Python
+# environment with the packages that they import. Installs nothing into the system. Prints the Python, then the version and folder
+# of each available package. Without apt, a network or a package it prints fewer of them, or fails. The tests that need them
+# then report that they were skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=hack/versions.sh

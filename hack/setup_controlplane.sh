@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Builds the test control plane's programs into build/controlplane/bin from the Go module test/controlplane. One module, so that what they share is compiled once.
-# It takes about a quarter of an hour of processor time, once: a program is built again only if its inputs changed. Programs that CONTROLPLANE_BIN holds are not built at all.
+# Builds the test control plane's programs into build/controlplane/bin from the Go module test/controlplane. They are in one module,
+# so that shared packages are compiled once. All of them take about a quarter of an hour of processor time. A program is built again
+# only if its inputs changed. Programs in the folder CONTROLPLANE_BIN are not built. CONTROLPLANE_PROGRAMS, names with spaces between
+# them, limits what is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,12 +13,13 @@ oldest=$module/oldest
 judges=$PWD/test/judges
 go=
 
-# inputs_of MODULE: a hash of what its programs are made of.
+# inputs_of MODULE: prints a hash of the sources of its programs.
 inputs_of() { { cat "$1"/go.*; [[ ! -d $1/cmd ]] || cat "$1"/cmd/*/*.go; } | sha256sum; }
 
-# build PROGRAM PACKAGE LDFLAGS [MODULE] [TAGS]: unless it is there ready-made, or its stamp says that nothing changed.
+# build PROGRAM PACKAGE LDFLAGS [MODULE] [TAGS]: builds the program unless it exists ready-made or its stamp is unchanged.
 build() {
     local program=$1 package=$2 ldflags="-s -w $3" module=${4:-$module} tags=${5:-}
+    [[ -z ${CONTROLPLANE_PROGRAMS:-} || " $CONTROLPLANE_PROGRAMS " == *" $program "* ]] || return 0
     [[ -z ${CONTROLPLANE_BIN:-} || ! -x $CONTROLPLANE_BIN/$program ]] || return 0
     local stamp
     stamp="$(inputs_of "$module") $ldflags $package"
@@ -24,17 +27,17 @@ build() {
 
     [[ -n $go ]] || go=$(hack/setup_go.sh)
     echo "setup: building $program"
-    # To collect garbage less often takes memory and saves a sixth of the time; to say nothing to debuggers, which the
-    # linker would throw away, a tenth.
+    # Less frequent garbage collection uses memory and saves a sixth of the time. Leaving out debug information, which the
+    # linker would drop, saves a tenth.
     (cd "$module" && GOGC=400 CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
         "$go" build -buildvcs=false -trimpath -gcflags=all=-dwarf=false -tags "$tags" -ldflags "$ldflags" -o "$bin/$program" "$package")
     echo "$stamp" >"$stamps/$program"
 }
 
-# version_of NAME [MODULE]: of what a module requires
+# version_of NAME [MODULE]: prints the version of a module's requirement.
 version_of() { awk -v name="$1" '{ sub(/^require /, "") } $1 == name { print $2; exit }' "${2:-$module}/go.mod"; }
 
-# flags_of KUBERNETES-VERSION: without these, kubectl and kubelets say v0.0.0.
+# flags_of KUBERNETES-VERSION: prints linker flags without which kubectl and kubelets report v0.0.0.
 flags_of() {
     local major minor package=k8s.io/component-base/version
     IFS=. read -r major minor _ <<<"${1#v}"
@@ -53,7 +56,7 @@ done
 build etcd go.etcd.io/etcd/server/v3 ""
 build kwok sigs.k8s.io/kwok/cmd/kwok ""
 build helm helm.sh/helm/v3/cmd/helm "-X helm.sh/helm/v3/internal/version.version=$(version_of helm.sh/helm/v3)"
-# Of the oldest Kubernetes that we promise: a control plane, and the kubeadm that judges what we write for such clusters.
+# These are of the oldest supported Kubernetes: a control plane, and the kubeadm that judges our files for such clusters.
 version=$(flags_of "$(version_of k8s.io/kubernetes "$oldest")")
 for program in kube-apiserver kube-controller-manager kube-scheduler kubeadm; do
     build "$program-oldest" "k8s.io/kubernetes/cmd/$program" "$version" "$oldest"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the path of a Go of at least GO_MINIMUM: the machine's own, else a pinned one that is installed into build/go.
+# Prints the path of a Go of at least GO_MINIMUM: the machine's own, or else a pinned one that is installed into build/go.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=hack/versions.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing. Does nothing, and needs no rights, when all are there.
+# Installs the Debian packages that are missing. If none is missing, it does nothing and needs no rights.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes build/venv with the packages of test/requirements.txt, unless it has them.
+# Makes build/venv with the packages of test/requirements.txt, unless it already has them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

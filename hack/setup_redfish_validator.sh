@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs DMTF's validator of Redfish services and DMTF's schemas into build/redfish-validator, unless they are there. Prints
-# the program and the folder of schemas. Needs a cargo: the schemas come as a crate, pinned with its checksum. Without one, or
-# without a network, it fails: the test that wants it says that it was skipped.
+# the program and the folder of schemas. It needs cargo, because the schemas are a crate, pinned with its checksum. It fails
+# without cargo or without a network. The test that needs it then reports that it was skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Removes all our objects and their CRDs: uninstall.sh KUBECTL [--force]
-# Objects go before the CRDs, in the order in which they need each other, while the operator can still see all kinds. Without
-# --force it refuses while claims exist. With it the claims are deleted too, and the operator removes their machines.
+# Objects are deleted before the CRDs, in the order in which they need each other, while the operator can still see all kinds.
+# Without --force it refuses while claims exist. With --force the claims are deleted too, and the operator removes their machines.
 set -euo pipefail
 kubectl=$1
 cd "$(dirname "$0")/.."
@@ -9,14 +9,14 @@ cd "$(dirname "$0")/.."
 group=kubenodesmith.parawell.cloud
 claims=nodesmithclaims.$group
 
-# exists CRD
+# exists CRD: succeeds if the CRD exists.
 exists() { [[ -n $("$kubectl" get crd "$1" --ignore-not-found -o name) ]]; }
-# objects_of CRD: their namespaces and names, one a line
+# objects_of CRD: prints their namespaces and names, one per line.
 objects_of() {
     "$kubectl" get "$1" --all-namespaces --no-headers -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name
 }
 
-# free_by_hand: for each "KIND NAMESPACE NAME" of its input, the command that takes the finalizers off
+# free_by_hand: prints the command that removes the finalizers for each "KIND NAMESPACE NAME" of its input.
 free_by_hand() {
     while read -r kind namespace name; do
         printf "  kubectl patch %s %s --namespace %s --type merge --patch '{\"metadata\":{\"finalizers\":null}}'\n" \
@@ -53,8 +53,8 @@ done
 "$kubectl" delete --ignore-not-found --timeout=2m -k crds
 "$kubectl" delete --ignore-not-found -f config/rbac/bootstrap.yaml
 
-# If nobody is left to take the finalizer off, a Secret that carries it cannot be deleted. What belongs to users is not changed
-# here, only named.
+# A Secret with the finalizer cannot be deleted if no operator is left to remove it. This script only names users' objects and
+# does not change them.
 held=$("$kubectl" get secrets,rolebindings --all-namespaces --no-headers \
     -o custom-columns=KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name,FINALIZERS:.metadata.finalizers |
     awk '/kubenodesmith.io\/credentials-in-use/ {print $1, $2, $3}')

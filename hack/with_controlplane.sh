@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hack/with_controlplane.sh COMMAND...: builds the control plane's programs while the command runs, as their downloads and
-# the end of either leave processors idle. Fails as soon as either does.
+# hack/with_controlplane.sh COMMAND...: builds the control plane's programs while the command runs, because downloads and the end
+# of each build leave processors idle. Fails as soon as either of them does.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

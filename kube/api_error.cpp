@@ -1,4 +1,4 @@
-// Status objects (metav1.Status) as exceptions.
+// Converts Status objects (metav1.Status) into exceptions.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -9,14 +9,15 @@
 namespace kube {
 namespace {
 
-// However long an overloaded server asks to be left alone.
+// Limit of a pause that an overloaded server may request.
 constexpr base::Duration kLongestPause = std::chrono::minutes(5);
 
 api::Status status_in(const base::HttpResponse& response) {
     try {
         return api::decode_text<api::Status>(response.body);
     } catch (const std::exception&) {
-        // Not from the API server proper: a proxy's page, or plain text such as "Too many requests".
+        // The answer is not from the API server itself. It is a proxy's page, or plain text such as "Too many
+        // requests".
         api::Status status;
         status.message = response.body.substr(0, 200);
         return status;
@@ -35,9 +36,9 @@ std::optional<base::Duration> retry_after(const api::Status& status, const base:
     return std::chrono::seconds(seconds);
 }
 
-// A JSON patch that does not apply, as one whose test does not hold, gets this text whatever was wrong, while
-// an object that breaks a rule gets a text of its own. Source: k8s.io/apimachinery/pkg/api/errors
-// (NewGenericServerResponse).
+// Reports whether a JSON patch did not apply, for example because its test failed. The server always answers
+// this text, while an object that violates a rule gets a specific text. Source:
+// k8s.io/apimachinery/pkg/api/errors (NewGenericServerResponse).
 bool is_overtaken_patch(const api::Status& status) {
     constexpr int kUnprocessable = 422;
     return status.code == kUnprocessable &&
@@ -51,13 +52,13 @@ ApiError make_error(const std::string& subject, const api::Status& status,
     if (!status.message.empty()) what += ": " + status.message;
     if (retry_after && *retry_after > kLongestPause) {
         const std::chrono::duration<double> wanted = *retry_after;
-        what += "; it asks to be left alone for " + std::to_string(std::lround(wanted.count())) +
-                " s, and is asked again after 300 s";
+        what += "; it asks for a pause of " + std::to_string(std::lround(wanted.count())) +
+                " s, but is asked again after 300 s";
     }
     ApiError error(what, status.code, status.reason, status.message);
     error.retry_after = retry_after;
     if (is_overtaken_patch(status)) {
-        // What a resourceVersion is to other patches its test is to a JSON patch.
+        // The test of a JSON patch has the purpose of a resourceVersion in other patches.
         error.code = 409;
         error.reason = "Conflict";
     }

@@ -16,15 +16,15 @@ namespace {
 constexpr base::Duration kTimeout = std::chrono::seconds(30);
 constexpr int kRetries = 3;
 constexpr base::Duration kLongestWait = std::chrono::seconds(10);
-// Whose fields ours are, for server-side apply and in managedFields.
+// Our name as the owner of fields, for server-side apply and in managedFields.
 constexpr const char* kFieldManager = "kubenodesmith";
 
 bool is_read(const base::HttpRequest& request) {
     return request.method == "GET";
 }
 
-// How long the server wants us to stay away; nullopt: this answer is final. API priority and fairness answers
-// 429 before anything has happened; that of an eviction is about budgets and belongs to the caller.
+// Returns the pause that the server requests; nullopt: the answer is final. API priority and fairness answers
+// 429 before it processes the request. A 429 for an eviction concerns budgets, so the caller handles it.
 std::optional<base::Duration> wait_wanted(const base::HttpRequest& request,
                                           const base::HttpResponse& response) {
     if (response.status != 429 && !(response.status == 503 && is_read(request))) return std::nullopt;
@@ -44,7 +44,8 @@ std::string subject_of(const base::HttpRequest& request) {
     return subject_of(request.method, request.target);
 }
 
-// The object is not there. A kind that the server does not serve is answered with 404 too, in other words.
+// Reports whether the object does not exist. For an unknown kind the server also answers 404, but with
+// another text.
 bool is_absent(const ApiError& error) {
     return error.reason == "NotFound" && error.message != "the server could not find the requested resource";
 }
@@ -58,7 +59,7 @@ json::value parse_answer(const std::string& subject, const std::string& text) {
     return document;
 }
 
-// A page is held as text. Objects of others may be as large as the API server takes, more than a MiB each.
+// Returns the page size. A page is held as text, and foreign objects may have more than a MiB each.
 int page_size(const api::Resource& resource) {
     constexpr int kOfOurs = 500;
     constexpr int kOfOthers = 50;
@@ -109,14 +110,14 @@ struct Client::Impl {
           clock(given_clock),
           registry(given_metrics),
           limit(given_limit),
-          // client-go's names, without its label for the host: there is one.
+          // The names are client-go's, without its host label, as there is only one host.
           requests(registry.counter("rest_client_requests_total",
                                     "Requests to the API server by method and status", {"code", "method"})),
           latency(registry.histogram("rest_client_request_duration_seconds",
                                      "Time of requests to the API server",
                                      {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}, {"verb"})) {}
 
-    // One of `limit` places for calls in flight.
+    // Place is one of `limit` places for calls in flight.
     class Place {
     public:
         explicit Place(Impl& impl) : impl_(impl) { ++impl_.in_flight; }
@@ -131,7 +132,7 @@ struct Client::Impl {
         Impl& impl_;
     };
 
-    // Any status but a wish to come back later.
+    // Returns any status except a request to come back later.
     asio::awaitable<base::HttpResponse> send(base::HttpRequest request) {
         for (int retries = 0;; ++retries) {
             auto response = co_await send_once(request);
@@ -285,7 +286,7 @@ asio::awaitable<std::unique_ptr<base::HttpStream>> Client::open(std::string targ
     request.timeout = idle_timeout;
     const auto subject = subject_of(request);
     std::unique_ptr<base::HttpStream> stream;
-    // A watch may be silent for minutes, but its header comes at once.
+    // A watch may be silent for minutes, but its header arrives immediately.
     const bool in_time = co_await base::run_before(impl_->clock, impl_->clock.now() + kTimeout,
                                                    impl_->open_into(std::move(request), stream));
     if (!in_time) throw base::TransportError(subject + ": timed out", true);
@@ -308,10 +309,10 @@ asio::awaitable<EvictResult> Client::evict(ObjectKey pod, std::string uid,
     auto response = co_await impl_->send(request);
     if (response.status < 300) co_return Evicted();
     auto error = error_of(subject_of(request), response);
-    // 409: the precondition does not hold, the pod of that UID is gone.
+    // A 409 means that the precondition failed: the pod with that UID is gone.
     const bool is_gone = is_absent(error) || (response.status == 409 && !uid.empty());
     if (is_gone && !error.is_denial()) co_return PodNotFound();
-    // A pod under two budgets is refused with 500, until a person changes that.
+    // A pod with two budgets is refused with 500 until a person changes that.
     const bool two_budgets = error.message.find("more than one PodDisruptionBudget") != std::string::npos;
     const bool by_budget = std::ranges::any_of(
         error.causes, [](const auto& cause) { return cause.reason == "DisruptionBudget"; });

@@ -1,5 +1,5 @@
 // Typed access to the Kubernetes API: thin templates over an untyped core. Writes are creates, patches,
-// deletes and evictions; PUT does not exist here, so fields that we don't know survive.
+// deletes and evictions. There is no PUT, so unknown fields survive.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -27,13 +27,13 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 using api::ObjectKey;
 
-// A refusal by the API server (metav1.Status). Which verb on which object is part of what().
+// ApiError is a refusal by the API server (metav1.Status). Its what() also has the verb and the object.
 class ApiError : public std::runtime_error {
 public:
     ApiError(const std::string& what, int code, std::string reason, std::string message);
     int code;
     std::string reason;   // metav1.StatusReason: Conflict, AlreadyExists, Forbidden, Invalid, Expired, ...
-    std::string message;  // the server's own text
+    std::string message;  // the server's text
     std::optional<base::Duration> retry_after;
     std::vector<api::StatusCause> causes;
 
@@ -42,13 +42,13 @@ public:
     bool is_not_found() const { return code == 404; }
     bool is_forbidden() const { return code == 403; }
     bool is_expired() const { return code == 410; }
-    // How long the server asks to be left alone, five minutes at most; zero: it does not.
+    // Returns the pause that the server requests, at most five minutes; zero: none.
     base::Duration pause_wanted() const;
-    // An admission webhook refused the request, with any status that its author chose.
+    // Reports whether an admission webhook refused the request. Its author may choose any status.
     bool is_denial() const { return message.starts_with("admission webhook "); }
 };
 
-// The object exists, but does not fit its type here.
+// UndecodableError means that the object exists but does not match its type here.
 class UndecodableError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -60,9 +60,8 @@ struct Patch {
     json::value body;
 };
 
-// The smallest merge patch (RFC 7386) that turns `before` into `after`; nullopt if they are equal.
-// A patch that touches a list, or must not overtake another writer, is made with lock =
-// Lock::resource_version.
+// Returns the smallest merge patch (RFC 7386) that turns `before` into `after`; nullopt if they are equal.
+// Use Lock::resource_version if a patch changes a list or must not overwrite another writer's change.
 enum class Lock { none, resource_version };
 std::optional<Patch> make_difference(json::object patch, const std::string& resource_version, Lock lock);
 template <api::Kind T>
@@ -79,21 +78,21 @@ struct ListOptions {
     std::string namespace_;  // empty: all namespaces
     std::string label_selector;
     std::string field_selector;
-    bool first_page_only = false;  // where what others write has no bound and its beginning is enough
+    bool first_page_only = false;  // for unlimited lists of others, if the beginning suffices
 };
 
 struct Evicted {};
 struct PodNotFound {};
 struct BlockedByBudget {
-    std::string message;  // the server's: which budget, how many may be disrupted
+    std::string message;  // the server's text: which budget, how many may be disrupted
     std::optional<base::Duration> retry_after;
-    std::vector<api::StatusCause> causes;  // each names a budget and its numbers
-    bool has_several_budgets = false;      // which the eviction API refuses until a person changes that
+    std::vector<api::StatusCause> causes;  // each has a budget and its numbers
+    bool has_several_budgets = false;      // the eviction API refuses this until a person changes it
 };
 using EvictResult = std::variant<Evicted, PodNotFound, BlockedByBudget>;
 
-// An object that does not fit its type here: what could be read of it, which is all that fits, and why the
-// rest could not. It exists, whatever it says, so nothing may be destroyed because it is not understood.
+// Undecodable is an object that does not match its type here. It has all fields that could be read, and the
+// error of the rest. The object exists, so the operator must not remove anything because of it.
 template <api::Kind T>
 struct Undecodable {
     T rest;
@@ -105,7 +104,7 @@ struct Listed {
     std::vector<T> objects;
     std::vector<Undecodable<T>> undecodable;
 
-    // All of them: each exists, but what an undecodable one says need not be so.
+    // Returns all of them. Each exists, but the content of an undecodable one may be wrong.
     std::vector<const T*> existing() const {
         std::vector<const T*> all;
         for (const auto& object : objects) all.push_back(&object);
@@ -114,52 +113,55 @@ struct Listed {
     }
 };
 
-// Reads one page of a list as its bytes arrive.
+// PageReader reads one page of a list as its bytes arrive.
 class PageReader : public base::Interface {
 public:
-    // Throw if it is no list of the kind expected.
+    // These throw if it is not a list of the expected kind.
     virtual void consume(std::string_view bytes) = 0;
     virtual api::ListMeta finish() = 0;
 };
 
-// Takes the items of a list, page by page. Must outlive the call.
+// ListSink takes the items of a list, page by page. Must outlive the call.
 class ListSink {
 public:
     virtual ~ListSink() = default;
-    // The pages expired half-way: the list begins anew.
+    // Called if the pages expired half-way; the list begins anew.
     virtual void restart() = 0;
     virtual std::unique_ptr<PageReader> read_page() = 0;
 };
 
-// Every call ends within 30 s. A refusal for load (429, or 503 to a read) with Retry-After is waited for and
-// tried again, at most three times. Throws base::TransportError, ApiError, UndecodableError, or
-// std::runtime_error for an answer that is none. Cancelling is safe and leaves the effect of a write unknown.
+// Client makes calls that end within 30 s. An overloaded server may refuse a call (429, or 503 to a read)
+// with Retry-After. The call then waits and retries, at most three times. Throws base::TransportError,
+// ApiError, UndecodableError, or std::runtime_error for an invalid answer. Cancelling is safe; the effect of
+// a cancelled write is unknown.
 class Client {
 public:
-    // Takes the transport that authenticates each request. `max_in_flight` bounds concurrent calls.
+    // Takes a transport that authenticates each request. `max_in_flight` limits concurrent calls.
     Client(std::unique_ptr<base::HttpTransport> transport, base::Clock& clock, base::MetricsRegistry& metrics,
            std::size_t max_in_flight = 32);
     ~Client();
 
-    // nullopt: there is no such object.
+    // Returns nullopt if there is no such object.
     template <api::Kind T>
     asio::awaitable<std::optional<T>> get(ObjectKey key);
-    // All pages, read anew from the start if they expire half-way. Of kinds that are not ours at most
-    // api::kMostOfOthers of each object.
+    // Reads all pages, and starts anew if they expire half-way. Foreign objects are cut to
+    // api::kMostOfOthers.
     template <api::Kind T>
     asio::awaitable<Listed<T>> list(ListOptions options);
     // Throws ApiError (is_already_exists) if the name is taken.
     template <api::Kind T>
     asio::awaitable<T> create(T object);
-    // Return the object as the server has it now; ApiError if it is gone (404) or changed meanwhile (409).
+    // These return the object as the server has it now. They throw ApiError if it is gone (404) or changed
+    // meanwhile (409).
     template <api::Kind T>
     asio::awaitable<T> patch(ObjectKey key, Patch patch);
     template <api::Kind T>
     asio::awaitable<T> patch_status(ObjectKey key, Patch patch);
-    // False: it was not there. ApiError 409 if a precondition does not hold.
+    // Returns false if it did not exist. Throws ApiError 409 if a precondition fails.
     template <api::Kind T>
     asio::awaitable<bool> remove(ObjectKey key, Preconditions preconditions = {});
-    // policy/v1 Eviction. `grace` nullopt: the pod's own. Another pod of that name counts as not found.
+    // Creates a policy/v1 Eviction. `grace` nullopt uses the pod's own. Another pod with that name counts as
+    // not found.
     asio::awaitable<EvictResult> evict(ObjectKey pod, std::string uid,
                                        std::optional<std::chrono::seconds> grace);
 
@@ -169,14 +171,14 @@ public:
     asio::awaitable<std::optional<json::value>> get_json(std::string target);
     asio::awaitable<json::value> patch_json(std::string target, Patch patch);
     asio::awaitable<bool> remove_json(std::string target, Preconditions preconditions);
-    // The same with answers that are not yet parsed.
+    // These return answers as text, not yet parsed.
     asio::awaitable<std::string> call_text(std::string method, std::string target,
                                            std::optional<json::value> body, std::string content_type);
     asio::awaitable<std::optional<std::string>> get_text(std::string target);
     asio::awaitable<std::string> patch_text(std::string target, Patch patch);
-    // All pages, read anew from the start if they expire half-way.
+    // Reads all pages, and starts anew if they expire half-way.
     asio::awaitable<void> list_into(api::Resource resource, ListOptions options, ListSink& sink);
-    // A watch or streamed list; the caller checks head().status (see error_of).
+    // Opens a watch or streamed list. The caller must check head().status (see error_of).
     asio::awaitable<std::unique_ptr<base::HttpStream>> open(std::string target, base::Duration idle_timeout);
 
     base::MetricsRegistry& metrics();
@@ -186,18 +188,19 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-// /api/v1/namespaces/x/pods/y or /apis/group/version/...; an empty name gives the collection.
+// Returns /api/v1/namespaces/x/pods/y or /apis/group/version/...; an empty name gives the collection.
 std::string path_of(const api::Resource& resource, const ObjectKey& key, std::string_view subresource = {});
-// The path of the collection with its selectors; `parameters` are added as they are: "limit=500&watch=1".
+// Returns the path of the collection with its selectors. `parameters` are appended unchanged:
+// "limit=500&watch=1".
 std::string list_target(const api::Resource& resource, const ListOptions& options,
                         std::string_view parameters);
-// What a response with a status of 400 or more says. `subject`: "GET /api/v1/pods".
+// Converts a response with a status of 400 or more. `subject` is, for example, "GET /api/v1/pods".
 ApiError error_of(const std::string& subject, const base::HttpResponse& response);
 ApiError error_of(const std::string& subject, const api::Status& status);
 
-// ---- how the templates do it
+// ---- implementation of the templates
 
-// A document that does not fit the type, with the object that it came from.
+// Decodes a document. Its error names the request that it came from.
 template <class T>
 T decode_answer(const json::value& document, const std::string& subject) {
     try {
@@ -218,7 +221,7 @@ T decode_body(std::string_view text, const std::string& subject) {
     }
 }
 
-// Gives each item of a page to one of the two.
+// DecodedPage passes each item of a page to one of its two callbacks.
 template <api::Kind T>
 class DecodedPage final : public PageReader {
 public:
@@ -228,7 +231,7 @@ public:
     void consume(std::string_view bytes) override { decoder_.write(bytes); }
     api::ListMeta finish() override {
         auto list = decoder_.finish();
-        // An answer of another kind must not pass for an empty list.
+        // An answer of another kind must not look like an empty list.
         if (list.resourceVersion.empty()) throw std::runtime_error("it is not a list");
         return list;
     }

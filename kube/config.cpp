@@ -16,7 +16,7 @@ bool exists(const std::string& path) {
     return std::filesystem::exists(path, ignored);
 }
 
-// KUBECONFIG's entries that exist.
+// Returns KUBECONFIG's entries that exist.
 std::vector<std::string> listed_files(const std::string& list) {
     std::vector<std::string> paths;
     for (std::size_t start = 0; start <= list.size();) {

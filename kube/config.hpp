@@ -1,5 +1,5 @@
-// Where the API server is and who we are: from a kubeconfig or from inside the cluster.
-// Order: flag, KUBECONFIG (a list, merged), in-cluster, ~/.kube/config.
+// Address of the API server and our credentials, from a kubeconfig or from inside the cluster. The order is:
+// flag, KUBECONFIG (a list, merged), in-cluster, ~/.kube/config.
 // https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
 #pragma once
 
@@ -23,28 +23,28 @@ struct ConfigOptions {
     std::string context;     // --context; empty: current-context
 };
 
-// A wrong or missing configuration; what() names the file and field and what would be right.
+// ConfigError is an invalid or missing configuration. Its what() names the file and field and the correction.
 class ConfigError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
 struct ExecCredential {
-    std::string command;  // a name looked up in PATH, or an absolute path
+    std::string command;  // a name to find in PATH, or an absolute path
     std::vector<std::string> arguments;
     std::vector<std::pair<std::string, std::string>> environment;
     std::string api_version;
-    std::string install_hint;  // shown if the command is not there
+    std::string install_hint;  // shown if the command does not exist
     bool provide_cluster_info = false;
 };
 
 struct ClusterConfig {
-    std::string source;  // for the log: the file and context, or "in-cluster"
+    std::string source;  // used in the log: the file and context, or "in-cluster"
     base::HttpClientOptions http;
-    std::string path_prefix;  // of the server's URL: "/k8s/clusters/c-1", or empty
-    std::string namespace_;   // of the context or the service account; empty: none
+    std::string path_prefix;  // path in the server's URL: "/k8s/clusters/c-1", or empty
+    std::string namespace_;   // of the context or the service account; empty: no namespace
     std::string bearer_token;
-    // Read again as they rotate; they win over the values above and in http.tls.
+    // These files are read again as they rotate. They override the values above and in http.tls.
     std::string token_file;
     std::string ca_file;
     std::string client_certificate_file;
@@ -55,18 +55,18 @@ struct ClusterConfig {
     static constexpr const char* kInCluster = "in-cluster";
 };
 
-// What load_config looks at outside of files that are named by flag; tests put their own in place.
+// ConfigEnvironment is what load_config reads besides files named by a flag. Tests replace it.
 struct ConfigEnvironment {
-    std::function<std::string(const char*)> variable;  // empty: unset
+    std::function<std::string(const char*)> variable;  // returns an empty text if unset
     std::string service_account_directory = "/var/run/secrets/kubernetes.io/serviceaccount";
 };
 
 // Throws ConfigError.
 ClusterConfig load_config(const ConfigOptions& options);
 ClusterConfig load_config(const ConfigOptions& options, const ConfigEnvironment& environment);
-// A transport that authenticates each request and re-reads rotating credentials (files every minute and after
-// a 401; exec plugins when their credential expires and after a 401). Throws ConfigError if a certificate,
-// key or URL is unusable now.
+// Returns a transport that authenticates each request and reads rotating credentials again. Files are read
+// every minute and after a 401; exec plugins run when their credential expires and after a 401. Throws
+// ConfigError if a certificate, key or URL is unusable now.
 std::unique_ptr<base::HttpTransport> make_transport(asio::any_io_executor executor, base::Clock& clock,
                                                     ClusterConfig config);
 

@@ -11,7 +11,7 @@
 namespace kube {
 namespace {
 
-// controller-runtime's names, which dashboards know.
+// The names are controller-runtime's, which dashboards know.
 struct ControllerMetrics {
     ControllerMetrics(base::MetricsRegistry& registry, const std::string& name)
         : success(total(registry).with({name, "success"})),
@@ -55,14 +55,14 @@ struct Controller::Impl {
           workers(executor),
           ended(executor) {}
 
-    // Idle workers are cancelled at the end; busy ones see `stopping` after their key.
+    // Idle workers are cancelled at the end. Busy ones check `stopping` after their key.
     asio::awaitable<void> run() {
         for (int i = 0; i < options.max_concurrent; ++i) workers.spawn(work());
         try {
             while (!stopping && workers.size() > 0) co_await ended.wait();
             while (busy > 0) co_await ended.wait();
         } catch (const boost::system::system_error&) {
-            // Cancelled: the workers are cancelled too, below.
+            // This was cancelled, so the workers are cancelled below.
         }
         workers.stop();
         co_await asio::this_coro::reset_cancellation_state();
@@ -111,7 +111,8 @@ struct Controller::Impl {
         }
     }
 
-    // That somebody else wrote or deleted the object first is no failure: the next look sees what they did.
+    // Logs a failed reconcile. If somebody else wrote or deleted the object first, that is no failure: the
+    // next look sees the change.
     void report(const ObjectKey& key, const std::string& error, bool overtaken) const {
         const auto level = overtaken ? base::log::Level::debug : base::log::Level::warning;
         const auto* message =
@@ -123,7 +124,7 @@ struct Controller::Impl {
                           {"error", error}});
     }
 
-    // One key in work, also when a worker is cancelled half-way.
+    // InWork marks one key as being processed, also while its worker is cancelled.
     struct InWork {
         InWork(Impl& given, const ObjectKey& of) : impl(given), key(of) {
             impl.metrics.active.set(++impl.busy);

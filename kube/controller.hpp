@@ -1,4 +1,4 @@
-// Drives one reconciler from one work queue: the loop that turns failures into backoff, logs and metrics.
+// Runs one reconciler from one work queue. The loop turns failures into backoff, logs and metrics.
 #pragma once
 
 #include <algorithm>
@@ -15,25 +15,26 @@
 namespace kube {
 
 struct Result {
-    std::optional<base::Duration> requeue_after;  // nullopt: only when something changes
+    std::optional<base::Duration> requeue_after;  // nullopt: only after a change
 };
 
-// The sooner of both; nullopt is never.
+// Returns the earlier of both; nullopt means never.
 template <class Moment>
 std::optional<Moment> sooner(std::optional<Moment> a, std::type_identity_t<std::optional<Moment>> b) {
     if (!a || !b) return a ? a : b;
     return std::min(*a, *b);
 }
 
-// Level-triggered: gets a key and nothing else, looks at what is, and acts towards what should be.
+// Reconciler is level-triggered. It gets only a key, reads the current state, and acts towards the desired
+// state.
 class Reconciler : public base::Interface {
 public:
-    // An exception is a failure: logged, counted, tried again with backoff.
+    // An exception is a failure: it is logged, counted, and retried with backoff.
     virtual asio::awaitable<Result> reconcile(ObjectKey key) = 0;
 };
 
 struct ControllerOptions {
-    std::string name;  // "claim"; label of logs and metrics
+    std::string name;  // "claim"; label in logs and metrics
     int max_concurrent = 1;
 };
 
@@ -44,9 +45,9 @@ public:
     ~Controller();
 
     WorkQueue& queue();
-    // Runs the workers until cancelled, or until all are idle after stop_accepting().
+    // Runs the workers until it is cancelled, or until all are idle after stop_accepting().
     asio::awaitable<void> run();
-    // Orderly end: no further key is handed out, keys in work are finished.
+    // Begins an orderly end: no further key is handed out, and keys in work are finished.
     void stop_accepting();
 
 private:

@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Plugins may have to talk to a server.
+// Plugins may have to call a server.
 constexpr base::Duration kPluginTimeout = std::chrono::seconds(60);
 
 std::string file_or(const std::string& path, const std::string& value) {

@@ -1,4 +1,4 @@
-// Who we are to the API server at this moment, from values, files that rotate, or an exec plugin.
+// Our current credentials for the API server, from values, files that rotate, or an exec plugin.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -12,7 +12,7 @@
 namespace kube {
 
 struct Credentials {
-    std::string bearer_token;  // empty: none
+    std::string bearer_token;  // empty: no token
     std::string ca_bundle_pem;
     std::string client_certificate_pem;
     std::string client_key_pem;
@@ -20,12 +20,12 @@ struct Credentials {
     bool operator==(const Credentials&) const = default;
 };
 
-// Throws std::runtime_error naming the file, never its content.
+// Throws std::runtime_error with the file's name, never its content.
 Credentials read_credentials(const ClusterConfig& config);
-// Adds what a plugin printed (ExecCredential). Throws std::runtime_error or std::invalid_argument.
+// Adds the output of a plugin (ExecCredential). Throws std::runtime_error or std::invalid_argument.
 void add_plugin_output(const std::string& output, Credentials& credentials);
 
-// Adds what the plugin prints. Throws std::runtime_error naming the plugin, never its output.
+// Runs the plugin and adds its output. Throws std::runtime_error with the plugin's name, never its output.
 // https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
 asio::awaitable<Credentials> run_plugin(base::Clock& clock, ClusterConfig config, Credentials credentials);
 

@@ -20,18 +20,19 @@
 namespace kube {
 namespace {
 
-constexpr std::size_t kMostWaiting = 1000;  // the oldest is dropped: an Event is a courtesy, not a record
+constexpr std::size_t kMostWaiting = 1000;  // beyond it the oldest is dropped: Events may be lost
 constexpr std::size_t kMostRemembered = 20'000;
 constexpr base::Duration kLongestOutage = std::chrono::hours{1};
-constexpr std::size_t kMostMessage = 1024;  // the API server's bound for an Event's message
-// client-go's: a burst about one object, then one in five minutes.
+constexpr std::size_t kMostMessage = 1024;  // the API server's limit for an Event's message
+// The limits are client-go's: a burst about one object, then one in five minutes.
 constexpr double kBurstPerObject = 25;
 constexpr base::Duration kThenEvery = std::chrono::minutes{5};
 constexpr std::string_view kNamespaceTerminating = "NamespaceTerminating";
 constexpr base::Backoff kRetry{std::chrono::seconds{1}, std::chrono::seconds{10}};
 constexpr base::Backoff kTakenLater{std::chrono::seconds{1}, std::chrono::seconds{40}};
 
-// FNV-1a: the same on every machine and in every run, so that a restart finds its Events again.
+// FNV-1a has the same result on every machine and in every run, so a restarted operator finds its Events
+// again.
 std::uint64_t hash_of(const std::string& text) {
     std::uint64_t hash = 14695981039346656037u;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
@@ -46,9 +47,9 @@ std::string hex(std::uint64_t number) {
 
 struct Failure {
     enum class Kind {
-        final,      // this Event will never be taken
-        for_now,    // this one may be taken later, and others now
-        no_answer,  // of a server that is not there for others either
+        final,      // this Event will never be accepted
+        for_now,    // this one may be accepted later, others now
+        no_answer,  // the server does not answer any request
     };
     std::string text;
     Kind kind = Kind::no_answer;
@@ -60,14 +61,15 @@ Failure failure_of(const ApiError& error) {
     return {error.what(), is_final ? Failure::Kind::final : Failure::Kind::for_now};
 }
 
-// The namespace is gone, or will be soon and takes nothing new: nobody will read the Event.
+// Reports whether the namespace is gone, or terminating and closed for new objects. No person will read the
+// Event.
 bool has_no_readers(const ApiError& error) {
     return error.is_not_found() || std::ranges::any_of(error.causes, [](const auto& cause) {
                return cause.reason == kNamespaceTerminating;
            });
 }
 
-// What may still be written about one object.
+// Allowance limits the Events about one object.
 class Allowance {
 public:
     bool take(base::TimePoint now) {
@@ -105,7 +107,7 @@ public:
         const bool may_write = allowances_[hash_of(object)].take(clock_.now());
         log(may_write ? level_of(type) : base::log::Level::debug, about, reason, message);
         if (!may_write) return;
-        // Forgetting all at once costs at most a repeated Event for each object.
+        // Clearing everything costs at most a repeated Event for each object.
         if (said_.size() > kMostRemembered) {
             said_.clear();
             allowances_.clear();
@@ -140,7 +142,7 @@ private:
     struct Entry {
         api::Event event;
         base::TimePoint since;
-        base::TimePoint next;  // not written before
+        base::TimePoint next;  // time of the next attempt
         int failures = 0;
     };
 
@@ -177,7 +179,7 @@ private:
         return event;
     }
 
-    // The first that is due, or else the one that is due first.
+    // Returns the first Event that is due, or else the one that will be due first.
     std::deque<Entry>::iterator first() {
         return std::ranges::min_element(
             waiting_, {}, [now = clock_.now()](const Entry& entry) { return std::max(entry.next, now); });
@@ -190,7 +192,7 @@ private:
         return entry;
     }
 
-    // An Event that is not taken now waits for its next turn behind the others. A server that does not answer
+    // Writes one Event. If it is not accepted now, it waits behind the others. A server that does not answer
     // would not answer to them either, so they wait with it.
     asio::awaitable<void> write_next() {
         auto entry = take_first();
@@ -217,7 +219,7 @@ private:
                             {"error", failure.text}});
     }
 
-    // Nothing: written, or not worth another try.
+    // Returns nullopt if the Event was written or is not worth another try.
     asio::awaitable<std::optional<Failure>> write(api::Event event) {
         const ObjectKey key{event.metadata.namespace_, event.metadata.name};
         bool repeated = false;
@@ -239,7 +241,7 @@ private:
     asio::awaitable<std::optional<Failure>> count(ObjectKey key, api::Event event) {
         std::optional<Failure> failure;
         try {
-            // Two patches rather than a read: the right to read Events is not needed for anything else.
+            // Two patches avoid a read, as no other code needs the right to read Events.
             Patch seen;
             seen.body = json::object{{"lastTimestamp", event.lastTimestamp->str()}};
             auto known = co_await client_.patch<api::Event>(key, std::move(seen));
@@ -262,7 +264,8 @@ private:
     base::Event changed_;
     std::string component_;
     std::deque<Entry> waiting_;
-    // Hashes, as it remembers objects that are gone too: of the last message by that of object and reason.
+    // Hash of object and reason -> hash of the last message. Hashes are small, as objects that are gone are
+    // remembered too.
     std::unordered_map<std::uint64_t, std::uint64_t> said_;
     std::unordered_map<std::uint64_t, Allowance> allowances_;  // by the hash of the object
 };

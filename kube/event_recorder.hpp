@@ -1,5 +1,5 @@
-// Kubernetes Events about our objects: written in the background, once per changed reason or message,
-// counted when repeated; a failure to write one never fails the caller.
+// Kubernetes Events about our objects. They are written in the background, once per changed reason or
+// message, and counted when repeated. A failure to write an Event never fails the caller.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace kube {
 struct EventTarget {
     std::string api_version;
     std::string kind;
-    std::string namespace_;  // empty for a Node: its Events live in "default"
+    std::string namespace_;  // empty for a Node: its Events are in "default"
     std::string name;
     std::string uid;
 };
@@ -35,7 +35,7 @@ enum class EventType { normal, warning };
 
 class EventRecorder : public base::Interface {
 public:
-    // reason: CamelCase, one word of why; message: a sentence for people. Never a secret.
+    // `reason` is one word in CamelCase; `message` is a sentence for people. Neither may contain a secret.
     virtual void event(const EventTarget& about, EventType type, std::string reason, std::string message) = 0;
 
     template <api::Kind T>
@@ -48,7 +48,8 @@ public:
     }
 };
 
-// `run()` writes what was recorded until cancelled; what is left then is tried once more by flush().
+// EventWriter writes recorded Events in run() until it is cancelled. flush() then tries the remaining ones
+// once more.
 class EventWriter : public EventRecorder {
 public:
     virtual asio::awaitable<void> run() = 0;

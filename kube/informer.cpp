@@ -46,7 +46,7 @@ void InformerCore::set_synced() {
 class InformerCore::Observer final : public ListSink {
 public:
     explicit Observer(InformerCore& informer) : informer_(informer) {}
-    void restart() override {}  // what was observed is still true
+    void restart() override {}  // earlier observations are still true
     std::unique_ptr<PageReader> read_page() override { return informer_.observe_page(); }
 
 private:

@@ -1,6 +1,6 @@
-// A local copy of all objects of one kind, kept current by list and watch, with indexes.
-// Readers never wait and never see a half-filled copy. An object that cannot be decoded keeps its last good
-// version, or is absent if it has none; all others go on. Single-threaded.
+// A local copy of all objects of one kind, kept current by list and watch, with indexes. Readers never wait
+// and never see a partial copy. An object that cannot be decoded keeps its last good version, or is absent if
+// it has none; other objects are not affected. Single-threaded.
 #pragma once
 
 #include <functional>
@@ -27,24 +27,25 @@
 
 namespace kube {
 
-// `before` is null for an added, `after` for a deleted object. Called on the loop's thread, must not throw.
+// Called for each change, on the loop's thread. `before` is null for an added object, `after` for a deleted
+// one. Must not throw.
 template <api::Kind T>
 using ChangeHandler = std::function<void(const T* before, const T* after)>;
 
-// Makes an object smaller before it is kept: what nobody reads need not be held. Must not throw.
+// Removes unneeded parts of an object before it is stored. Must not throw.
 template <api::Kind T>
 using Transform = std::function<void(T& object)>;
 
-// Whether an object belongs into the local copy, by what never changes of it (its namespace, say). Must not
-// throw.
+// Reports whether an object belongs into the local copy. It must decide by constant fields such as the
+// namespace. Must not throw.
 template <api::Kind T>
 using Admission = std::function<bool(const T& object)>;
-// Told of each version of an object that is not admitted; nothing of it is kept. Must not throw.
+// Called with each version of an object that is not admitted; it is not stored. Must not throw.
 template <api::Kind T>
 using RefusalHandler = std::function<void(const T& object)>;
 
-// What informers of all kinds do alike, compiled once: each coroutine costs the more the more types its file
-// knows.
+// InformerCore has the code shared by informers of all kinds. It is compiled once, as the cost of each
+// coroutine grows with the number of types in its file.
 class InformerCore : private ReflectorTarget {
 public:
     InformerCore(const InformerCore&) = delete;
@@ -52,27 +53,26 @@ public:
 
     bool synced() const { return synced_; }
     asio::awaitable<void> wait_synced();
-    // Lists and watches until cancelled; failures are logged, counted and retried with backoff.
+    // Lists and watches until it is cancelled. Failures are logged, counted and retried with backoff.
     asio::awaitable<void> run() { return reflector_.run(); }
-    // The server's data was restored from a backup: lists anew, and what is listed takes the place of all
-    // that is known.
+    // Lists anew after the server's data were restored from a backup. The new list replaces everything known.
     void list_anew();
-    // Called when a list proves such a restore; only before run(). Must not throw.
+    // Sets the function to call when a list proves such a restore; only before run(). It must not throw.
     void on_restore(std::function<void()> handler) { restore_handler_ = std::move(handler); }
     // Lists the objects in these namespaces (the empty one: in all) once, and observes each.
     asio::awaitable<void> observe_list(Client& client, std::vector<std::string> namespaces);
 
-    // Nothing may be destroyed on the word of these: the store holds an older version of them, or none.
+    // Returns undecodable objects. The store has an older version of them or none, so the operator must not
+    // remove anything because of them.
     const UndecodableObjects& undecodable() const { return undecodable_; }
-    // Objects of which a part is left out.
+    // Returns objects that were stored without some parts.
     const LargeObjects& large() const { return large_; }
     void report_odd_objects_to(EventRecorder& events) {
         undecodable_.report_to(events);
         large_.report_to(events);
     }
-    // How long ago the objects were known to be current, see Reflector::last_contact(); nullopt: they never
-    // were. A quiet watch that works stays below two minutes, and below six where the server has no
-    // bookmarks.
+    // Returns the time since the objects were known to be current, see Reflector::last_contact(); nullopt:
+    // never. For a quiet, working watch it is below two minutes, or six if the server has no bookmarks.
     std::optional<base::Duration> age() const;
     const api::Resource& resource() const { return resource_; }
 
@@ -89,7 +89,7 @@ protected:
 
 private:
     class Observer;
-    // Reads a page and observes each of its objects.
+    // Returns a reader that observes each object of a page.
     virtual std::unique_ptr<PageReader> observe_page() = 0;
 
     api::Resource resource_;
@@ -114,17 +114,18 @@ public:
     void on_change(ChangeHandler<T> handler) {
         handlers_.push_back(std::move(handler));
     }  // only before run()
-    // What is not admitted is in no store and no change, as if it did not exist; only before run().
+    // Ignores other objects as if they did not exist: they are in no store and no change. Call it before
+    // run().
     void admit_only(Admission<T> admission) { admission_ = std::move(admission); }
-    // Runs on each object that is kept, with what is left of it; only before run(). Must not throw.
+    // Sets a function for each stored object, called after it was reduced; only before run(). Must not throw.
     void share_parts(Transform<T> share) { share_ = std::move(share); }
     void on_refusal(RefusalHandler<T> handler) { refusal_ = std::move(handler); }  // only before run()
 
-    // Read-your-writes: puts what the API server returned for our own write into the store at once,
-    // unless the store already has a newer resourceVersion. Later watch events older than it are ignored.
+    // Stores what the API server returned for our own write, so that we read our writes. A newer
+    // resourceVersion in the store is kept. Older watch events are ignored afterwards.
     void observe(T written) {
         if (!admits(written)) return;
-        // The watch has passed that version: what the store holds, or holds no more, is at least as new.
+        // The watch has passed that version, so the store is at least as new.
         if (!heard_.empty() && !is_newer(written.metadata.resourceVersion, heard_)) return;
         if (is_known(written)) return;
         undecodable_.remove(api::key_of(written));
@@ -139,7 +140,7 @@ private:
         return std::make_unique<DecodedPage<T>>(
             [this](T&& item) { observe(std::move(item)); },
             [this](T&& rest, const api::DecodeError& error) {
-                // The watch may have met a later version that it could decode.
+                // The watch may have seen a later version that it could decode.
                 const bool is_news = heard_.empty() || is_newer(rest.metadata.resourceVersion, heard_);
                 if (is_news && admits(rest)) keep_last(rest, error);
             });
@@ -149,8 +150,8 @@ private:
         if (refusal_) refusal_(object);
     }
 
-    // Of objects of others, which may be as large as the API server takes, so much is kept. Ours have bounds
-    // of their own, and what is left out of them could be lost.
+    // Reduces the object before it is stored. Foreign objects may be as large as the API server accepts, so
+    // they are cut. Our objects have their own limits, and cut parts of them could be lost.
     Pointer kept(T&& object) {
         if (transform_) transform_(object);
         if constexpr (T::kResource.group != api::kGroup)
@@ -170,7 +171,7 @@ private:
         gathered_.insert(kept(std::move(item)));
     }
     void gather_misfit(const T& rest, const api::DecodeError& error) {
-        // Of what cannot be decoded others may have written as much as they like.
+        // Others may have written any amount into an undecodable object, so only these fields are kept.
         if (admits(rest)) misfits_[api::key_of(rest)] = {rest.metadata.uid, error.what(), node_of(rest)};
     }
     std::unique_ptr<PageReader> read_page() override {
@@ -183,12 +184,12 @@ private:
         const auto listed = std::exchange(gathered_, {});
         const auto misfits = std::exchange(misfits_, {});
         const bool is_proof = proves_restore(listed, resource_version);
-        // What we know beyond the backup never happened.
+        // Changes that we know but the backup lacks never happened.
         const bool went_back = replaces_all_ || is_proof;
         heard_ = resource_version;
         std::vector<ObjectKey> gone;
         for (const auto& [key, object] : store_.all()) {
-            // Our own write after that list was read is not in it: the watch will tell what became of it.
+            // Our own later write is not in the list. The watch will show what became of it.
             const bool after_list = is_newer(object->metadata.resourceVersion, resource_version);
             if (misfits.contains(key)) continue;
             if (!listed.contains(object) && (!after_list || went_back)) gone.push_back(key);
@@ -206,9 +207,9 @@ private:
         if (is_proof && !replaces_all_) note_restore();
     }
 
-    // Versions only grow, unless the server's data was restored from a backup. Then the whole list is older
-    // than what was heard or, where others have written since, an object in it is: one that is newer here
-    // than in the list, though not newer than the list.
+    // Reports whether the list proves a restore from a backup, as otherwise versions only grow. After a
+    // restore the whole list may be older than what was heard. If others have written since, an object proves
+    // it: it is newer here than in the list, but not newer than the list.
     bool proves_restore(const Sorted& listed, const std::string& resource_version) const {
         if (is_newer(heard_, resource_version)) return true;
         for (const auto& object : listed) {
@@ -241,7 +242,7 @@ private:
             return news;
         }
         if (event.type == api::WatchEventType::Deleted) {
-            // A newer object of that name may be there already, by observe().
+            // observe() may have stored a newer object with that name.
             const auto key = api::key_of(event.object);
             const auto known = store_.get(key);
             if (known && !is_newer(known->metadata.resourceVersion, heard_)) drop(key);
@@ -253,14 +254,14 @@ private:
         return news;
     }
 
-    // `rest` is what could be read of an object that changed.
+    // Keeps the last good version. `rest` is the readable part of a changed object.
     void keep_last(const T& rest, const api::DecodeError& error) {
         const auto key = api::key_of(rest);
         mark_outdated(key, rest.metadata.uid);
         undecodable_.add(key, rest.metadata.uid, error.what(), node_of(rest));
     }
 
-    // Where a pod is.
+    // Returns the node of a pod.
     static std::string node_of(const T& object) {
         if constexpr (T::kResource.plural == "pods")
             return object.spec.nodeName;
@@ -268,7 +269,7 @@ private:
             return {};
     }
 
-    // Keeps the version that is known of the object with that UID, and drops that of another one.
+    // Keeps the known version if its UID matches; otherwise drops it.
     void mark_outdated(const ObjectKey& key, const std::string& uid) {
         const auto known = store_.get(key);
         if (!known) return;
@@ -281,7 +282,7 @@ private:
 
     std::size_t size() const override { return store_.size(); }
 
-    // That version of the object, or a newer one.
+    // Reports whether that version or a newer one is stored.
     bool is_known(const T& object) const {
         const auto known = store_.get(api::key_of(object));
         if (!known) return false;
@@ -303,7 +304,7 @@ private:
 
     Transform<T> transform_;
     Transform<T> share_;
-    Admission<T> admission_;  // none: all
+    Admission<T> admission_;  // empty: all objects
     RefusalHandler<T> refusal_;
     Store<T> store_;
     struct Misfit {
@@ -311,11 +312,11 @@ private:
         std::string error;
         std::string node;
     };
-    Sorted gathered_;                      // by the list in progress
-    std::map<ObjectKey, Misfit> misfits_;  // of the list in progress
+    Sorted gathered_;                      // from the list in progress
+    std::map<ObjectKey, Misfit> misfits_;  // from the list in progress
     std::vector<ChangeHandler<T>> handlers_;
-    bool replaces_all_ = false;  // the list in progress
-    std::string heard_;          // the version up to which the watch has told us everything
+    bool replaces_all_ = false;  // for the list in progress
+    std::string heard_;          // the watch has reported everything up to this version
 };
 
 }  // namespace kube

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-// The fields of one entry, with messages that say where they are.
+// Section reads the fields of one entry. Its messages say where they are.
 class Section {
 public:
     Section(const json::object& body, std::string file, std::string path)
@@ -37,7 +37,7 @@ public:
         if (!value) fail(field, "expected true or false");
         return *value;
     }
-    // The decoded "FIELD-data".
+    // Returns the decoded "FIELD-data".
     std::string data(const std::string& field) const {
         const auto name = field + "-data";
         const auto encoded = text(name.c_str());
@@ -47,14 +47,14 @@ public:
             fail(name, "expected base64");
         }
     }
-    // A path relative to the file that it is written in; empty: not given.
+    // Returns a path relative to its file; empty: not set.
     std::string path(const char* field) const {
         const auto value = text(field);
         if (value.empty()) return {};
         return std::filesystem::absolute(std::filesystem::path(file_).parent_path() / value)
             .lexically_normal();
     }
-    // The path of a file that can be read now.
+    // Returns the path of a file that can be read now.
     std::string readable(const char* field) const {
         const auto file = path(field);
         if (file.empty()) return {};
@@ -118,7 +118,7 @@ const Kubeconfig::Entry& entry_of(const Section& context, const char* field,
     return found->second;
 }
 
-// As client-go completes an address without a scheme: with TLS where anything is configured for it.
+// Completes an address without a scheme like client-go: with TLS if anything is configured for it.
 void apply_server(const Section& cluster, ClusterConfig& config) {
     config.http.url = cluster.text("server");
     const auto& tls = config.http.tls;

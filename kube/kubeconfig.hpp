@@ -1,4 +1,4 @@
-// kubeconfig files: several merged into one, and one context of it as a ClusterConfig.
+// kubeconfig files: merges several, and converts one context into a ClusterConfig.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,8 +12,8 @@ namespace kube {
 
 struct Kubeconfig {
     struct Entry {
-        boost::json::object body;  // of "cluster", "context" or "user"
-        std::string file;          // where it was, for messages and relative paths
+        boost::json::object body;  // the "cluster", "context" or "user"
+        std::string file;          // its file, for messages and relative paths
     };
     std::map<std::string, Entry> clusters;
     std::map<std::string, Entry> contexts;
@@ -22,9 +22,9 @@ struct Kubeconfig {
     std::vector<std::string> files;
 };
 
-// The first file that names an entry or the current context wins. Throws ConfigError.
+// Reads the files. The first one with an entry or current context wins. Throws ConfigError.
 Kubeconfig read_kubeconfig(const std::vector<std::string>& paths);
-// `context` empty: the current one. Throws ConfigError.
+// Returns the context; empty: the current one. Throws ConfigError.
 ClusterConfig resolve_context(const Kubeconfig& kubeconfig, const std::string& context);
 
 }  // namespace kube

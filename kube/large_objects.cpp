@@ -8,7 +8,7 @@ namespace kube {
 
 namespace {
 
-// A flood of large objects must not become one of log lines, Events and memory.
+// A flood of large objects must not cause a flood of log lines, Events and memory.
 constexpr std::size_t kMostLargeNamed = 100;
 
 }  // namespace
@@ -22,7 +22,7 @@ void LargeObjects::note(const api::ObjectMeta& metadata, const std::vector<std::
     const auto named = base::joined(fields, ", ");
     if (object.uid == metadata.uid && object.fields == named) return;
     object = {metadata.uid, named};
-    base::log::warning("An object is larger than what is kept of one: a part of it is left out",
+    base::log::warning("An object is too large to be kept in memory: a part of it is left out",
                        {{"resource", resource_.plural}, {"object", key.str()}, {"fields", named}});
     report(key, object);
 }
@@ -38,7 +38,7 @@ void LargeObjects::report(const api::ObjectKey& key, const Object& object) {
                              object.uid};
     events_->event(target, EventType::warning, "TooLarge",
                    "KubeNodeSmith keeps " + std::to_string(api::kMostOfOthers / 1024) +
-                       " KiB of an object and goes on without the rest of " + object.fields +
+                       " KiB of an object and ignores the rest of " + object.fields +
                        ": pods may be placed and nodes removed as if it were not there; make these fields "
                        "shorter");
 }

@@ -1,5 +1,5 @@
-// The objects of one kind of which something was left out, as others wrote more than api::kMostOfOthers. Each
-// is named once in the log and in an Event.
+// LargeObjects are objects of one kind that were cut, as others wrote more than api::kMostOfOthers. Each is
+// reported once in the log and in an Event.
 #pragma once
 
 #include <map>
@@ -15,12 +15,12 @@ class LargeObjects {
 public:
     explicit LargeObjects(api::Resource resource) : resource_(resource) {}
 
-    // `fields` are those that are not complete; none: nothing is left out of the object any more.
+    // `fields` are incomplete. If the list is empty, the object is complete again.
     void note(const api::ObjectMeta& metadata, const std::vector<std::string>& fields);
     void remove(const api::ObjectKey& key) { objects_.erase(key); }
 
     std::size_t size() const { return objects_.size(); }
-    // From now on each gets an Event; those that are known get theirs now. `events` must outlive this.
+    // Reports each later one, and those known now, in an Event. `events` must outlive this.
     void report_to(EventRecorder& events);
 
 private:

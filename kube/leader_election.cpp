@@ -14,7 +14,7 @@ namespace {
 using base::Duration;
 using base::TimePoint;
 
-// client-go waits up to this much longer between two tries, so that candidates spread out.
+// client-go waits up to this factor longer between two tries, to spread the candidates.
 constexpr double kJitter = 1.2;
 
 std::int32_t whole_seconds(Duration duration) {
@@ -38,7 +38,7 @@ public:
     asio::awaitable<void> hold() override {
         while (leading_ || released_) {
             co_await clock_.sleep_for(options_.retry_period);
-            if (released_) continue;  // not lost but given up: whoever holds it ends by being cancelled
+            if (released_) continue;  // not lost but released: the caller cancels this
             const auto deadline = renewed_ + options_.renew_deadline;
             if (clock_.now() >= deadline) leading_ = false;
             if (leading_) co_await base::run_before(clock_, deadline, attempt());
@@ -59,8 +59,7 @@ public:
     }
 
 private:
-    // Acquires or renews once. A failure is logged when it is new: the loops above try again until the
-    // deadline.
+    // Acquires or renews once. A new failure is logged; the loops above retry until the deadline.
     asio::awaitable<void> attempt() {
         const bool unread = leading_ && is_certain_;
         bool was_wrong = false;
@@ -69,14 +68,14 @@ private:
             co_await try_lease();
         } catch (const ApiError& error) {
             was_wrong = unread && (error.is_conflict() || error.is_not_found());
-            // Another candidate wrote first: nothing to report.
+            // Another candidate wrote first, so there is nothing to report.
             if (!was_wrong && !error.is_conflict() && !error.is_already_exists()) failure = error.what();
         } catch (const boost::system::system_error&) {
             throw;  // cancelled
         } catch (const std::exception& error) {
             failure = error.what();
         }
-        if (was_wrong) co_return co_await attempt();  // which reads it
+        if (was_wrong) co_return co_await attempt();  // the second attempt reads the lease
         if (!failure.empty() && failure != said_) {
             base::log::warning("Cannot reach the lease",
                                {{"lease", options_.lease.str()}, {"error", failure}});
@@ -85,11 +84,11 @@ private:
     }
 
     asio::awaitable<void> try_lease() {
-        // Counted from before the request: the lease cannot have been written earlier.
+        // The time before the request counts, as the lease cannot have been written earlier.
         const auto start = clock_.now();
         std::optional<api::Lease> found;
-        // A leader renews what it wrote last without reading it again; the resourceVersion tells if somebody
-        // else wrote since.
+        // A leader renews its last write without reading it. The resourceVersion shows whether somebody else
+        // wrote since.
         if (leading_ && std::exchange(is_certain_, false)) {
             found = seen_;
         } else {
@@ -104,7 +103,7 @@ private:
             heed_version(co_await client_.create<api::Lease>(std::move(fresh)));
             co_return won(start);
         }
-        if (released_) co_return;  // while we were reading
+        if (released_) co_return;  // released while we were reading
         observe(*found);
         const bool ours = found->spec.holderIdentity == options_.identity;
         if (!ours && !is_free(*found)) {
@@ -142,18 +141,20 @@ private:
         renewed_ = start;
     }
 
-    // Other machines' clocks are not trusted: a lease runs from when this process saw it change.
+    // Clocks of other machines are not trusted, so a lease counts from the time when this process saw it
+    // change.
     void observe(const api::Lease& lease) {
         if (seen_ && seen_->spec == lease.spec) return;
         seen_ = lease;
         seen_at_ = clock_.now();
     }
 
-    // Each answer is newer than the one before: reads are consistent, and one follows the other.
+    // Checks the version of an answer. Reads are consistent and follow each other, so each answer must be
+    // newer.
     void heed_version(const api::Lease& lease) {
         const auto last = std::exchange(version_, lease.metadata.resourceVersion);
         if (!is_newer(last, version_)) return;
-        base::log::warning("The API server's data was restored from a backup: everything is listed anew",
+        base::log::warning("The API server's data was restored from a backup: all objects are listed again",
                            {{"lease", options_.lease.str()}, {"version", version_}, {"before", last}});
         if (options_.on_restore) options_.on_restore();
     }
@@ -166,7 +167,7 @@ private:
 
     asio::awaitable<void> give_up() {
         std::string failure;
-        // A renewal that was on its way may come in between, once.
+        // A renewal that was in flight may interfere once.
         for (int tries = 0; tries < 2; ++tries) {
             try {
                 co_await write_free();
@@ -177,7 +178,7 @@ private:
                 failure = error.what();
             }
         }
-        // It runs out by itself.
+        // The lease expires by itself.
         base::log::warning("Cannot give up the lease", {{"lease", options_.lease.str()}, {"error", failure}});
     }
 
@@ -197,11 +198,11 @@ private:
     base::Random& random_;
     LeaderElectionOptions options_;
     bool leading_ = false;
-    bool released_ = false;  // for good: this process ends
+    bool released_ = false;  // for good: this process is ending
     TimePoint renewed_{};
-    std::string version_;  // of the last answer
+    std::string version_;  // from the last answer
     std::optional<api::Lease> seen_;
-    bool is_certain_ = false;  // `seen_` is what our last request wrote
+    bool is_certain_ = false;  // `seen_` is the result of our last request
     TimePoint seen_at_{};
     std::string said_;
 };

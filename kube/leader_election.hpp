@@ -1,4 +1,4 @@
-// Leader election by a coordination.k8s.io/v1 Lease, with client-go's protocol and defaults.
+// Leader election with a coordination.k8s.io/v1 Lease, using client-go's protocol and defaults.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct LeaderElectionOptions {
     base::Duration lease_duration = std::chrono::seconds{15};
     base::Duration renew_deadline = std::chrono::seconds{10};
     base::Duration retry_period = std::chrono::seconds{2};
-    // Called when the Lease has an older version than before: the API server's data was restored from a
+    // Called when the Lease has an older version than before, i.e. the API server's data were restored from a
     // backup. Must not throw.
     std::function<void()> on_restore;
 };
@@ -27,14 +27,15 @@ class LeaderElector : public base::Interface {
 public:
     // Returns when this process leads.
     virtual asio::awaitable<void> acquire() = 0;
-    // Renews; returns when the lease could not be renewed within renew_deadline (this process must stop
-    // leading).
+    // Renews the lease. Returns when it could not be renewed within renew_deadline; this process must then
+    // stop leading.
     virtual asio::awaitable<void> hold() = 0;
-    // Gives the lease up for good, so that another process can lead at once; hold() then waits to be
-    // cancelled. Call when nothing that needs the lease runs any more.
+    // Releases the lease for good, so that another process can lead immediately; hold() then waits for its
+    // cancellation. Call it after all work that needs the lease.
     virtual asio::awaitable<void> release() = 0;
     virtual bool is_leader() const = 0;
-    // True if the lease is surely ours for another `duration`: the fence in front of every outside mutation.
+    // Returns true if the lease is surely ours for another `duration`. This is the fence in front of every
+    // external mutation.
     virtual bool lease_outlives(base::Duration duration) const = 0;
 };
 

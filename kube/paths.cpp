@@ -1,4 +1,4 @@
-// Where objects live in the API: https://kubernetes.io/docs/reference/using-api/api-concepts/
+// Paths of objects in the API: https://kubernetes.io/docs/reference/using-api/api-concepts/
 #include "base/url.hpp"
 #include "kube/client.hpp"
 

@@ -15,14 +15,14 @@ namespace kube {
 namespace {
 
 constexpr base::Backoff kBackoff{std::chrono::milliseconds(800), std::chrono::seconds(30)};
-constexpr base::Duration kListTimeout = std::chrono::seconds(60);  // of silence
-// The server ends a watch after this time, spread so that not all come back at once.
+constexpr base::Duration kListTimeout = std::chrono::seconds(60);  // without data
+// The server ends a watch after this time. The spread keeps watches from returning simultaneously.
 constexpr int kWatchSeconds = 240;
 constexpr int kWatchSpreadSeconds = 60;
-// A connection that says nothing for so long may be dead: the server sends a bookmark about once a minute of
-// whatever has changed. https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
+// A connection that is silent for this long may be dead. The server sends a bookmark about once a minute for
+// any kind. https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
 constexpr base::Duration kSilence = std::chrono::seconds(75);
-// A watch that stood for so long did its work, however its connection ends: load balancers end quiet ones.
+// A watch that lasted this long was useful, however its connection ends. Load balancers close quiet ones.
 constexpr base::Duration kStood = std::chrono::seconds(5);
 constexpr base::Duration kAtOnce = std::chrono::seconds(1);
 
@@ -51,9 +51,9 @@ Reflector::Reflector(Client& client, base::Clock& clock, base::Random& random, a
       resource_(resource),
       options_(std::move(options)),
       target_(target),
-      lists_(counter(client, "kubenodesmith_informer_lists_total", "Lists begun, by resource", resource)),
+      lists_(counter(client, "kubenodesmith_informer_lists_total", "Lists started, by resource", resource)),
       watches_(
-          counter(client, "kubenodesmith_informer_watches_total", "Watches begun, by resource", resource)),
+          counter(client, "kubenodesmith_informer_watches_total", "Watches started, by resource", resource)),
       failures_(counter(client, "kubenodesmith_informer_failures_total",
                         "Lists and watches that failed, by resource", resource)),
       objects_(
@@ -158,7 +158,7 @@ asio::awaitable<void> Reflector::follow(std::string resource_version) {
         co_await refuse(std::move(target), std::move(stream));
         co_return;
     }
-    // What has happened since comes at once.
+    // Changes since that version are sent immediately.
     const auto start = clock_.now();
     last_contact_ = start;
     try {
@@ -187,7 +187,7 @@ bool Reflector::take_lines(std::string& buffer) {
         if (!line.empty() && !take_event(line)) return false;
     }
     buffer.erase(0, taken);
-    // Each kind has a buffer, and one large object must not leave it large.
+    // Each kind has a buffer, which should shrink after a large object.
     if (buffer.capacity() > kMostBuffered && buffer.size() < kMostBuffered / 2) buffer.shrink_to_fit();
     objects_.set(static_cast<double>(target_.size()));
     return true;
@@ -205,7 +205,7 @@ bool Reflector::take_event(std::string_view line) {
     return true;
 }
 
-// What the server says instead of a list or a watch.
+// Handles an answer that is no list or watch.
 asio::awaitable<void> Reflector::refuse(std::string target, std::unique_ptr<base::HttpStream> stream) {
     auto answer = stream->head();
     answer.body = co_await read_all(*stream);
@@ -213,7 +213,7 @@ asio::awaitable<void> Reflector::refuse(std::string target, std::unique_ptr<base
 }
 
 void Reflector::begin_anew(const ApiError& error) {
-    bool from_the_future = false;  // the server's data was restored from a backup
+    bool from_the_future = false;  // the server's data were restored from a backup
     for (const auto& cause : error.causes) from_the_future |= cause.reason == "ResourceVersionTooLarge";
     if (!error.is_expired() && !from_the_future) throw error;
     base::log::info("Listing objects again", {{"resource", resource_.plural}, {"reason", error.message}});
@@ -245,7 +245,7 @@ void ReflectorState::watch_ended(bool at_once) {
 void ReflectorState::expired() {
     listing_ = true;
     continue_token_.clear();
-    // The first time is not a failure; a second one before anything was heard is.
+    // The first time is no failure. A second one before any event is.
     must_pause_ = failures_++ > 0;
 }
 

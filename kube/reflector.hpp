@@ -1,5 +1,5 @@
-// Keeps a copy of the objects of one kind current: lists and watches, and tells its target what it hears.
-// Untyped, so that it is compiled once; Informer<T> is the target.
+// Keeps a copy of the objects of one kind current: lists, watches, and passes the changes to its target. It
+// is untyped, so that it is compiled once; Informer<T> is the target.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -17,8 +17,8 @@
 
 namespace kube {
 
-// What a reflector does next, without I/O: list page by page, then watch from there; resume a watch that
-// ended, list again when the server no longer has that version, wait after failures.
+// ReflectorState decides the next step without I/O. It lists page by page and watches from there. It resumes
+// a watch that ended, or lists again if the server no longer has that version. It waits after failures.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 class ReflectorState {
 public:
@@ -31,24 +31,25 @@ public:
         bool operator==(const Watch&) const = default;
     };
     struct Pause {
-        int failures = 0;  // in a row
+        int failures = 0;  // consecutive
         bool operator==(const Pause&) const = default;
     };
     using Action = std::variant<ListPage, Watch, Pause>;
 
     Action next() const;
 
-    // What came of it:
+    // The following report the result of a step.
     void paused() { must_pause_ = false; }
     void page_received(const api::ListMeta& page);
-    // An object's change or a bookmark.
+    // Reports a changed object or a bookmark.
     void event_received(std::string resource_version);
-    // In good order. One that told nothing and ended at once counts as a failure, else we would spin.
+    // Reports a normal end of the watch. A watch that ends immediately without an event counts as a failure,
+    // to avoid a busy loop.
     void watch_ended(bool at_once);
-    // 410: the continue token or the version to watch from is too old.
+    // Reports 410: the continue token or the version to watch from is too old.
     void expired();
     void failed();
-    // What the server had was replaced by something else: whatever was planned, a new list comes first.
+    // Starts a new list, whatever was planned, as the server's data were replaced.
     void list_anew();
 
     int failures() const { return failures_; }
@@ -58,26 +59,25 @@ private:
     bool must_pause_ = false;
     std::string continue_token_;
     std::string resource_version_;
-    // Only a watch that works forgets them: a list that succeeds may be followed by a watch that never does.
+    // Reset only by a working watch: a successful list may be followed by a watch that always fails.
     int failures_ = 0;
 };
 
 struct WatchNews {
-    std::string resource_version;  // empty: the event has none that can be read
+    std::string resource_version;  // empty: the event has no readable version
     std::optional<api::Status> error;
 };
 
 class ReflectorTarget {
 public:
     virtual ~ReflectorTarget() = default;
-    // A new list begins: what an unfinished one before it had gathered is dropped. The objects served so far
-    // stay.
+    // Begins a new list and drops the items of an unfinished one. The objects served so far are kept.
     virtual void begin_list() = 0;
-    // Its items are gathered beside the objects that are served.
+    // Returns a reader that gathers items beside the served objects.
     virtual std::unique_ptr<PageReader> read_page() = 0;
-    // What was gathered takes the place of what was served; the differences are told.
+    // Replaces the served objects by the gathered ones and reports the differences.
     virtual void end_list(const std::string& resource_version) = 0;
-    // One line of the watch; an error has no effect but on what is returned.
+    // Takes one line of the watch. An error only affects the result.
     virtual WatchNews take_event(std::string_view line) = 0;
     virtual std::size_t size() const = 0;
 };
@@ -87,15 +87,15 @@ public:
     Reflector(Client& client, base::Clock& clock, base::Random& random, api::Resource resource,
               ListOptions options, ReflectorTarget& target);
 
-    // Until cancelled. Failures are logged, counted and tried again with backoff (0.8 s to 30 s), or when the
-    // server asks for it (at most 5 minutes). A watch that stood for 5 s is resumed at once, however it ends;
-    // one that says nothing for 75 s is begun anew.
+    // Runs until it is cancelled. Failures are logged, counted and retried with backoff (0.8 s to 30 s). If
+    // the server requests a pause, it waits that long (at most 5 minutes). A watch that lasted 5 s is resumed
+    // immediately, however it ends. A watch that is silent for 75 s is restarted.
     asio::awaitable<void> run();
-    // Ends the present watch or list and begins with a new list: the server's data was restored from a
-    // backup, and a watch from a version that it has yet to reach hears nothing.
+    // Ends the current watch or list and begins a new list, as the server's data were restored from a backup.
+    // A watch from a version that the server has not reached yet would get no events.
     void list_anew();
-    // When the server last sent a page, an event or bookmark, or agreed to a watch. The objects were current
-    // then. nullopt: never.
+    // Returns the time when the server last sent a page, an event or a bookmark, or accepted a watch. The
+    // objects were current then. nullopt: never.
     std::optional<base::TimePoint> last_contact() const { return last_contact_; }
 
 private:
@@ -103,11 +103,11 @@ private:
     asio::awaitable<void> list_page(std::string continue_token);
     asio::awaitable<void> watch(std::string resource_version);
     asio::awaitable<void> follow(std::string resource_version);
-    // False: the version is too old, and the stream is of no more use.
+    // Returns false if the version is too old; the stream is then useless.
     bool take_lines(std::string& buffer);
     bool take_event(std::string_view line);
     asio::awaitable<void> refuse(std::string target, std::unique_ptr<base::HttpStream> stream);
-    // If the version asked for is too old; throws any other error.
+    // Handles a version that is too old; throws any other error.
     void begin_anew(const ApiError& error);
     void report(const std::string& failure);
 
@@ -120,8 +120,8 @@ private:
     ReflectorState state_;
     bool list_wanted_ = false;
     base::TaskGroup* watching_ = nullptr;  // the watch in progress
-    bool heard_ = false;                   // something, in the current watch
-    base::Duration retry_after_{};         // what the server asked for with its last refusal
+    bool heard_ = false;                   // the current watch received something
+    base::Duration retry_after_{};         // requested by the server in its last refusal
     std::optional<base::TimePoint> last_contact_;
     base::Counter& lists_;
     base::Counter& watches_;

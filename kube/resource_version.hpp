@@ -1,12 +1,12 @@
-// How versions of objects compare.
+// Compares versions of objects.
 #pragma once
 
 #include <string>
 
 namespace kube {
 
-// Versions of one resource are numbers that grow (promised since Kubernetes 1.35, so ever since etcd 3);
-// what is no number is not surely newer than anything.
+// Reports whether `version` is surely newer. Versions of one resource are growing numbers (guaranteed since
+// Kubernetes 1.35, true since etcd 3). A text that is no number is never surely newer.
 bool is_newer(const std::string& version, const std::string& than);
 
 }  // namespace kube

@@ -12,14 +12,14 @@ namespace kube {
 namespace {
 
 constexpr std::int64_t kShare = 10;
-// More than a second of catching up at a time would be a jump again.
+// Correcting more than a second at a time would be a jump again.
 constexpr base::Duration kMostSilence = std::chrono::seconds{10};
 // Dates have whole seconds, and answers take time.
 constexpr base::Duration kTolerance = std::chrono::seconds{5};
-// A clock that drifts is not reported each time.
+// The difference is reported again only after it has changed by this much.
 constexpr base::Duration kNews = std::chrono::seconds{30};
 
-// Dates of what went wrong may come from a proxy on the way.
+// Reports whether the Date is from the API server. Dates of errors may come from a proxy.
 bool is_of_api_server(const base::HttpResponse& answer) {
     return answer.status >= 200 && answer.status < 300;
 }
@@ -61,10 +61,12 @@ private:
 }  // namespace
 
 ServerClock::ServerClock(base::Clock& local, base::MetricsRegistry& metrics) : local_(local) {
-    auto& lead = metrics
-                     .gauge("kubenodesmith_clock_lead_seconds",
-                            "How far this host's clock is ahead of the API server's; negative: behind")
-                     .with({});
+    auto& lead =
+        metrics
+            .gauge(
+                "kubenodesmith_clock_lead_seconds",
+                "Seconds by which this host's clock is ahead of the API server's; negative if it is behind")
+            .with({});
     exposition_ = metrics.before_exposition(
         [this, &lead] { lead.set(std::chrono::duration<double>(this->lead()).count()); });
 }
@@ -85,7 +87,7 @@ std::unique_ptr<base::HttpTransport> ServerClock::listen(std::unique_ptr<base::H
 
 void ServerClock::hear(base::TimePoint asked, base::WallTime date) {
     const auto now = local_.now();
-    // The answer was written between both, and in the course of the second that its date names.
+    // The answer was written between both times, within the second of its date.
     const auto least = date.time_since_epoch() - now.time_since_epoch();
     const auto most = date.time_since_epoch() + std::chrono::seconds{1} - asked.time_since_epoch();
     if (!offset_) {
@@ -100,7 +102,7 @@ void ServerClock::hear(base::TimePoint asked, base::WallTime date) {
 }
 
 base::Duration ServerClock::lead() const {
-    // Nothing finer is known: dates have whole seconds.
+    // Dates have whole seconds, so the result is not finer.
     return std::chrono::round<std::chrono::seconds>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(local_.wall_now() - readers_now()));
 }
@@ -111,8 +113,8 @@ std::string ServerClock::describe_difference() const {
     const bool is_ahead = difference > base::Duration::zero();
     const auto length = api::Duration(magnitude(difference)).str();
     return "the clock of the operator's host is " + length + (is_ahead ? " ahead of" : " behind") +
-           " the API server's. The operator goes by the API server's clock, but certificates are judged by "
-           "the host's: they may count as " +
+           " the API server's. The operator uses the API server's clock, but certificates are checked "
+           "against the host's clock, so they may count as " +
            (is_ahead ? "expired" : "not valid yet") + ". Set the host's clock, or start its time service";
 }
 

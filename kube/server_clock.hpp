@@ -1,8 +1,8 @@
-// The one calendar of an operator: that of the API server, known from the Date of its answers. What others
-// write into objects is by that clock or near it, so a wrong clock of the operator's host decides nothing.
-// Between two answers it advances with the steady clock. When the answers do not agree with it any more, it
-// follows them by at most a tenth of the time that passes: no jump of any clock makes a deadline due, and a
-// period is never shorter by more than a tenth.
+// ServerClock is the operator's only calendar. It follows the API server's clock, known from the Date of its
+// answers. Other writers of objects use that clock or a similar one. A wrong clock of the operator's host
+// therefore has no effect. Between two answers it advances with the steady clock. If answers disagree with
+// it, it follows them by at most a tenth of the passing time. So a jump of a clock never makes a deadline
+// due, and no period is shortened by more than a tenth.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace kube {
 
 class ServerClock final : public base::Clock {
 public:
-    // Until the first answer is there the calendar is that of `local`, which outlives this clock.
+    // Until the first answer the calendar is that of `local`, which must outlive this.
     ServerClock(base::Clock& local, base::MetricsRegistry& metrics);
 
     base::TimePoint now() const override { return local_.now(); }
@@ -28,13 +28,13 @@ public:
         return local_.call_at(deadline, std::move(callback));
     }
 
-    // Takes the time from each answer that passes through; this clock outlives what is returned.
+    // Returns a transport that takes the time from each answer. This clock must outlive it.
     std::unique_ptr<base::HttpTransport> listen(std::unique_ptr<base::HttpTransport> api_server);
-    // An answer to what was asked at `asked` has just arrived, and says that it was written at `date`.
+    // Takes the date of an answer that has just arrived; its request was sent at `asked`.
     void hear(base::TimePoint asked, base::WallTime date);
-    // How far the host's clock is ahead of the API server's; negative: behind.
+    // Returns how far the host's clock is ahead of the API server's; negative: behind.
     base::Duration lead() const;
-    // Tells people of that difference; empty: the clocks agree.
+    // Describes that difference for people; empty: the clocks agree.
     std::string describe_difference() const;
 
 private:
@@ -43,7 +43,7 @@ private:
     base::Clock& local_;
     // Both are added to the time of the steady clock.
     std::optional<base::Duration> offset_;  // of this calendar
-    base::Duration heard_{};                // of the API server's, by its last answer
+    base::Duration heard_{};                // of the API server, by its last answer
     base::TimePoint heard_at_{};
     base::Duration reported_{};
     std::unique_ptr<base::MetricsRegistry::Hook> exposition_;

@@ -1,4 +1,4 @@
-// All objects of one kind in memory, with indexes. Written by the informer only; readers never wait.
+// All objects of one kind in memory, with indexes. Only the informer writes it; readers never wait.
 #pragma once
 
 #include <functional>
@@ -27,12 +27,12 @@ public:
     using Objects = std::map<ObjectKey, Pointer>;
     using IndexFunction = std::function<std::vector<std::string>(const T&)>;
 
-    // Null: not there.
+    // Returns null if it does not exist.
     Pointer get(const ObjectKey& key) const {
         auto found = objects_.find(key);
         return found == objects_.end() ? nullptr : found->second;
     }
-    // In key order.
+    // Ordered by key.
     const Objects& all() const { return objects_; }
     std::vector<Pointer> values() const {
         std::vector<Pointer> values;
@@ -42,7 +42,7 @@ public:
     }
     std::size_t size() const { return objects_.size(); }
 
-    // Objects for which the index function gave `value`, in key order.
+    // Returns the objects for which the index function returned `value`, ordered by key.
     std::vector<Pointer> by_index(const std::string& index, const std::string& value) const {
         const auto& values = index_named(index).values;
         std::vector<Pointer> result;
@@ -52,7 +52,7 @@ public:
         return result;
     }
 
-    // Only before the informer runs.
+    // Call it only before the informer runs.
     void add_index(const std::string& name, IndexFunction function) {
         if (!objects_.empty()) throw std::logic_error("index " + name + " is added to a store in use");
         if (!indexes_.try_emplace(name, Index{std::move(function), {}}).second) {
@@ -83,7 +83,7 @@ private:
         return found->second;
     }
 
-    // Returns what was there before.
+    // Returns the previous object.
     Pointer put(const ObjectKey& key, Pointer object) {
         auto before = remove(key);
         for (auto& [name, index] : indexes_) {
@@ -101,7 +101,7 @@ private:
         for (auto& [name, index] : indexes_) {
             for (const auto& value : index.function(*before)) {
                 auto entry = index.values.find(value);
-                if (entry == index.values.end()) continue;  // the function gave the same value twice
+                if (entry == index.values.end()) continue;  // the function returned the same value twice
                 entry->second.erase(before);
                 if (entry->second.empty()) index.values.erase(entry);
             }

@@ -1,4 +1,4 @@
-// The transport to the API server: adds who we are to each request, and notices when that changes.
+// The transport to the API server. It adds our credentials to each request, and notices when they change.
 #include <boost/system/system_error.hpp>
 
 #include "base/event.hpp"
@@ -25,7 +25,7 @@ public:
         auto http = http_;
         auto response = co_await http->send(authenticated(request));
         if (response.status != 401 || !is_refreshable()) co_return response;
-        // Nothing was done for a stranger, so even a write may be sent again.
+        // A request without valid credentials had no effect, so even a write may be sent again.
         co_await refresh(Wish::now);
         if (credentials_.bearer_token == token && http == http_) co_return response;
         http = http_;
@@ -36,7 +36,7 @@ public:
         co_await refresh(Wish::if_due);
         auto http = http_;
         auto stream = co_await http->open(authenticated(request));
-        // The reflector comes back; by then the credentials are new.
+        // The reflector retries with the new credentials.
         if (stream->head().status == 401 && is_refreshable()) co_await refresh(Wish::now);
         co_return stream;
     }
@@ -58,7 +58,7 @@ private:
         return is_refreshable() && clock_.now() - read_at_ >= kReadFilesEvery;
     }
 
-    // One at a time: others wait for it and use what it finds.
+    // Refreshes the credentials. Concurrent callers wait for the first one and use its result.
     asio::awaitable<void> refresh(Wish wish) {
         if (refreshing_) {
             while (refreshing_) co_await refreshed_.wait();
@@ -82,7 +82,8 @@ private:
         } catch (const std::exception& error) {
             failure = error.what();
         }
-        // Half a rotation, most likely: the files are read again in a minute, and what we have may still do.
+        // The rotation is probably incomplete. The files are read again in a minute, and the current
+        // credentials may still work.
         read_at_ = clock_.now();
         if (config_.exec)
             throw base::TransportError("getting credentials for the API server: " + failure, false);
@@ -99,7 +100,7 @@ private:
         if (credentials != credentials_) use(std::move(credentials));
     }
 
-    // Calls in progress keep the client that they began with.
+    // Switches to new credentials. Calls in progress keep the client that they began with.
     void use(Credentials credentials) {
         auto options = config_.http;
         options.tls.ca_bundle_pem = credentials.ca_bundle_pem;
@@ -137,7 +138,7 @@ private:
 std::unique_ptr<base::HttpTransport> make_transport(asio::any_io_executor executor, base::Clock& clock,
                                                     ClusterConfig config) {
     const auto source = config.source;
-    // As many as Client has calls in flight.
+    // Equals the number of calls in flight of Client.
     config.http.max_connections = 32;
     try {
         return std::make_unique<AuthenticatingTransport>(std::move(executor), clock, std::move(config));

@@ -8,8 +8,8 @@ namespace kube {
 
 namespace {
 
-// Many odd objects are one person's doing: the gauge counts them all, but a flood of them must not become one
-// of log lines and Events.
+// Many odd objects usually have one cause. The gauge counts them all, but they must not cause a flood of log
+// lines and Events.
 constexpr std::size_t kMostNamed = 100;
 
 }  // namespace
@@ -34,7 +34,8 @@ void UndecodableObjects::add(const api::ObjectKey& key, const std::string& uid, 
     if (is_known) return;
     if (objects_.size() > kMostNamed) return;
     base::log::warning(
-        "An object cannot be decoded: what it last said is kept, and nothing is removed for it",
+        "An object cannot be decoded: its last readable version is kept, and nothing is removed because of "
+        "it",
         {{"resource", resource_.plural}, {"object", key.str()}, {"error", error}});
     report(key, object);
 }
@@ -64,8 +65,8 @@ void UndecodableObjects::report(const api::ObjectKey& key, const Object& object)
     const EventTarget target{resource_.api_version(), std::string(resource_.kind), key.namespace_, key.name,
                              object.uid};
     events_->event(target, EventType::warning, "CannotBeDecoded",
-                   "KubeNodeSmith cannot read this object and goes on with what it last said, but removes "
-                   "nothing for it: " +
+                   "KubeNodeSmith cannot read this object, keeps using its last readable version and removes "
+                   "nothing because of it: " +
                        object.error +
                        "; correct the field, or upgrade KubeNodeSmith if a newer version set it");
 }

@@ -1,5 +1,5 @@
-// The objects of one kind that exist and cannot be decoded. They are counted by a gauge, and each is named
-// once in the log and in an Event.
+// UndecodableObjects are existing objects of one kind that cannot be decoded. A gauge counts them, and each
+// is reported once in the log and in an Event.
 #pragma once
 
 #include <map>
@@ -16,12 +16,12 @@ class UndecodableObjects {
 public:
     UndecodableObjects(base::MetricsRegistry& metrics, api::Resource resource);
 
-    // `error` holds no values, but may hold keys that others chose: its beginning is kept. `node` is where it
-    // is, if it is a pod that has a node.
+    // Adds an object. `error` has no values, but may have keys that others chose, so only its beginning is
+    // kept. `node` is the node of a pod, if it has one.
     void add(const api::ObjectKey& key, const std::string& uid, std::string error, std::string node = {});
-    // The object can be decoded again or is gone.
+    // Removes an object that can be decoded again or is gone.
     void remove(const api::ObjectKey& key);
-    // Removes all that `is_kept` returns false for.
+    // Removes all objects for which `is_kept` returns false.
     template <class Predicate>
     void keep_if(Predicate is_kept) {
         for (auto next = objects_.begin(); next != objects_.end();) {
@@ -31,11 +31,11 @@ public:
     }
 
     bool contains(const api::ObjectKey& key) const { return objects_.contains(key); }
-    // Returns one that is on the node.
+    // Returns an object on the node.
     std::optional<api::ObjectKey> any_on(const std::string& node) const;
     bool empty() const { return objects_.empty(); }
     std::size_t size() const { return objects_.size(); }
-    // From now on each gets an Event; those that are known get theirs now. `events` must outlive this.
+    // Reports each later one, and those known now, in an Event. `events` must outlive this.
     void report_to(EventRecorder& events);
 
 private:

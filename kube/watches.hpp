@@ -1,8 +1,9 @@
-// Declares which changes of objects wake whom:
+// Declares which changes of objects wake which reconciler:
 //   watch(informers.hosts).changed(is_free).after(1s).enqueue(queue, pools_of_host);
-// Each filter narrows the declaration down, all of them must let a change pass; enqueue() or call() ends it.
-// Without a filter each change wakes. A declaration is a value: several may begin alike. Only before the
-// informer runs; what the functions refer to must outlive its run, and they must not throw.
+// Each filter narrows the declaration, and a change must pass all of them; enqueue() or call() ends it.
+// Without a filter each change wakes. A declaration is a value, so several may have the same beginning.
+// Declare them before the informer runs. The functions' referents must outlive its run, and they must not
+// throw.
 #pragma once
 
 #include <functional>
@@ -17,13 +18,13 @@
 
 namespace kube {
 
-// For changed(): members that all objects have.
+// Members of all objects, for changed().
 inline constexpr auto kGeneration = [](const auto& object) { return object.metadata.generation; };
 inline constexpr auto kUid = [](const auto& object) -> const auto& { return object.metadata.uid; };
 inline constexpr auto kDeletion = [](const auto& object) { return object.metadata.deletionTimestamp; };
 inline constexpr auto kLabels = [](const auto& object) -> const auto& { return object.metadata.labels; };
 
-// What may follow from one change: a key, perhaps one, or several.
+// Result of one change: one key, an optional key, or several.
 using Keys = std::vector<ObjectKey>;
 void enqueue(WorkQueue& queue, base::Duration delay, const ObjectKey& key);
 void enqueue(WorkQueue& queue, base::Duration delay, const std::optional<ObjectKey>& key);
@@ -35,7 +36,7 @@ Keys keys_of(const std::vector<std::shared_ptr<const T>>& objects) {
     for (const auto& object : objects) keys.push_back(api::key_of(*object));
     return keys;
 }
-// Of the objects for which the predicate holds.
+// Returns the keys of the objects for which the predicate holds.
 template <api::Kind T, class Predicate>
 Keys keys_of(const Store<T>& store, Predicate holds) {
     Keys keys;
@@ -57,7 +58,8 @@ public:
     explicit Watch(Informer<T>& informer) : informer_(&informer) {}
 
     // ---- filters
-    // It appeared, disappeared, or one of these members or functions of it gives something else than before.
+    // Passes if the object appeared or disappeared, or if one of these members or functions changed its
+    // value.
     template <class... Projections>
     Watch changed(Projections... projections) const {
         static_assert(sizeof...(Projections) > 0);
@@ -66,39 +68,39 @@ public:
                    ((std::invoke(projections, *before) != std::invoke(projections, *after)) || ...);
         });
     }
-    // The predicate holds now and did not before. It holds for no object that is not there.
+    // Passes if the predicate holds now and did not before. It never holds for a missing object.
     template <class Predicate>
     Watch became(Predicate predicate) const {
         return only([predicate](const T* before, const T* after) {
             return after && std::invoke(predicate, *after) && !(before && std::invoke(predicate, *before));
         });
     }
-    // The predicate held and does not any more, or the object disappeared.
+    // Passes if the predicate held and no longer does, or the object disappeared.
     template <class Predicate>
     Watch ceased(Predicate predicate) const {
         return only([predicate](const T* before, const T* after) {
             return before && std::invoke(predicate, *before) && !(after && std::invoke(predicate, *after));
         });
     }
-    // Either of both.
+    // Passes in both cases.
     template <class Predicate>
     Watch flipped(Predicate predicate) const {
         return only([predicate](const T* before, const T* after) {
             return (before && std::invoke(predicate, *before)) != (after && std::invoke(predicate, *after));
         });
     }
-    // The predicate holds for it as it is, or as it was last.
+    // Passes if the predicate holds for the current object, or for the last version of a deleted one.
     template <class Predicate>
     Watch when(Predicate predicate) const {
         return only([predicate](const T* before, const T* after) {
             return static_cast<bool>(std::invoke(predicate, after ? *after : *before));
         });
     }
-    // It is there.
+    // Passes if the object exists.
     Watch present() const {
         return only([](const T*, const T* after) { return after != nullptr; });
     }
-    // It is there no more.
+    // Passes if the object no longer exists.
     Watch gone() const {
         return only([](const T*, const T* after) { return after == nullptr; });
     }
@@ -106,14 +108,14 @@ public:
         return only([](const T* before, const T* after) { return !before || !after; });
     }
 
-    // ---- how
-    // The keys come so much later: a burst of changes is looked at once.
+    // ---- modifiers
+    // Delays the keys, so that a burst of changes is handled together.
     Watch after(base::Duration delay) const {
         auto result = *this;
         result.delay_ = delay;
         return result;
     }
-    // The object as it was is asked for keys too: it may have pointed elsewhere.
+    // Asks the previous version of the object for keys as well, as it may have referred to others.
     Watch before_too() const {
         auto result = *this;
         result.before_too_ = true;
@@ -121,18 +123,19 @@ public:
     }
 
     // ---- ends
-    // `keys_of` is a function of the object as it is, or as it was last: its result goes to kube::enqueue().
+    // Passes the result of `keys_of` to kube::enqueue(). It is a function of the current object, or of the
+    // last version of a deleted one.
     template <class KeysOf>
     void enqueue(WorkQueue& queue, KeysOf keys_of) const {
         call([&queue, keys_of, delay = delay_](const T& object) {
             kube::enqueue(queue, delay, std::invoke(keys_of, object));
         });
     }
-    // The object's own key.
+    // Enqueues the object's own key.
     void enqueue(WorkQueue& queue) const {
         enqueue(queue, [](const T& object) { return api::key_of(object); });
     }
-    // For what has to happen besides, at once.
+    // Calls a function immediately, for anything else.
     template <class Function>
     void call(Function function) const {
         informer_->on_change(
@@ -155,7 +158,7 @@ private:
 
     Informer<T>* informer_;
     std::vector<Filter> filters_;
-    base::Duration delay_{};  // zero: at once
+    base::Duration delay_{};  // zero: immediately
     bool before_too_ = false;
 };
 

@@ -15,8 +15,8 @@ namespace {
 using base::Duration;
 using base::TimePoint;
 
-// client-go's defaults (https://pkg.go.dev/k8s.io/client-go/util/workqueue), but for the longest wait: there
-// it is 1000 s, for which an obstacle that is gone would go unnoticed.
+// The values are client-go's defaults (https://pkg.go.dev/k8s.io/client-go/util/workqueue), except the
+// longest wait. Its 1000 s would leave a removed obstacle unnoticed for too long.
 constexpr base::Backoff kPerKey{std::chrono::milliseconds{5}, std::chrono::minutes{1}};
 constexpr double kRetriesPerSecond = 10;
 constexpr double kRetryBurst = 100;
@@ -25,14 +25,15 @@ double seconds(Duration duration) {
     return std::chrono::duration<double>(duration).count();
 }
 
-// 10 ns to 1000 s by powers of ten, client-go's buckets.
+// Returns client-go's buckets: 10 ns to 1000 s by powers of ten.
 std::vector<double> duration_buckets() {
     std::vector<double> bounds;
     for (double bound = 1e-8; bounds.size() < 12; bound *= 10) bounds.push_back(bound);
     return bounds;
 }
 
-// Bounds the retries of all keys together; each takes a token and waits until it would be there.
+// TokenBucket limits the retries of all keys together. Each retry takes a token and waits until it would
+// exist.
 class TokenBucket {
 public:
     Duration take(TimePoint now) {
@@ -83,7 +84,7 @@ struct QueueMetrics {
 
 }  // namespace
 
-// A key is in at most one of ready_ and delayed_; one that is processed may be marked to come again.
+// A key is in at most one of ready_ and delayed_. A key in process may be marked to come again.
 struct WorkQueue::Impl {
     Impl(std::string name, asio::any_io_executor executor, base::Clock& clock,
          base::MetricsRegistry& registry)

@@ -1,5 +1,5 @@
-// A queue of object keys with client-go's semantics: a key waits at most once, is never handed out twice
-// at the same time, and one added while it is processed comes again afterwards. Single-threaded.
+// A queue of object keys with client-go's semantics. A key waits at most once and is never handed out twice
+// at the same time. A key added while it is processed comes again afterwards. Single-threaded.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -23,14 +23,14 @@ public:
     ~WorkQueue();
 
     void add(const ObjectKey& key);
-    // The earliest wish wins.
+    // Adds the key after a delay. The earliest time wins.
     void add_after(const ObjectKey& key, base::Duration delay);
-    // After 5 ms * 2^failures, at most a minute, and not before `at_least`; each call counts as a failure of
-    // the key.
+    // Adds the key after 5 ms * 2^failures, at most a minute, and not before `at_least`. Each call counts as
+    // a failure of the key.
     void add_rate_limited(const ObjectKey& key, base::Duration at_least = {});
-    // The key's failures are forgotten.
+    // Resets the key's failures.
     void forget(const ObjectKey& key);
-    // Waits for a key; pair each with done().
+    // Waits for a key; call done() once for each.
     asio::awaitable<ObjectKey> get();
     void done(const ObjectKey& key);
     std::size_t size() const;

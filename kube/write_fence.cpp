@@ -8,10 +8,10 @@ namespace kube {
 
 namespace {
 
-// Groups of the API whose objects say nothing of machines or pods.
+// API groups whose objects do not describe machines or pods.
 constexpr std::array<std::string_view, 3> kUnfenced = {
     "/apis/coordination.k8s.io/", "/apis/authentication.k8s.io/", "/apis/authorization.k8s.io/"};
-// A new namespace, for the Lease of a process that was started by hand.
+// Namespaces may be created for the Lease of a process that was started by hand.
 constexpr std::string_view kNamespaces = "/api/v1/namespaces";
 
 bool is_fenced(const base::HttpRequest& request) {
@@ -31,13 +31,14 @@ public:
         if (is_fenced(request)) {
             const auto what = request.method + " " + request.target.substr(0, request.target.find('?'));
             require_leadership(what);
-            // A connection may be waited for, and this process be stopped meanwhile.
+            // This check is repeated before writing, as the request may wait for a connection and the process
+            // be stopped meanwhile.
             request.before_writing = [this, what] { require_leadership(what); };
         }
         co_return co_await transport_->send(std::move(request));
     }
 
-    // Watches and streamed lists: nothing is written by them.
+    // Opens watches and streamed lists, which write nothing.
     asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest request) override {
         co_return co_await transport_->open(std::move(request));
     }

@@ -1,5 +1,5 @@
-// Lets nothing be written to the API server by a process that may no longer lead. Of two processes that both
-// believe they lead, one was stopped or cut off: what it had in mind is out of date.
+// Prevents writes to the API server by a process that may no longer lead. If two processes believe that they
+// lead, one of them was stopped or cut off, and its decisions are outdated.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,16 @@
 
 namespace kube {
 
-// A write was held back: the server has not seen it. Only an end of this process, or its lease, goes on from
-// here.
+// FencedError means that a write was not sent. This process must end or regain its lease.
 class FencedError : public base::TransportError {
 public:
     using base::TransportError::TransportError;
 };
 
-// Passes on reads, the Lease (it is what leading is decided by) and reviews (they change nothing); everything
-// else only while `may_write` says so, and throws FencedError otherwise. Asked before each request, and once
-// more when its first byte is about to be written, so that a process which was stopped for a while asks after
-// it goes on.
+// Returns a transport that passes reads, the Lease (which decides who leads) and reviews (which change
+// nothing). It passes other requests only while `may_write` returns true, and throws FencedError otherwise.
+// It asks before each request, and again when its first byte is about to be written. So a process that was
+// stopped asks after it continues.
 std::unique_ptr<base::HttpTransport> make_write_fence(std::unique_ptr<base::HttpTransport> transport,
                                                       std::function<bool()> may_write);
 

@@ -13,7 +13,7 @@ namespace {
 namespace json = boost::json;
 using namespace api::v1alpha1;
 
-// The members of `value` that differ from those of `defaults`.
+// Returns the members of `value` that differ from those of `defaults`.
 json::object without(const json::object& defaults, const json::object& value) {
     json::object result;
     for (const auto& [key, member] : value) {
@@ -57,7 +57,7 @@ json::object document_of(const NodeSmithProvider& provider) {
     defaults.spec.proxmox->template_.emplace();
     defaults.spec.proxmox->cloudInit.emplace();
     auto spec = without(spec_of(defaults), spec_of(provider));
-    // An empty block means something: the machine gets a cloud-init drive.
+    // An empty block is meaningful: the machine gets a cloud-init drive.
     auto& proxmox = spec["proxmox"].as_object();
     if (provider.spec.proxmox->cloudInit && !proxmox.contains("cloudInit"))
         proxmox["cloudInit"] = json::object();
@@ -76,7 +76,7 @@ json::object document_of(const NodeSmithControlPlane& control_plane) {
     return document(control_plane, without(spec_of(NodeSmithControlPlane{}), spec_of(control_plane)));
 }
 
-// Pools may hand it to machines, which its label has to say.
+// Reports whether a pool may pass the Secret to machines. Its label must then say so.
 bool is_boot_data(const Draft& draft, const std::string& secret) {
     return std::ranges::any_of(draft.pools, [&secret](const auto& entry) {
         const auto& bootstrap = entry.second.spec.bootstrap;

@@ -1,4 +1,4 @@
-// The resources that a migration writes, while they are being put together.
+// The resources that a migration writes, while they are being built.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace kubenodesmith::migrate {
 
-// Providers, pools and Secrets by the name that the source has for them ("" where it has one without a name).
+// Draft has providers, pools and Secrets by their names in the source ("" if it has one without a name).
 struct Draft {
     std::map<std::string, api::v1alpha1::NodeSmithProvider> providers;
     std::map<std::string, api::v1alpha1::NodeSmithPool> pools;
@@ -20,19 +20,19 @@ struct Draft {
 
     api::v1alpha1::NodeSmithProvider& provider(const std::string& name = "") { return providers[name]; }
     api::v1alpha1::NodeSmithPool& pool(const std::string& name = "") { return pools[name]; }
-    // spec.proxmox of a provider, made when it is first asked for.
+    // Returns spec.proxmox of a provider, made on first use.
     api::v1alpha1::ProxmoxSpec& proxmox(const std::string& name = "");
     api::v1alpha1::Template& template_of(const std::string& name = "");
     api::v1alpha1::CloudInit& cloud_init(const std::string& name = "");
-    // spec.bootstrap of a pool, made when it is first asked for.
+    // Returns spec.bootstrap of a pool, made on first use.
     api::v1alpha1::Bootstrap& bootstrap(const std::string& name = "");
 };
 
-// The resources as YAML documents. Fields that have their default are left out. Secrets are among them only
-// if asked for, with their values in plain text.
+// Returns the resources as YAML documents. Fields with their default are omitted. Secrets are included only
+// if requested, with their values in plain text.
 std::string yaml_of(const Draft& draft, bool with_secrets);
 
-// How to make a Secret that yaml_of left out; holds its keys, not its values.
+// Returns instructions to make a Secret that yaml_of omitted. They contain its keys, but not its values.
 std::string instruction_for(const Draft& draft, const std::string& namespace_, const std::string& name);
 
 }  // namespace kubenodesmith::migrate

@@ -24,7 +24,7 @@ constexpr auto kJoin = "kproximate-join";
 
 NamedSize& size_of(Draft& draft) {
     auto& sizes = draft.pool().spec.machineTemplate.sizes;
-    if (sizes.empty()) sizes.push_back({"kproximate", 2, 2048});  // kproximate's own default
+    if (sizes.empty()) sizes.push_back({"kproximate", 2, 2048});  // kproximate's default
     return sizes.front();
 }
 
@@ -77,7 +77,7 @@ void set_max_nodes(Draft& draft, Setting& setting) {
     }
 }
 
-// At least a minute, as kproximate does it.
+// Returns the seconds, raised to `least` as in kproximate.
 api::Duration seconds(Setting& setting, std::int64_t least = 0) {
     if (setting.integer() < least)
         setting.remark = "raised to " + std::to_string(least) + " s, as kproximate does";
@@ -203,7 +203,8 @@ const Rule kRules[] = {
     {"KUBECONFIG", kNone, "", "the same variable, or --kubeconfig"},
 };
 
-// Helm values have the program's keys below kproximate, in later charts below kproximate.config and .secrets.
+// Returns all keys at one level. Helm values have the program's keys below kproximate; later charts have them
+// below kproximate.config and .secrets.
 json::object flattened(const json::object& source) {
     json::object result;
     for (const auto& [key, value] : source) {
@@ -218,7 +219,7 @@ json::object flattened(const json::object& source) {
     return result;
 }
 
-// kpNodeDisableSsh takes back what sshKey says, wherever it stands.
+// Moves kpNodeDisableSsh to the end, as it overrides sshKey wherever it is.
 json::object in_order(json::object source) {
     constexpr auto kLast = "kpNodeDisableSsh";
     if (const auto* value = source.if_contains(kLast)) {
@@ -229,7 +230,7 @@ json::object in_order(json::object source) {
     return source;
 }
 
-// What the Secrets need that this source does not have, as its Secrets may be elsewhere.
+// Notes values that the Secrets need but this source does not have. They may be in other Secrets.
 void complete_secrets(Draft& draft, Report& report) {
     auto& credentials = draft.secrets[kCredentials];
     if (!credentials.contains("PROXMOX_SECRET") && !credentials.contains("PROXMOX_PASSWORD")) {

@@ -16,7 +16,7 @@ constexpr auto kMapped = Outcome::mapped;
 constexpr auto kDifferent = Outcome::different;
 constexpr auto kNone = Outcome::none;
 
-// A part of spec.proxmox that has the same shape here.
+// Decodes a part of spec.proxmox that has the same form here.
 ProxmoxSpec decode_part(std::string_view field, const Setting& setting) {
     json::object proxmox;
     proxmox[field] = setting.value;
@@ -47,7 +47,7 @@ ProxmoxSpec& proxmox_of(Draft& draft, const Setting& setting) {
     return draft.proxmox(provider_of(setting));
 }
 
-// A pool's own label is set by the operator and may not be given again.
+// Copies the labels. drop_own_label() removes the pool's label afterwards.
 void set_labels(Draft& draft, Setting& setting) {
     const auto* object = setting.value.if_object();
     if (!object) throw std::invalid_argument("expected a mapping of labels");
@@ -147,7 +147,7 @@ const Rule kRules[] = {
      [](Draft& d, Setting& s) { pool_of(d, s).spec.scaleDown.drainTimeout = duration(s); }},
 };
 
-// Pools live in their provider's namespace.
+// Sets namespaces, as pools must be in their provider's namespace.
 void place(Draft& draft, const Names& names) {
     for (auto& [name, provider] : draft.providers) {
         provider.metadata.name = name;
@@ -170,7 +170,7 @@ void place(Draft& draft, const Names& names) {
     }
 }
 
-// The pool's own label is set by the operator; elsewhere it would take Nodes out of their pool.
+// Drops the pool's label, which the operator sets. Another value would take Nodes out of their pool.
 void drop_own_label(Draft& draft, Report& report) {
     for (auto& [index, pool] : draft.pools) {
         auto& labels = pool.spec.machineTemplate.labels;

@@ -1,4 +1,4 @@
-// kubenodesmith migrate SOURCE FILE
+// The subcommand "kubenodesmith migrate SOURCE FILE".
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@ struct Options;
 
 namespace kubenodesmith::migrate {
 
-// Adds the subcommand; when it is chosen, `chosen` becomes what to run, which returns the exit code:
-// 0, or 1 with a message on standard error.
+// Adds the subcommand. If it is chosen, `chosen` becomes the function to run. It returns the exit code: 0, or
+// 1 with a message on standard error.
 void add_command(CLI::App& app, std::function<int(const Options&)>& chosen);
 
 }  // namespace kubenodesmith::migrate

@@ -1,4 +1,4 @@
-// Turning another autoscaler's configuration into our resources.
+// Converts another autoscaler's configuration into our resources.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace kubenodesmith::migrate {
 
 struct Names {
     std::string namespace_ = "kubenodesmith";
-    std::string name = "proxmox";  // of the Provider where the source has none
+    std::string name = "proxmox";  // of the Provider if the source has none
 };
 
 struct Migration {
@@ -19,14 +19,14 @@ struct Migration {
     Report report;
 };
 
-// The YAML configuration of KubeNodeSmith before it had CRDs (schemaVersion v1alpha1).
-// All three throw std::invalid_argument that names the key and what would be right.
+// Migrates the YAML configuration of KubeNodeSmith from before its CRDs (schemaVersion v1alpha1). All three
+// throw std::invalid_argument with the key and its correction.
 Migration migrate_kubenodesmith(std::string_view text, const Names& names);
 
-// kproximate, all lines: Helm values, its environment as a file, or its ConfigMap and Secret.
+// Migrates kproximate of any version: Helm values, its environment as a file, or its ConfigMap and Secret.
 Migration migrate_kproximate(std::string_view text, const Names& names);
 
-// proxmox-autoscaler: settings.py, or the manifests that hold it.
+// Migrates proxmox-autoscaler: settings.py, or the manifests that contain it.
 Migration migrate_proxmox_autoscaler(std::string_view text, const Names& names);
 
 }  // namespace kubenodesmith::migrate

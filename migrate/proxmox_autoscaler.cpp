@@ -121,7 +121,7 @@ void check(Draft& draft) {
     if (network.mode == NetworkMode::Static && network.addresses.empty()) {
         throw std::invalid_argument("pxe_autoscaled_node_ip_pool is missing, and the network mode is manual");
     }
-    // There the pool of addresses may stand beside mode dhcp without effect; here it may not.
+    // There a pool of addresses beside mode dhcp has no effect; here it is not allowed.
     if (network.mode == NetworkMode::DHCP) {
         network.addresses.clear();
         network.gateway.clear();

@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-// The text of a line before its comment; a # inside quotes is no comment.
+// Returns the text of a line before its comment. A # inside quotes starts no comment.
 std::string without_comment(const std::string& line) {
     char quote = 0;
     for (std::size_t i = 0; i < line.size(); ++i) {

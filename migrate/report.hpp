@@ -1,4 +1,4 @@
-// What became of each key of a configuration that is migrated.
+// The outcome for each key of a migrated configuration.
 #pragma once
 
 #include <string>
@@ -8,23 +8,24 @@ namespace kubenodesmith::migrate {
 
 enum class Outcome {
     mapped,     // means the same here
-    different,  // has a counterpart that differs, the note says how
-    none        // has no counterpart, the note says why
+    different,  // has a different counterpart, see the note
+    none        // has no counterpart, see the note
 };
 
 struct ReportLine {
-    std::string key;  // as it stands in the source
+    std::string key;  // as in the source
     Outcome outcome = Outcome::none;
-    std::string target;  // field of ours; "" for Outcome::none
+    std::string target;  // our field; "" for Outcome::none
     std::string note;
 };
 
 struct Report {
     std::vector<ReportLine> lines;
-    std::vector<std::string> notes;  // what is left to be done, in sentences
+    std::vector<std::string> notes;  // remaining tasks, as sentences
 };
 
-// For people: one line per key, then the notes. Holds no value of the source, as values may be secrets.
+// Returns one line per key, then the notes, for people. It has no value of the source, as values may be
+// secrets.
 std::string text_of(const Report& report);
 
 }  // namespace kubenodesmith::migrate

@@ -48,7 +48,7 @@ bool is_empty(const json::value& value) {
     return value.is_null() || (value.is_string() && value.get_string().empty());
 }
 
-// Walks the source and accounts for each key.
+// Walk visits the source and accounts for each key.
 class Walk {
 public:
     Walk(std::span<const Rule> rules, Draft& draft, Report& report)

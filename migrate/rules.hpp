@@ -1,4 +1,4 @@
-// A migration as a table: what becomes of each key of the source.
+// A migration as a table of rules, one for each key of the source.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -12,15 +12,15 @@
 
 namespace kubenodesmith::migrate {
 
-// One key of the source with its value.
+// Setting is one key of the source with its value.
 struct Setting {
     std::vector<std::string> path;
     boost::json::value value;
-    std::vector<std::string> names;  // what the rule's "*" stood for
-    std::string remark;              // what a rule has to say about this value; makes the outcome `different`
+    std::vector<std::string> names;  // names that matched the rule's "*"
+    std::string remark;              // a rule's remark about this value; the outcome becomes `different`
 
-    // The value as the type that the rule needs; text that reads as such counts too, as it comes from
-    // environment variables. Throw std::invalid_argument, which never holds the value.
+    // Return the value as the type that the rule needs. Text in that form is also accepted, as environment
+    // variables are text. Throw std::invalid_argument, which never contains the value.
     std::int64_t integer() const;
     double number() const;
     bool boolean() const;
@@ -29,7 +29,8 @@ struct Setting {
 };
 
 struct Rule {
-    // "providers.*.options.endpoint"; "*" is any one name. Of several keys with the same fate: "a|b".
+    // For example "providers.*.options.endpoint"; "*" matches any one name. "a|b" names several keys with the
+    // same rule.
     std::string_view key;
     Outcome outcome = Outcome::none;
     std::string_view target;
@@ -37,9 +38,9 @@ struct Rule {
     void (*apply)(Draft& draft, Setting& setting) = nullptr;  // puts the value into the draft
 };
 
-// Applies the rules to every key of `source`. A mapping with a rule of its own is one value, others are
-// entered. Keys without a rule are reported as unknown, keys without a value as such.
-// Throws std::invalid_argument that names the key.
+// Applies the rules to every key of `source`. A mapping with a rule is one value; the rules apply inside
+// others. Keys without a rule are reported as unknown, and keys without a value are reported. Throws
+// std::invalid_argument with the key.
 void apply_rules(std::span<const Rule> rules, const boost::json::object& source, Draft& draft,
                  Report& report);
 

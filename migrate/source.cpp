@@ -38,7 +38,7 @@ std::string unquoted(std::string value) {
     return value;
 }
 
-// KEY=value lines, or nothing if any line is something else.
+// Parses KEY=value lines; nullopt if any line is something else.
 std::optional<json::object> read_environment_file(std::string_view text) {
     static const std::regex assignment(R"(^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*?)\s*$)");
     json::object result;
@@ -79,7 +79,7 @@ void merge(json::object& target, const json::object& source) {
     for (const auto& [key, value] : source) target[key] = value;
 }
 
-// What the manifests give a program: its environment, and files that a ConfigMap mounts.
+// Manifests collects what manifests give a program: its environment, and files from ConfigMaps.
 class Manifests {
 public:
     void add(const json::object& manifest) {
@@ -168,7 +168,7 @@ json::object read_settings(std::string_view text) {
         if (is_python(text)) return read_python_settings(text, {});
         throw std::invalid_argument(error.what());
     }
-    // Manifests may hold Python, a Python module is no mapping.
+    // Manifests may contain Python, but a Python module is no mapping.
     if (is_python(text) && (documents.empty() || !documents.front().is_object())) {
         return read_python_settings(text, {});
     }

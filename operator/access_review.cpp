@@ -15,8 +15,8 @@ namespace {
 namespace asio = boost::asio;
 namespace json = boost::json;
 
-// Reviews at a time of strangers, and as many of those who were allowed before: nobody must take the
-// connections that the operator works with.
+// Limit of concurrent reviews for unknown callers, and separately for callers that were allowed before. So no
+// caller can use up the operator's connections.
 constexpr std::size_t kMostAtATime = 4;
 constexpr std::string_view kBearer = "Bearer ";
 
@@ -29,7 +29,7 @@ base::HttpResponse refusal(int status, std::string why) {
     return response;
 }
 
-// Empty: there is none.
+// Returns an empty text if there is no token.
 std::string bearer_token(const base::HttpRequest& request) {
     const auto header = request.headers.find("Authorization");
     if (!header || !boost::beast::iequals(header->substr(0, kBearer.size()), kBearer)) return {};
@@ -42,7 +42,7 @@ json::object token_review(std::string token) {
             {"spec", json::object{{"token", std::move(token)}}}};
 }
 
-// What somebody wants to do, as RBAC rules for non-resource URLs say it.
+// Wish is an action that a caller requests, as in RBAC rules for non-resource URLs.
 struct Wish {
     std::string verb;
     std::string path;
@@ -52,7 +52,7 @@ Wish wish_of(const base::HttpRequest& request) {
     return {request.method == "HEAD" ? "head" : "get", request.target.substr(0, request.target.find('?'))};
 }
 
-// `user`: what a TokenReview says of one.
+// Builds a SubjectAccessReview for the user in a TokenReview.
 json::object access_review(const json::object& user, const Wish& wish) {
     json::object spec{{"nonResourceAttributes", json::object{{"path", wish.path}, {"verb", wish.verb}}}};
     if (const auto* name = user.if_contains("username")) spec["user"] = *name;
@@ -79,7 +79,7 @@ public:
 
     asio::awaitable<base::HttpResponse> answer(base::HttpRequest request) {
         auto token = bearer_token(request);
-        if (token.empty()) co_return refusal(401, "give a bearer token");
+        if (token.empty()) co_return refusal(401, "a bearer token is required");
         const auto wish = wish_of(request);
         const auto verdict = co_await verdict_on(std::move(token), wish);
         if (verdict == AccessVerdict::kUnknownToken)
@@ -118,7 +118,7 @@ private:
         co_return says_yes(answer, "allowed") ? AccessVerdict::kAllowed : AccessVerdict::kForbidden;
     }
 
-    // The status of the review. A review is an answer, not an object: to ask again changes nothing.
+    // Returns the status of the review. A review changes nothing, so it may be repeated.
     asio::awaitable<json::object> ask(std::string path, json::object review) {
         auto answer = co_await client_.call("POST", std::move(path), json::value(std::move(review)));
         auto* status = answer.is_object() ? answer.get_object().if_contains("status") : nullptr;

@@ -1,6 +1,6 @@
-// Who may read a page of the operator: the API server knows who a bearer token is (TokenReview) and what that
-// user may do (SubjectAccessReview of a non-resource URL), as with the metrics of other operators. What it
-// said is remembered for a while.
+// Access control for the operator's pages, as for the metrics of other operators. The API server identifies
+// the user of a bearer token (TokenReview). It also checks the user's rights (SubjectAccessReview of a
+// non-resource URL). The results are cached.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 namespace kubenodesmith {
 
 struct GuardedPage {
-    // Answers 401 without a valid token, 403 without the right; passes on the rest. Who was never allowed
-    // anything waits in a queue apart from those who were. A failure to ask the API server is thrown.
+    // Answers 401 without a valid token and 403 without the right; otherwise passes the request on. Callers
+    // that were never allowed wait in a separate queue. Throws if the API server cannot be asked.
     base::HttpHandler handler;
     // Reports whether the request's token was allowed that page before.
     std::function<bool(const base::HttpRequest&)> was_allowed;
@@ -28,8 +28,8 @@ struct GuardedPage {
 GuardedPage guarded(base::HttpHandler inner, kube::Client& client, base::asio::any_io_executor executor,
                     base::Clock& clock);
 
-// What the API server said of who may read what, remembered for a while: a scrape costs no review, and who
-// tries wrong tokens cannot push out what is known of good ones. Tokens are held as digests only.
+// Verdicts caches the API server's answers, so a scrape needs no review. A caller that tries invalid tokens
+// cannot evict the answers for valid ones. Tokens are stored only as digests.
 enum class AccessVerdict { kUnknownToken, kForbidden, kAllowed };
 
 class Verdicts {
@@ -40,12 +40,12 @@ public:
     static constexpr std::size_t kMostAllowed = 256;
     static constexpr std::size_t kMostRefused = 1024;
 
-    // For one bearer token that wants to do `verb` with `path`.
+    // Returns the key of a bearer token that requests `verb` on `path`.
     static Key key_of(std::string_view token, std::string_view verb, std::string_view path);
 
-    // nullopt: nothing is known, or not any more.
+    // Returns nullopt if the answer is unknown or expired.
     std::optional<AccessVerdict> find(const Key& key, base::TimePoint now) const;
-    // Whether the last verdict was to allow it, however long ago.
+    // Reports whether the last answer allowed it, however long ago.
     bool was_allowed(const Key& key) const { return allowed_.find(key) != nullptr; }
     void remember(const Key& key, AccessVerdict verdict, base::TimePoint now);
 
@@ -55,7 +55,7 @@ private:
         AccessVerdict verdict;
         base::TimePoint until;
     };
-    // At most so many, of which the one that was remembered first goes first.
+    // Book stores a limited number of entries and drops the oldest first.
     class Book {
     public:
         explicit Book(std::size_t most) : most_(most) {}

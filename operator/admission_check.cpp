@@ -12,14 +12,15 @@ namespace {
 
 constexpr base::Duration kLookAgain = std::chrono::hours{1};
 constexpr base::Duration kRetry = std::chrono::minutes{1};
-// An API server heeds a new policy some seconds after it was made, perhaps together with the operator.
+// An API server applies a new policy some seconds after its creation. The policy and the operator may be
+// installed together.
 constexpr base::Duration kUntilHeeded = std::chrono::seconds{20};
 const std::string kTarget = "/api/v1/namespaces/kube-system/secrets?dryRun=All";
 
 constexpr std::string_view kNotInstalled =
-    "The admission policies do not hold this operator: they are not installed (config/admission, chart value "
-    "admissionPolicies; Kubernetes 1.30 on) or name another ServiceAccount. Whoever may write the status of "
-    "KubeNodeSmith's objects can mislead it";
+    "The admission policies do not protect this operator: they are not installed (config/admission, chart "
+    "value admissionPolicies; Kubernetes 1.30 on) or name another ServiceAccount. Anyone who may write the "
+    "status of KubeNodeSmith's objects can mislead the operator";
 
 kube::json::object forbidden_secret() {
     return {{"apiVersion", "v1"},
@@ -28,7 +29,7 @@ kube::json::object forbidden_secret() {
             {"metadata", kube::json::object{{"name", "kubenodesmith-admission-check"}}}};
 }
 
-// nullopt: it cannot be told.
+// Returns nullopt if it is unclear.
 kube::asio::awaitable<std::optional<bool>> are_installed(kube::Client& client) {
     std::string failure;
     try {
@@ -38,7 +39,7 @@ kube::asio::awaitable<std::optional<bool>> are_installed(kube::Client& client) {
         if (is_policy_refusal(error)) co_return true;
         failure = error.what();
     } catch (const boost::system::system_error&) {
-        throw;  // this process is being cancelled itself
+        throw;  // this process itself is being cancelled
     } catch (const std::exception& error) {
         failure = error.what();
     }
@@ -71,7 +72,7 @@ kube::asio::awaitable<void> watch_admission_policies(kube::Client& client, base:
         if (installed) {
             client.metrics()
                 .gauge("kubenodesmith_admission_policies_installed",
-                       "1 if the admission policies hold this operator, 0 if they do not.", {})
+                       "1 if the admission policies protect this operator, 0 if they do not.", {})
                 .with({})
                 .set(*installed ? 1 : 0);
         }

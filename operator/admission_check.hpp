@@ -1,5 +1,6 @@
-// Whether the admission policies of config/admission hold this operator. It works without them; then whoever
-// may write the status of its objects can mislead it, and its own token is worth more than it should be.
+// Checks whether the admission policies of config/admission restrict this operator. It works without them.
+// But then anybody who may write the status of its objects can mislead it. Its token also has more rights
+// than necessary.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -9,11 +10,11 @@
 
 namespace kubenodesmith {
 
-// An admission policy refused a request, rather than RBAC or the API itself.
+// Reports whether an admission policy refused a request, rather than RBAC or the API itself.
 bool is_policy_refusal(const kube::ApiError& error);
 
-// Has the API server pretend, once an hour, to make a Secret that the policies forbid (dryRun, so nothing is
-// made). Says in the log and by a metric what came of it. Runs until it is cancelled.
+// Sends, once an hour, a Secret that the policies forbid, as a dry run that creates nothing. Reports the
+// result in the log and by a metric. Runs until it is cancelled.
 kube::asio::awaitable<void> watch_admission_policies(kube::Client& client, base::Clock& clock);
 
 }  // namespace kubenodesmith

@@ -19,7 +19,7 @@ const std::string kInstall =
     "install them: make install, or helm show crds CHART | kubectl apply --server-side --force-conflicts -f "
     "-";
 
-// Empty: all is there.
+// Returns an empty text if nothing is missing.
 kube::asio::awaitable<std::string> problem(kube::Client& client) {
     const std::string target = "/apis/" + std::string(api::kGroup) + "/" + std::string(api::kVersion);
     std::string message;
@@ -29,8 +29,9 @@ kube::asio::awaitable<std::string> problem(kube::Client& client) {
         if (!missing.empty())
             message = "the CRDs of KubeNodeSmith (missing: " + base::joined(missing) + "); " + kInstall;
     } catch (const kube::ApiError& error) {
-        message = error.is_not_found() ? "the CRDs of KubeNodeSmith (none is installed); " + kInstall
-                                       : "the API server to let us in: " + std::string(error.what());
+        message = error.is_not_found()
+                      ? "the CRDs of KubeNodeSmith (none is installed); " + kInstall
+                      : "the API server to accept the operator: " + std::string(error.what());
     } catch (const base::TransportError& error) {
         message = "the API server: " + std::string(error.what());
     }

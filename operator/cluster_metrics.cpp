@@ -25,7 +25,7 @@ ClusterMetrics::ClusterMetrics(kube::Informer<api::Pod>& pods, base::Clock& cloc
     : pods_(pods.store()),
       clock_(clock),
       look_(std::move(look)),
-      // client-go's name for it.
+      // client-go's name of this metric.
       leader_(
           registry.gauge("leader_election_master_status", "1 if this process leads", {"name"}).with({lease})),
       unschedulable_(
@@ -33,7 +33,7 @@ ClusterMetrics::ClusterMetrics(kube::Informer<api::Pod>& pods, base::Clock& cloc
               .with({})),
       waited_(registry
                   .histogram("kubenodesmith_pod_unschedulable_to_running_seconds",
-                             "Time from when a pod was seen unschedulable until it ran, whatever made it run",
+                             "Time from seeing a pod as unschedulable until it ran, for whatever reason",
                              {1, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800, 3600})
                   .with({})),
       pool_nodes_(
@@ -41,22 +41,21 @@ ClusterMetrics::ClusterMetrics(kube::Informer<api::Pod>& pods, base::Clock& cloc
                          "Nodes of the pool by state: ready, unready, or pending (created, not joined)",
                          {"namespace", "pool", "state"})),
       host_free_(registry.gauge("kubenodesmith_provider_host_free",
-                                "Room left on a host by what is committed: cpu_cores or memory_mib",
+                                "Resources of a host that are not committed: cpu_cores or memory_mib",
                                 {"namespace", "provider", "host", "resource"})),
-      host_machines_(registry.gauge("kubenodesmith_provider_host_machines", "Our machines on a host",
+      host_machines_(registry.gauge("kubenodesmith_provider_host_machines", "Managed machines on a host",
                                     {"namespace", "provider", "host"})),
       removals_blocked_(registry.gauge("kubenodesmith_removals_blocked",
-                                       "Nodes that could leave and stay, by what stands against it",
+                                       "Nodes that could be removed but are kept, by reason",
                                        {"kind", "reason"})),
-      price_(registry.gauge(
-          "kubenodesmith_price",
-          "What the pool's machines with a Node cost by machineTemplate.price; where it states "
-          "nothing, a GiB of memory costs 1 and a CPU 4",
+      price_(registry.gauge("kubenodesmith_price",
+                            "Price of the pool's machines with a Node by machineTemplate.price; without a "
+                            "price a GiB of memory costs 1 and a CPU 4",
+                            {"namespace", "pool"})),
+      price_unused_(registry.gauge(
+          "kubenodesmith_price_unused",
+          "Part of kubenodesmith_price that no pod on these Nodes requests, including the system reserve",
           {"namespace", "pool"})),
-      price_unused_(
-          registry.gauge("kubenodesmith_price_unused",
-                         "The part of it that no pod on these Nodes requests, with what their systems keep",
-                         {"namespace", "pool"})),
       exposition_(registry.before_exposition([this] { update(); })) {
     pods.on_change([this](const api::Pod* before, const api::Pod* after) { on_pod(before, after); });
 }

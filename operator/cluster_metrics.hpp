@@ -1,4 +1,4 @@
-// Metrics of what the caches show: pods that wait, Nodes of pools, room on hosts, and who leads.
+// Metrics from the caches: pending pods, Nodes of pools, room on hosts, and the leader.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@ namespace kubenodesmith {
 
 class ClusterMetrics {
 public:
-    // Made before the informer runs: it listens to pods.
+    // Must be made before the informer runs, as it listens to pods.
     ClusterMetrics(kube::Informer<api::Pod>& pods, base::Clock& clock, base::MetricsRegistry& registry,
                    report::LookAtCluster look, const std::string& lease);
 
 private:
-    // A gauge whose set of series follows the objects: what is not set again is taken away.
+    // Series is a gauge whose series follow the objects: a series that is not set again is removed.
     class Series {
     public:
         explicit Series(base::Family<base::Gauge>& family) : family_(family) {}
@@ -48,7 +48,7 @@ private:
     Series removals_blocked_;
     Series price_;
     Series price_unused_;
-    std::map<std::string, base::TimePoint> unschedulable_since_;  // by pod UID, until it runs or is gone
+    std::map<std::string, base::TimePoint> unschedulable_since_;  // by pod UID, until the pod runs or is gone
     std::unique_ptr<base::MetricsRegistry::Hook> exposition_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Spec and status hold no secrets: these are referenced, never copied.
+// Describes an object. Spec and status have no secrets: they refer to them and never contain copies.
 template <class T>
 json::object entry_of(const T& object) {
     auto encoded = api::encode(object).get_object();
@@ -26,7 +26,7 @@ json::object entry_of(const report::ClaimFacts& facts) {
     return entry_of(*facts.claim);
 }
 
-// Why a node stays although it could go.
+// Describes why a node is kept although it was a candidate.
 json::object entry_of(const controllers::disruption::Stays::value_type& node_and_stay) {
     const auto& [node, stay] = node_and_stay;
     json::object entry{{"node", node},

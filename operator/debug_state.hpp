@@ -1,4 +1,4 @@
-// What the operator believes, as one JSON document (/debug/state): for people who ask why.
+// Returns the operator's knowledge as one JSON document (/debug/state), for people who investigate.
 #pragma once
 
 #include <string>

@@ -11,10 +11,10 @@ namespace {
 struct Totals {
     double machines = 0;
     double running = 0;
-    double cpu_provisioned = 0;  // cores, as are the next two
+    double cpu_provisioned = 0;  // cores; also the next two
     double cpu_allocatable = 0;
     double cpu_requested = 0;
-    double memory_provisioned = 0;  // bytes, as are the next two
+    double memory_provisioned = 0;  // bytes; also the next two
     double memory_allocatable = 0;
     double memory_requested = 0;
 };
@@ -24,7 +24,7 @@ void add(const scheduling::Amounts& amounts, double& cpu, double& memory) {
     memory += static_cast<double>(amounts.base[scheduling::kMemory]);
 }
 
-// All of them over the same nodes: the Ready ones that have a claim.
+// Sums up over the same nodes: the Ready ones that have a claim.
 Totals totals_of(const report::ClusterReport& report, const kube::Store<api::Pod>& pods) {
     Totals totals;
     scheduling::ResourceNames names;
@@ -53,13 +53,17 @@ constexpr Gauge gauge(const char* name, const char* help, double Totals::* value
 constexpr Gauge kGauges[] = {
     gauge("kpnodes_total", "Machines with a claim", &Totals::machines),
     gauge("kpnodes_running", "Ready nodes with a claim", &Totals::running),
-    gauge("cpu_provisioned_total", "CPUs of these nodes", &Totals::cpu_provisioned),
-    gauge("memory_provisioned_total", "Memory of these nodes in bytes", &Totals::memory_provisioned),
-    gauge("cpu_allocatable_total", "CPUs that they offer to pods", &Totals::cpu_allocatable),
-    gauge("memory_allocatable_total", "Memory that they offer to pods, in bytes",
+    gauge("cpu_provisioned_total", "CPUs of ready nodes with a claim", &Totals::cpu_provisioned),
+    gauge("memory_provisioned_total", "Memory of ready nodes with a claim, in bytes",
+          &Totals::memory_provisioned),
+    gauge("cpu_allocatable_total", "CPUs that ready nodes with a claim offer to pods",
+          &Totals::cpu_allocatable),
+    gauge("memory_allocatable_total", "Memory that ready nodes with a claim offer to pods, in bytes",
           &Totals::memory_allocatable),
-    gauge("cpu_allocated_total", "CPUs that their pods request", &Totals::cpu_requested),
-    gauge("memory_allocated_total", "Memory that their pods request, in bytes", &Totals::memory_requested),
+    gauge("cpu_allocated_total", "CPUs that pods on ready nodes with a claim request",
+          &Totals::cpu_requested),
+    gauge("memory_allocated_total", "Memory that pods on ready nodes with a claim request, in bytes",
+          &Totals::memory_requested),
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// kproximate's gauges over our nodes, for dashboards made for it (--legacy-kproximate-metrics).
+// kproximate's gauges for our nodes, for dashboards made for it (--legacy-kproximate-metrics).
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace kubenodesmith {
 
-// Read anew for each exposition of `registry`, as long as the returned object lives, which `pods` must
-// outlive.
+// Updates the gauges before each exposition of `registry`, as long as the returned object lives. `pods` must
+// outlive it.
 [[nodiscard]] std::unique_ptr<base::MetricsRegistry::Hook> add_kproximate_metrics(
     base::MetricsRegistry& registry, report::LookAtCluster look, const kube::Store<api::Pod>& pods);
 

@@ -22,7 +22,8 @@ void require_none(const std::vector<std::string>& namespaces) {
     if (namespaces.empty()) return;
     throw std::runtime_error(
         "there are Leases of that name in namespaces that this operator does not manage: " +
-        base::joined(namespaces) + ". Anybody may have made them; name the operator's own namespace");
+        base::joined(namespaces) +
+        ". Anyone may have created them; name the operator's own namespace with --leader-election-namespace");
 }
 
 kube::asio::awaitable<std::string> look(kube::Client& client, std::string name,
@@ -48,7 +49,7 @@ kube::asio::awaitable<std::string> look(kube::Client& client, std::string name,
         api::Namespace made;
         made.metadata.name = kSystemNamespace;
         co_await client.create<api::Namespace>(std::move(made));
-        base::log::info("Made a namespace for the Lease", {{"namespace", kSystemNamespace}});
+        base::log::info("Created a namespace for the Lease", {{"namespace", kSystemNamespace}});
     }
     co_return kSystemNamespace;
 }
@@ -64,12 +65,12 @@ kube::asio::awaitable<std::string> find_lease_namespace(kube::Client& client, ba
         try {
             co_return co_await look(client, name, managed);
         } catch (const boost::system::system_error&) {
-            throw;  // this process is being cancelled itself
+            throw;  // this process itself is being cancelled
         } catch (const std::exception& error) {
             failure = error.what();
         }
         if (failure != said)
-            base::log::warning("Cannot find out where the Lease is; --leader-election-namespace says it",
+            base::log::warning("Cannot find out where the Lease is; set --leader-election-namespace",
                                {{"lease", name}, {"error", failure}});
         said = failure;
         co_await clock.sleep_for(kBackoff.after(failures));

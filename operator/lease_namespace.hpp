@@ -1,4 +1,4 @@
-// In which namespace a process that is started by hand looks for the Lease.
+// The namespace of the Lease for a process that is started by hand.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace kubenodesmith {
 
-// Where the manifests and the chart's documentation put the operator.
+// Namespace of the operator in the manifests and in the chart's documentation.
 inline constexpr const char* kSystemNamespace = "kubenodesmith-system";
 
-// Returns the namespace of the Lease of this name that was renewed last in kubenodesmith-system and the
-// managed namespaces, so that a process started by hand never leads beside one that runs in the cluster.
-// Without one it is kubenodesmith-system, which is made if it is missing. Any tenant can make a Lease in a
-// namespace of his own: Leases elsewhere decide nothing, but a person has to say which one counts. Tries
-// until it succeeds.
+// Returns the namespace of the most recently renewed Lease with this name in kubenodesmith-system and the
+// managed namespaces. So a process started by hand never leads beside one that runs in the cluster. Without
+// such a Lease it is kubenodesmith-system, which is created if it is missing. Any tenant can create a Lease
+// in the tenant's namespace, so Leases elsewhere decide nothing; a person must choose one. Retries until it
+// succeeds.
 kube::asio::awaitable<std::string> find_lease_namespace(kube::Client& client, base::Clock& clock,
                                                         std::string name,
                                                         controllers::ManagedNamespaces managed);

@@ -17,15 +17,15 @@ namespace kubenodesmith {
 
 namespace {
 
-// The last Events are a courtesy: an API server that does not answer must not delay the end.
+// The last Events are not essential: a silent API server must not delay the end.
 constexpr base::Duration kFarewell = std::chrono::seconds{5};
-// Between two looks at whether the work in hand has ended.
+// Interval of checks whether the work in hand has ended.
 constexpr base::Duration kGlance = std::chrono::milliseconds{20};
 constexpr base::Backoff kCatchUpBackoff{std::chrono::milliseconds{100}, std::chrono::seconds{5}};
 
 }  // namespace
 
-// The life of the operator; what it consists of is in wiring.hpp.
+// Parts is the life of the operator; wiring.hpp has its components.
 struct Operator::Parts {
     Parts(OperatorEnvironment environment, OperatorSettings given)
         : executor(environment.executor),
@@ -44,7 +44,7 @@ struct Operator::Parts {
         co_await leading.join();
         co_await wiring.provisioning.end();
         co_await wiring.drainer.end();
-        // Without the lease nothing can be written any more.
+        // Nothing can be written without the lease.
         if (!lost_lease) co_await base::run_before(clock, clock.now() + kFarewell, wiring.events->flush());
         if (leads && !lost_lease) co_await wiring.elector->release();
         if (leads) co_await log_out();
@@ -54,7 +54,7 @@ struct Operator::Parts {
         co_return lost_lease ? End::lost_lease : End::stopped;
     }
 
-    // Everything up to leading; a failure that no retry mends ends the operator.
+    // Does everything until leading. A failure that no retry can correct ends the operator.
     asio::awaitable<void> start() {
         try {
             waiting_for = "the API server and the CRDs of KubeNodeSmith";
@@ -103,13 +103,14 @@ struct Operator::Parts {
         changed.notify_all();
     }
 
-    // A decision by what was true before the last leader's last writes would make a machine a second time.
+    // Catches up with the last leader's final writes. A decision from older data would create a second
+    // machine.
     asio::awaitable<void> catch_up() {
         for (int failures = 1;; ++failures) {
             try {
                 co_return co_await wiring.informers.catch_up(wiring.client);
             } catch (const boost::system::system_error&) {
-                throw;  // this process is being cancelled itself
+                throw;  // this process itself is being cancelled
             } catch (const std::exception& error) {
                 base::log::warning("Cannot read what the last leader wrote, trying again",
                                    {{"error", error.what()}});
@@ -132,12 +133,12 @@ struct Operator::Parts {
         while (leading.size() > 0 && clock.now() < deadline) co_await clock.sleep_for(kGlance);
     }
 
-    // Sessions that are left end by themselves after a while.
+    // Remaining sessions expire by themselves.
     asio::awaitable<void> log_out() {
         try {
             co_await base::run_before(clock, clock.now() + kFarewell, wiring.hosts.end_sessions());
         } catch (const boost::system::system_error&) {
-            throw;  // this process is being cancelled itself
+            throw;  // this process itself is being cancelled
         } catch (const std::exception& error) {
             base::log::warning("Cannot end all sessions", {{"error", error.what()}});
         }

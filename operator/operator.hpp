@@ -1,5 +1,5 @@
-// The whole operator, made of its parts: reading the constructor shows what exists. Everything outside
-// (API server, providers, time, randomness) comes through seams, so tests run it against servers in memory.
+// The whole operator. Its constructor lists all parts. Everything external (API server, providers, time,
+// randomness) is passed in, so tests run it with servers in memory.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -27,17 +27,17 @@ struct OperatorSettings {
     bool leader_elect = false;
     kube::LeaderElectionOptions election;  // without a namespace: see lease_namespace.hpp
     controllers::ManagedNamespaces namespaces;
-    // The ClusterRole that gives the rights on Secrets in a managed namespace.
+    // The ClusterRole with the rights on Secrets in a managed namespace.
     std::string credentials_role = controllers::kCredentialsRole;
     int concurrent_claims = 16;
     bool kproximate_metrics = false;
-    // Where machines reach what boot_data_handler() answers, without a slash at the end; empty: nowhere.
+    // URL at which machines reach boot_data_handler(), without a final slash; empty: none.
     std::string boot_data_url;
-    // How long work in hand may take to end after stop().
+    // Limit of the time for work in hand after stop().
     base::Duration grace = std::chrono::seconds{20};
 };
 
-// References outlive the operator.
+// OperatorEnvironment holds external services. Its references must outlive the operator.
 struct OperatorEnvironment {
     asio::any_io_executor executor;
     base::Clock& clock;
@@ -48,27 +48,28 @@ struct OperatorEnvironment {
 
 class Operator {
 public:
-    // Why run() returned.
+    // End says why run() returned.
     enum class End { stopped, lost_lease };
 
     Operator(OperatorEnvironment environment, OperatorSettings settings);
     ~Operator();
 
-    // Waits for the API server and our CRDs, syncs, leads and reconciles. Throws what no retry can mend.
+    // Waits for the API server and our CRDs, syncs, leads and reconciles. Throws errors that no retry can
+    // correct.
     asio::awaitable<End> run();
-    // Begins an orderly end: work in hand is finished within the grace, the lease is given up.
+    // Begins an orderly end: work in hand may finish within the grace, then the lease is released.
     void stop();
 
-    // Answers machines that fetch their boot data; whether this process leads makes no difference.
+    // Answers machines that fetch their boot data, whether this process leads or not.
     base::HttpHandler boot_data_handler();
-    // Reports whether a request for boot data has a key that may be right.
+    // Reports whether a request for boot data has a plausible key.
     std::function<bool(const base::HttpRequest&)> boot_data_precedence() const;
     kube::Client& client();
     Readiness readiness() const;
     const base::MetricsRegistry& metrics() const;
-    // What the operator believes, as JSON, for people who ask why.
+    // Returns the operator's knowledge as JSON, for people who investigate.
     std::string debug_state() const;
-    // The same for a browser.
+    // Returns the same for a browser.
     std::string status_page() const;
 
 private:

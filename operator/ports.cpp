@@ -14,7 +14,7 @@ base::HttpServerOptions port_without_bodies() {
     options.max_body_bytes = 0;
     options.defers_accept = true;
     options.request_timeout = seconds{10};
-    // What the system keeps for a peer that does not read counts as the operator's memory, too.
+    // The system's buffers for a peer that does not read count as the operator's memory, too.
     options.socket_buffer_bytes = 16 * kKiB;
     return options;
 }

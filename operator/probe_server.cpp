@@ -36,7 +36,7 @@ base::HttpResponse probe(const base::HttpRequest& request, const std::function<R
     return state.ready ? text(200, "ok" + details) : text(503, "not ready: " + state.message + details);
 }
 
-// It runs no script and loads nothing, and no other site may show it within its own.
+// Returns a page that runs no script and loads nothing. No other site may embed it.
 base::HttpResponse html(std::string document) {
     auto response = answer(200, "text/html; charset=utf-8", std::move(document));
     response.headers.set(

@@ -1,4 +1,4 @@
-// What the operator answers over HTTP: /healthz, /readyz, /metrics, /debug/state and /status.
+// The operator's HTTP answers: /healthz, /readyz, /metrics, /debug/state and /status.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@ namespace kubenodesmith {
 
 struct Readiness {
     bool ready = false;
-    std::string message;  // what is being waited for
+    std::string message;  // what the operator waits for
     std::string details;  // one line for each cache, for /readyz?verbose
 };
 
-// Answers /healthz (the loop runs) and /readyz (caches are synced; with ?verbose how old each is).
+// Answers /healthz (the loop is running) and /readyz (caches are synced; with ?verbose also their ages).
 base::HttpHandler make_probe_handler(std::function<Readiness()> readiness);
 
 struct Pages {
     std::function<std::string()> metrics;      // Prometheus text, at /metrics
     std::function<std::string()> state;        // JSON, at /debug/state
-    std::function<std::string()> status_page;  // HTML, at /status; null: there is none
+    std::function<std::string()> status_page;  // HTML, at /status; null: no such page
 };
 base::HttpHandler make_metrics_handler(Pages pages);
 

@@ -31,12 +31,12 @@ constexpr int kWrongConfiguration = 2;
 // Longer than any process of the operator runs; nobody verifies that certificate.
 constexpr base::Duration kSelfSignedValidity = std::chrono::years{10};
 
-// A dump would hold the credentials of hypervisors and of the cluster. Where dumps go to a program (a
-// kernel's core_pattern with a pipe) the limit alone has no effect.
+// Forbids core dumps, as they would contain credentials of hypervisors and of the cluster. If dumps are piped
+// to a program (core_pattern), the limit alone has no effect.
 void forbid_core_dumps() {
     const rlimit none{0, 0};
     if (setrlimit(RLIMIT_CORE, &none) != 0 || prctl(PR_SET_DUMPABLE, 0) != 0)
-        base::log::warning("Cannot forbid core dumps, which would hold credentials", {{"errno", errno}});
+        base::log::warning("Cannot forbid core dumps, which would contain credentials", {{"errno", errno}});
 }
 
 std::string host_name() {
@@ -62,12 +62,12 @@ OperatorSettings settings_of(const Options& options, const kube::ClusterConfig& 
     auto& lease = settings.election.lease;
     lease.name = options.leader_election_id;
     lease.namespace_ = options.leader_election_namespace;
-    // That of a kubeconfig's context says nothing of where the operator runs.
+    // The namespace of a kubeconfig's context does not say where the operator runs.
     if (lease.namespace_.empty() && config.is_in_cluster()) lease.namespace_ = config.namespace_;
     return settings;
 }
 
-// The servers, the signals and the operator, on one loop.
+// Process runs the servers, the signals and the operator on one loop.
 class Process {
 public:
     Process(const Options& options, kube::ClusterConfig config)
@@ -151,7 +151,7 @@ private:
         http_servers_.push_back(std::move(server));
     }
 
-    // The first signal begins an orderly end, the second ends at once.
+    // The first signal begins an orderly end, the second ends the process immediately.
     void wait_for_signal() {
         signals_.async_wait([this](const boost::system::error_code& error, int signal) {
             if (error) return;
@@ -183,7 +183,7 @@ private:
     base::TaskGroup servers_;
     asio::signal_set signals_;
     Operator operator_;
-    base::MetricsRegistry metrics_;  // of this process
+    base::MetricsRegistry metrics_;  // for this process
     std::unique_ptr<base::MetricsRegistry::Hook> process_metrics_ =
         add_process_metrics(metrics_, version_number());
     LoopWatch watch_{metrics_, *clock_};

@@ -5,7 +5,7 @@
 
 namespace kubenodesmith {
 
-// Runs until SIGTERM or SIGINT (exit code 0), loss of the lease (1) or a wrong configuration (2).
+// Runs until SIGTERM or SIGINT (exit code 0), loss of the lease (1) or an invalid configuration (2).
 int run_process(const Options& options);
 
 }  // namespace kubenodesmith

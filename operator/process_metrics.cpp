@@ -15,7 +15,8 @@ namespace kubenodesmith {
 
 namespace {
 
-// Of the whole process, in bytes; 0 if it cannot be read. proc(5): the second field of statm, in pages.
+// Returns the resident memory of the process in bytes; 0 if it cannot be read. See proc(5): the second field
+// of statm, in pages.
 double resident_bytes() {
     std::ifstream statm("/proc/self/statm");
     double all = 0;
@@ -43,7 +44,9 @@ double open_files() {
 
 std::unique_ptr<base::MetricsRegistry::Hook> add_process_metrics(base::MetricsRegistry& registry,
                                                                  const std::string& version) {
-    registry.gauge("kubenodesmith_build_info", "1, labelled with what was built", {"version"})
+    registry
+        .gauge("kubenodesmith_build_info", "Always 1; the label names the version that was built",
+               {"version"})
         .with({version})
         .set(1);
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -79,7 +82,8 @@ LoopWatch::LoopWatch(base::MetricsRegistry& registry, const base::Clock& clock)
       window_began_(clock.now()),
       gauge_(registry
                  .gauge("kubenodesmith_loop_longest_seconds",
-                        "CPU time of the longest single thing that held the loop in the last 5 to 10 minutes")
+                        "CPU time of the longest single step that blocked the event loop in the last 5 to 10 "
+                        "minutes")
                  .with({})),
       exposition_(registry.before_exposition([this] {
           turn_window();
@@ -99,7 +103,7 @@ void LoopWatch::note(base::Duration held) {
     if (held <= longest_) return;
     longest_ = held;
     if (held >= kWorthAWord)
-        base::log::warning("One thing held the loop, and nothing else was done",
+        base::log::warning("One step blocked the event loop, and nothing else was done",
                            {{"seconds", in_seconds(held)}});
 }
 

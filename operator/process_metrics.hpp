@@ -1,4 +1,4 @@
-// Metrics of the process itself, under the names of Prometheus' client libraries, and what was built.
+// Metrics of the process itself, with the names of Prometheus' client libraries, and the version.
 // https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace kubenodesmith {
 
-// Read anew for each exposition of `registry`, as long as the returned object lives. Linux only (/proc).
+// Updates the metrics before each exposition of `registry`, as long as the returned object lives. Linux only
+// (/proc).
 [[nodiscard]] std::unique_ptr<base::MetricsRegistry::Hook> add_process_metrics(
     base::MetricsRegistry& registry, const std::string& version);
 
-// How long one thing held the loop on which all of the operator runs: nothing else is done meanwhile, not
-// even the renewal of the Lease. Measured as CPU time of the thread, so that a busy machine is not taken for
-// a fault.
+// LoopWatch measures how long one task blocked the operator's loop. Meanwhile nothing else runs, not even the
+// renewal of the Lease. It measures the thread's CPU time, as a busy computer is no fault of the operator.
 class LoopWatch {
 public:
     static constexpr base::Duration kWindow = std::chrono::minutes{5};
@@ -26,7 +26,7 @@ public:
     // Adds kubenodesmith_loop_longest_seconds to `registry`. Both must outlive this.
     LoopWatch(base::MetricsRegistry& registry, const base::Clock& clock);
 
-    // Runs the loop until it has nothing left to do.
+    // Runs the loop until it has no work left.
     void run(boost::asio::io_context& loop);
 
 private:
@@ -35,8 +35,8 @@ private:
 
     const base::Clock& clock_;
     base::TimePoint window_began_;
-    base::Duration longest_{};            // of the present window
-    base::Duration longest_of_before_{};  // of the window before
+    base::Duration longest_{};            // in the current window
+    base::Duration longest_of_before_{};  // in the previous window
     base::Gauge& gauge_;
     std::unique_ptr<base::MetricsRegistry::Hook> exposition_;
 };

@@ -1,10 +1,10 @@
-// Wipes all memory before it is given back, so that nothing of a token, a password or boot data outlives the
-// objects that held it. A string that wipes itself would not do: JSON, HTTP and the standard library copy
-// what they are given, and each copy ends here. Only the program is linked with this file, and its test.
+// Wipes all memory before it is freed, so that no token, password or boot data remains after its objects. A
+// string that wipes itself would not suffice: JSON, HTTP and the standard library make copies, and each copy
+// is freed here. Only the program and its test are linked with this file.
 #if !defined(__has_feature)
 #define __has_feature(feature) 0
 #endif
-// AddressSanitizer keeps freed memory from others itself, and takes it back only as it gave it.
+// AddressSanitizer protects freed memory itself, and needs its own allocations back unchanged.
 #if !__has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
 
 #include <malloc.h>
@@ -24,7 +24,7 @@ void wipe_and_free(void* memory) noexcept {
 
 }  // namespace
 
-// The library's other forms, of arrays and of known size, call these two.
+// The library's other forms, for arrays and known sizes, call these two.
 void operator delete(void* memory) noexcept {
     wipe_and_free(memory);
 }

@@ -8,11 +8,11 @@
 namespace kubenodesmith {
 namespace {
 
-// The time within which a mutating request is connected and written (its answer may take longer).
+// Limit for connecting and writing a mutating request; its answer may take longer.
 constexpr auto kTimeToWrite = std::chrono::seconds{5};
-// BMCs take seconds to answer; how many are asked at a time is bounded by each provider as well.
+// BMCs take seconds to answer. Each provider also limits its concurrent calls.
 constexpr int kConcurrentHosts = 64;
-// Each provider is asked in a key of its own: those that hang leave the others their workers.
+// Each provider has a separate key, so those that hang leave workers for the others.
 constexpr int kConcurrentProviders = 64;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Every object of the operator, each given what it depends on.
+// All objects of the operator with their dependencies.
 #pragma once
 
 #include <memory>
@@ -31,22 +31,22 @@
 
 namespace kubenodesmith {
 
-// Members are in the order of their dependencies: each uses only what stands above it.
+// Wiring has its members in the order of their dependencies: each uses only members above it.
 struct Wiring {
     Wiring(OperatorEnvironment environment, const OperatorSettings& settings);
 
     asio::any_io_executor executor() { return environment.executor; }
     base::Clock& clock() { return server_clock; }
     base::Random& random() { return environment.random; }
-    // Before the elector is used.
+    // Call it before the elector is used.
     void elect_by(const kube::LeaderElectionOptions& election);
-    // Asked before each write to a provider or to the API server.
+    // Called before each write to a provider or to the API server.
     bool may_mutate() const;
     report::ClusterReport report() const;
 
     OperatorEnvironment environment;
     bool leader_election;
-    // Outside mutations may start; with leader election as long as the lease lasts.
+    // True if external mutations may start; with leader election, as long as the lease lasts.
     bool leading = false;
     base::MetricsRegistry metrics;
     kube::ServerClock server_clock;
@@ -78,7 +78,7 @@ struct Wiring {
     controllers::UnmanagedReconcilers unmanaged;
     ClusterMetrics cluster_metrics;
     std::unique_ptr<base::MetricsRegistry::Hook> kproximate_metrics;
-    // Their queues fill from the start; their workers run only while this process leads.
+    // Their queues fill from the start. Their workers run only while this process leads.
     std::vector<std::unique_ptr<kube::Controller>> controllers;
 
 private:

@@ -1,5 +1,5 @@
-// What a machine is told when it boots, made when (and only when) the backend needs it. A backend takes from
-// these sources what it can carry to a machine.
+// Sources of the data that a machine boots with. A backend calls them only when it needs the data. It takes
+// the kinds of data that it can deliver to a machine.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,64 +16,65 @@ namespace asio = boost::asio;
 
 class ServedBootData;
 
-// Makes the boot data of a machine when (and only when) the backend needs it, after it was placed.
+// BootImageSource makes the boot data of a placed machine, and does so only when the backend asks for them.
 class BootImageSource : public base::Interface {
 public:
-    // The bytes of a NoCloud ISO 9660 image. They hold a secret.
+    // Returns the bytes of a NoCloud ISO 9660 image. They contain a secret.
     virtual asio::awaitable<std::string> iso_image(MachineRecord placed) = 0;
-    // Null: the data have to be carried to the machine.
+    // Returns null if the backend must deliver the data to the machine itself.
     virtual ServedBootData* served() { return nullptr; }
 };
 
-// Boot data that need not be carried to a machine: the machine can be told where to fetch them. The image
-// holds what is served. A backend that can hand an address to a machine does that; another one may carry the
-// image.
+// ServedBootData are boot data that the machine can fetch from a URL; the image contains the same data. A
+// backend that can pass a URL to a machine does so. Another backend may deliver the image.
 class ServedBootData : public BootImageSource {
 public:
     ServedBootData* served() final { return this; }
-    // Ends with a slash; below it are NoCloud's files and their image seed.iso. Who has it may read them.
+    // Returns a URL that ends with a slash. NoCloud's files and their image seed.iso are below it. Anyone who
+    // has the URL may read them.
     virtual asio::awaitable<std::string> url(MachineRecord placed) = 0;
 };
 
 struct GuestAddress {
     std::string address;  // with prefix length: 10.0.4.50/24, fd00::5/64
-    std::string gateway;  // empty: none
+    std::string gateway;  // empty: no gateway
 };
-// A network interface as the guest is told of it.
+// GuestInterface is a network interface with the settings that the guest gets.
 struct GuestInterface {
-    std::string name;  // net0
+    std::string name;  // for example net0
     bool dhcp = true;
-    std::vector<GuestAddress> addresses;  // one for each family
+    std::vector<GuestAddress> addresses;  // one per address family
 };
-// What the guest is told by the hypervisor's own means (Proxmox' cloud-init drive). Empty: as the image has
-// it.
+// GuestSettings are settings that the hypervisor passes to the guest itself (Proxmox: its cloud-init drive).
+// An empty member keeps what the image has.
 struct GuestSettings {
     std::string user;
-    std::vector<std::string> ssh_authorized_keys;  // "type key comment"
+    std::vector<std::string> ssh_authorized_keys;  // each is "type key comment"
     bool upgrade_packages = false;
     std::vector<GuestInterface> interfaces;
     std::vector<std::string> nameservers;
     std::vector<std::string> search_domains;
 };
-// Makes them when the backend needs them.
+// GuestSettingsSource makes the settings when the backend needs them.
 class GuestSettingsSource : public base::Interface {
 public:
     virtual asio::awaitable<GuestSettings> guest_settings() = 0;
 };
 
-// What is run in a guest to make it join, given to it on the standard input of a shell.
+// JoinScript runs in a guest to make it join the cluster. A shell in the guest reads it from its standard
+// input.
 struct JoinScript {
-    std::string script;  // may be run again: then it tells what the first run did. Holds a secret.
-    std::vector<std::string> secrets;  // texts that must not be told on when its output is
+    std::string script;                // A second run only reports what the first run did. Contains a secret.
+    std::vector<std::string> secrets;  // texts to remove from the script's output before it is shown
 };
-// A join by way of the guest agent.
+// GuestJoin makes a machine join through its guest agent.
 class GuestJoin : public base::Interface {
 public:
-    // Makes it when the guest is ready for it.
+    // Makes the script. The backend calls this when the guest is ready.
     virtual asio::awaitable<JoinScript> script(MachineRecord placed) = 0;
 
     std::vector<std::string>
-        ready_command;            // succeeds once the guest is ready; empty: when its agent answers
+        ready_command;            // succeeds once the guest is ready; empty: ready when its agent answers
     bool accept_degraded = true;  // the output "degraded" counts as success
     base::Duration exec_timeout = std::chrono::minutes{5};
 };

@@ -1,4 +1,4 @@
-// What only some backends can do.
+// Optional abilities of a backend.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -18,153 +18,158 @@ namespace asio = boost::asio;
 struct Adopted {
     MachineRecord record;
     std::string provider_id;
-    std::string zone;  // empty: it has none
+    std::string zone;  // empty: no zone
 };
-// It is not proven to be that machine, and nothing was changed.
+// NotAdopted means that the machine is not proven to be the right one. Nothing was changed.
 struct NotAdopted {
-    std::string message;  // what is missing
+    std::string message;  // says which proof is missing
 };
 using AdoptResult = std::variant<Adopted, NotAdopted>;
 
-// Taking over machines that the Go project KubeNodeSmith made: they carry its tag, but no mark of ours.
-// Implemented by backends that can.
+// Adopter takes over machines that the Go project KubeNodeSmith made. They carry its tag, but not our mark.
+// Some backends implement it.
 class Adopter : public base::Interface {
 public:
-    // Writes the mark of `identity` into the machine called `identity.claim_name`, if it is the only one of
-    // that name, has the provider's tag, and has the UUID of `identity`, which its Node reports. Repeatable.
-    // Throws ProviderError.
+    // Writes the mark of `identity` into the machine called `identity.claim_name`. The name must be unique,
+    // and the machine must have the provider's tag. It must also have the UUID of `identity`, which its Node
+    // reports. May be called again. Throws ProviderError.
     virtual asio::awaitable<AdoptResult> adopt(MachineIdentity identity) = 0;
 };
 
 struct GuestSight {
-    bool answers = false;                // its agent did
-    std::vector<std::string> addresses;  // none that only the guest itself or its link knows; at most 16
-    std::string obstacle;                // why the agent could not be asked; empty: it was
+    bool answers = false;                // true if the guest's agent answered
+    std::vector<std::string> addresses;  // at most 16; without loopback and link-local addresses
+    std::string obstacle;                // why the agent could not be asked; empty: it was asked
 };
 
-// Looking into the guest of a machine that runs, for whoever wants to know how far it came.
-// Implemented by backends whose guests may have an agent.
+// GuestObserver looks into the guest of a running machine, to show how far its boot has come. Backends whose
+// guests may have an agent implement it.
 class GuestObserver : public base::Interface {
 public:
-    // One request. Never throws ProviderError: what is wrong is in the sight.
+    // Sends one request. Reports errors in GuestSight and never throws ProviderError.
     virtual asio::awaitable<GuestSight> look_at_guest(MachineRecord record) = 0;
 };
 
-// Looking at the hosts of a backend of bare metal, one by one.
+// HostExaminer examines single hosts of a bare-metal backend.
 class HostExaminer : public base::Interface {
 public:
-    // Looks at one NodeSmithHost through its BMC. Never throws ProviderError: what is wrong is in the report.
+    // Examines one NodeSmithHost through its BMC. Reports errors in HostReport and never throws
+    // ProviderError.
     virtual asio::awaitable<HostReport> examine_host(std::string host) = 0;
 };
 
 struct Leftover {
-    MachineRecord record;     // where it is; the claim that recorded the same may know of it
-    std::string message;      // what it is and what a person has to do
-    bool is_certain = false;  // else it may be that somebody is at work on it, unseen
+    MachineRecord record;     // where it is; a claim with the same record may own it
+    std::string message;      // what it is, and what a person must do
+    bool is_certain = false;  // false: somebody else may still be working on it
 };
 
 struct Leftovers {
     std::vector<Leftover> found;
-    std::vector<std::string> unseen;  // what could not be looked at just now, and why: there may be more
-    // What a task of ours still makes, for people. A claim's is no leftover; where no claim is left it may be.
+    std::vector<std::string> unseen;  // what could not be checked now, and why: it may hide more leftovers
+    // Our tasks that still make a machine, described for people. It is no leftover while a claim owns it;
+    // otherwise it may become one.
     std::vector<std::string> under_way;
 };
 
-// Finding what died half-way on its way to become a machine of ours: too young for a mark, so list() does not
-// show it and nobody may touch it, but it takes room, and a person should know.
-// Implemented by backends where that can be.
+// LeftoverFinder finds machines whose creation died half-way. They have no mark yet, so list() omits them and
+// the operator must not touch them. They still use resources, so a person should know of them. Some backends
+// implement it.
 class LeftoverFinder : public base::Interface {
 public:
-    // Only what is not being worked on any more. Throws ProviderError.
+    // Returns only leftovers that nobody works on any longer. Throws ProviderError.
     virtual asio::awaitable<Leftovers> leftovers() = 0;
 };
 
-// A machine that a provider of this cluster made, other than the one that is asked.
+// Stray is a machine that another provider of this Kubernetes cluster made.
 struct Stray {
     MachineRecord record;
-    MachineIdentity identity;  // as its mark says
-    std::string removal;       // the commands that remove it, for a person
+    MachineIdentity identity;  // as in its mark
+    std::string removal;       // shell commands for a person to remove it
 };
 
-// Finding machines of this Kubernetes cluster that other providers of the same backend made. Whether these
-// providers still exist is for the caller to know.
-// Implemented by backends that several providers may share.
+// StrayFinder finds machines of this Kubernetes cluster that other providers of the same backend made. The
+// caller must know whether these providers still exist. Backends that several providers may share implement
+// it.
 class StrayFinder : public base::Interface {
 public:
-    // By their marks; changes nothing. Throws ProviderError.
+    // Finds strays by their marks and changes nothing. Throws ProviderError.
     virtual asio::awaitable<std::vector<Stray>> strays() = 0;
 };
 
-// It is off, stays so when its host is restarted, and takes no room there but that of its disks.
+// Stopped means that the machine is off and stays off when its host restarts. It only uses disk space there.
 struct Stopped {};
 using StopResult = std::variant<Stopped, Gone, RemovalInProgress, RemovalBlocked>;
 
-// It runs.
+// Runs means that the machine is running.
 struct Runs {};
-// It is off, and is being started or will be soon.
+// WaitsForStart means that the machine is off, and is being started or will be soon.
 struct WaitsForStart {
     std::string message;
     base::Duration retry_after{};
 };
-// It is off, and its host has no room for it now.
+// NoRoomToStart means that the machine is off, and its host has no room for it now.
 struct NoRoomToStart {
     std::string message;
 };
-// It was started several times, and is off again or never came up. It is tried again later.
+// StartFails means that the machine was started several times, but is off again or never came up. A later
+// call tries again.
 struct StartFails {
     std::string message;
     base::Duration retry_after{};
 };
-// Somebody switched it off, so it stays off.
+// LeftOff means that somebody switched the machine off, so it stays off.
 struct LeftOff {
-    std::string message;  // who did, and what to do
+    std::string message;  // who switched it off, and what to do
 };
-// Its host is down, and nobody knows for how long: nothing can be done before it is back.
+// HostIsDown means that the machine's host is down for an unknown time. Nothing can be done before it is
+// back.
 struct HostIsDown {
     std::string message;
 };
 using RestartResult = std::variant<Runs, WaitsForStart, NoRoomToStart, StartFails, LeftOff, HostIsDown>;
 
-// Starting machines again that are off although nobody switched them off: their host lost its power, say.
-// Implemented by backends that know who switches machines off.
+// MachineStarter restarts machines that are off although nobody switched them off, for example after their
+// host lost power. Backends that know who switches machines off implement it.
 class MachineStarter : public base::Interface {
 public:
-    // Takes the machine one step nearer to running. Never touches what does not prove to be this machine.
+    // Takes one step towards a running machine. Never touches a machine that is not proven to be this one.
     // Throws ProviderError.
     virtual asio::awaitable<RestartResult> start_again(MachineIdentity identity, MachineRecord record) = 0;
 };
 
-// Stopping a machine that stays, for a person to look into it.
-// Implemented by backends whose machines cost little while they are off.
+// MachineStopper stops a machine and keeps it, so that a person can inspect it. Backends whose machines cost
+// little while off implement it.
 class MachineStopper : public base::Interface {
 public:
-    // Takes it one step nearer to being off: it is asked to shut down first. Never touches what does not
-    // prove to be this machine, nor one that runs and is in use. remove() ends it later. Throws
-    // ProviderError.
+    // Takes one step towards a stopped machine; the first step asks the guest to shut down. Never touches a
+    // machine that is not proven to be this one, and never stops a machine in use. remove() removes it later.
+    // Throws ProviderError.
     virtual asio::awaitable<StopResult> stop(MachineIdentity identity, MachineRecord record,
                                              InUseCheck in_use) = 0;
 };
 
-// A backend that makes things for itself, beside machines: they go before its provider's object does.
+// Dismantler removes what a backend made for itself besides machines. This happens before the provider object
+// is removed.
 class Dismantler : public base::Interface {
 public:
-    // One step towards nothing being left; from then on nothing is made. What is left and why; empty:
-    // nothing. Throws ProviderError.
+    // Takes one step towards removing everything; afterwards the backend makes nothing new. Returns what is
+    // left and why, or an empty text. Throws ProviderError.
     virtual asio::awaitable<std::string> dismantle() = 0;
 };
 
-// A backend that is logged in at servers which have few sessions to give: they are ended before the process
-// is.
+// SessionHolder ends the backend's sessions before the process ends, as some servers allow only a few
+// sessions.
 class SessionHolder : public base::Interface {
 public:
-    // For the end, when nothing else calls the backend any more. Cancelling half-way leaves sessions that end
-    // by themselves after a while.
+    // Must be the last call to the backend. If it is cancelled half-way, the remaining sessions expire by
+    // themselves.
     virtual asio::awaitable<void> end_sessions() = 0;
-    // The Secret of the backend has this version now, with the same data.
+    // Reports that the backend's Secret has a new version with the same data.
     virtual void follow_credentials(const std::string& version) = 0;
 };
 
-// Null: this backend cannot; else it lives as long as the backend.
+// Capabilities has one pointer per ability; null if the backend lacks it. They live as long as the backend.
 struct Capabilities {
     Adopter* adopter = nullptr;
     Dismantler* dismantler = nullptr;

@@ -1,4 +1,4 @@
-// What a backend is made from.
+// Everything that the operator passes to a backend when it makes one.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -20,31 +20,32 @@ namespace asio = boost::asio;
 
 class HostInventory;
 
-// One NodeSmithProvider, and what its Secret holds.
+// ProviderConfig is one NodeSmithProvider with the data of its Secret.
 struct ProviderConfig {
     std::string namespace_;
     std::string name;
     std::string uid;
     std::string cluster_id;
-    // The backend's own cluster as it was recorded; empty: none was recorded yet, the first that answers is
-    // it.
+    // The backend's cluster as recorded before. If it is empty, the first cluster that answers is recorded.
     BackendCluster backend_cluster;
     api::v1alpha1::ProviderSpec spec;
-    std::map<std::string, std::string> credentials;  // the Secret's data, decoded
+    std::map<std::string, std::string> credentials;  // the Secret's decoded data
     std::string credentials_version;                 // "NAME@VERSION" of the Secret
 };
-// References outlive the provider.
+// ProviderEnvironment holds the services that a backend uses. Its references outlive the provider.
 struct ProviderEnvironment {
     asio::any_io_executor executor;
     base::Clock& clock;
     base::Random& random;
     base::MetricsRegistry& metrics;
-    // Opens a transport to a backend; production: base::make_http_client, simulation: in-memory.
+    // Opens a transport to a backend. In production this is base::make_http_client, in the simulation it is
+    // in-memory.
     std::function<std::unique_ptr<base::HttpTransport>(base::HttpClientOptions)> connect;
-    // True while a mutating request may start: the leader lease outlives connecting and writing it.
+    // Returns true if a mutating request may start, i.e. the leader lease lasts longer than connecting and
+    // sending.
     std::function<bool()> may_mutate;
-    HostInventory* hosts = nullptr;  // for backends of bare metal; outlives the provider
-    // Told each time that a backend refuses what the Secret of the provider "namespace/name" holds.
+    HostInventory* hosts = nullptr;  // used by bare-metal backends; outlives the provider
+    // Called each time that a backend refuses the credentials of the provider "namespace/name".
     std::function<void(const std::string& provider)> on_credentials_refused = {};
 };
 

@@ -1,4 +1,4 @@
-// What backends throw.
+// Exceptions that backends throw.
 #pragma once
 
 #include <stdexcept>
@@ -9,30 +9,32 @@
 
 namespace providers {
 
-// Failure of the backend that is no expected outcome; `what()` says what was tried, on what, what came back.
+// ProviderError is an unexpected failure of the backend. Its what() names the attempt, its object and the
+// answer.
 class ProviderError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
-// The credentials Secret lacks a key or holds one that cannot be right; what() names it, never its value.
+// CredentialsError means that a key of the credentials Secret is missing or cannot be right. Its what() names
+// the key, never the value.
 class CredentialsError : public std::invalid_argument {
 public:
     using std::invalid_argument::invalid_argument;
 };
-// A mutating request was not started because this process may no longer be the leader.
+// FencedError means that a mutating request was not sent, as this process may have lost the lease.
 class FencedError : public ProviderError {
 public:
     using ProviderError::ProviderError;
 };
 
-// The endpoint belongs to another cluster than the one that the provider's machines are on: nothing that it
-// says concerns them, and nothing may be changed there.
+// OtherClusterError means that the endpoint belongs to another cluster than the provider's machines. Its
+// answers say nothing about these machines, and the operator must not change anything there.
 class OtherClusterError : public ProviderError {
 public:
     OtherClusterError(const std::string& what, BackendCluster seen)
         : ProviderError(what), cluster(std::move(seen)) {}
 
-    BackendCluster cluster;  // the one that answers
+    BackendCluster cluster;  // the cluster that answers
 };
 
 }  // namespace providers

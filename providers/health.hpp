@@ -1,4 +1,4 @@
-// Whether a backend can work as it is configured.
+// Health of a backend with its current configuration.
 #pragma once
 
 #include <cstdint>
@@ -10,40 +10,39 @@
 
 namespace providers {
 
-// The host of a template that serves every host, here and in the provider's status.
+// Key for a template that serves every host, both here and in the provider's status.
 inline constexpr const char* kAllHosts = "*";
 
-// What the backend is asked to prove on a health check.
+// Health is the result of a health check.
 struct Health {
     bool credentials_ok = false;
     bool reachable = false;
-    std::string reason;   // CamelCase when not ok: Unreachable, AuthenticationFailed, MissingPrivileges,
-                          // TLSVerificationFailed, NoQuorum, OtherCluster; empty: it is
-    std::string message;  // what is wrong and what would be right
+    std::string reason;   // CamelCase; empty: healthy. Unreachable, NoQuorum, OtherCluster,
+                          // AuthenticationFailed, MissingPrivileges, TLSVerificationFailed
+    std::string message;  // says what is wrong and how to correct it
     std::string version;
-    // The cluster that answers, also where it is refused as another one. Its name is empty if it is not
+    // The cluster that answers, even if it is refused as another cluster. Its name is empty if it is not
     // visible.
     BackendCluster cluster;
-    // Of backends that make machines from a template: whether it is there. Reason empty: it is, or none is
-    // configured.
+    // State of the template, for backends that clone one. The reason is empty if the template exists or none
+    // is configured.
     std::string template_reason;  // TemplateNotFound, TemplateAmbiguous, ImagePreparing, ImageFailed
     std::string template_message;
-    // Of the templates found, by host (kAllHosts: one for all). Another revision is another template, or
-    // other content.
+    // Revisions of the templates by host (kAllHosts: one for all). A new revision means another template or
+    // new content.
     std::map<std::string, std::string> template_revisions;
-    std::int64_t boot_disk_gib = 0;  // of the machines that are made; 0: not known
-    // What of the configuration can work on no host (a storage that does not exist), with what would be
-    // right. Empty: nothing that is visible.
+    std::int64_t boot_disk_gib = 0;  // boot disk size of new machines; 0: unknown
+    // Part of the configuration that cannot work on any host (e.g. a missing storage), and its correction. It
+    // is empty if no such fault is visible.
     std::string configuration_fault;
-    // What of rights is missing that only machines need which join so, with what would be right; empty:
-    // nothing.
-    std::string boot_image_obstacle;   // by boot images of ours
-    std::string guest_agent_obstacle;  // by their guest agent
-    // Storages for disks of machines that are about to be full, with what to do; empty: none is.
+    // Rights that are missing only for one way of joining, and how to grant them. Empty: no right is missing.
+    std::string boot_image_obstacle;   // for joining through our boot images
+    std::string guest_agent_obstacle;  // for joining through the guest agent
+    // Storages for machine disks that are nearly full, and what to do. Empty: no storage is.
     std::string storage_low;
-    // Work of the backend's own is under way: ask again after that long. 0: whenever it is due.
+    // Time until the next check, set while the backend itself is doing work. 0: at the usual interval.
     base::Duration look_again_after{};
-    std::string not_visible;  // what of it could not be checked, and what that would take; empty: nothing
+    std::string not_visible;  // what could not be checked, and how to make it visible; empty: nothing
 };
 
 }  // namespace providers

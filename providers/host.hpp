@@ -1,5 +1,4 @@
-// A host of bare metal as its backend sees it: what its user says, what is known of it, and which claim uses
-// it.
+// A bare-metal host as its backend sees it: the user's settings, the known state, and the claim that uses it.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +13,9 @@
 
 namespace providers {
 
-// How far its use by a claim has come.
+// HostStage says how far a claim's use of the host has come.
 enum class HostStage {
-    other,  // written: it is examined before it is used again; read: whatever is no business of the backend
+    other,  // written: to be examined before its next use; read: irrelevant for the backend
     reserved,
     powering_on,
     joining,
@@ -32,46 +31,46 @@ struct HostOwner {
     bool operator==(const HostOwner&) const = default;
 };
 
-// What a backend writes of a host.
+// HostUse is the part of a host that its backend writes.
 struct HostUse {
     std::optional<HostOwner> owner;  // the lock on the host
     HostStage stage = HostStage::other;
-    std::int32_t failures = 0;                 // attempts in a row after which it never became a Node
-    std::optional<base::WallTime> next_retry;  // then: when it is tried again
-    // When it was turned on for its owner, or proved to be the owner's; nullopt: nothing says that it is not
-    // somebody else's doing that it is on, so its power is never cut.
+    std::int32_t failures = 0;                 // consecutive attempts that produced no Node
+    std::optional<base::WallTime> next_retry;  // next attempt after failures
+    // Time when the host was turned on for its owner, or proved to be its owner's. If it is nullopt, somebody
+    // else may have turned the host on, so its power is never cut.
     std::optional<base::WallTime> woken;
-    std::string last_failure;  // why the last of the failures was one
+    std::string last_failure;  // cause of the last failure
 
     bool operator==(const HostUse&) const = default;
 };
 
 struct SecretName {
     std::string name;
-    std::string namespace_;  // empty: the host's own
+    std::string namespace_;  // empty: the host's namespace
 
     bool operator==(const SecretName&) const = default;
 };
 
-// How its BMC is reached.
+// BmcAddress says how to reach the host's BMC.
 struct BmcAddress {
-    std::string url;                        // https://10.0.0.17
-    std::string system_id;                  // needed only if the BMC has more than one system
-    std::optional<SecretName> credentials;  // nullopt: the provider's
+    std::string url;                        // for example https://10.0.0.17
+    std::string system_id;                  // needed only if the BMC has several systems
+    std::optional<SecretName> credentials;  // nullopt: the provider's credentials
     std::string ca_bundle_pem;              // empty: the system's trust store
-    std::string fingerprint_sha256;         // empty: any that is trusted
+    std::string fingerprint_sha256;         // empty: any trusted certificate
     bool insecure_skip_verify = false;
 
     bool operator==(const BmcAddress&) const = default;
 };
 
-// Whether it can be given to a claim.
+// HostReadiness says whether the host can be given to a claim.
 struct HostReadiness {
     bool is_ready = false;
-    std::string message;  // why not
+    std::string message;  // why it is not ready
 };
 
-// What an inventory needs beyond this to compare and swap; defined where that is.
+// Opaque data that an inventory needs for compare-and-swap. The inventory defines it.
 struct HostSource;
 
 struct Host {
@@ -79,32 +78,33 @@ struct Host {
     std::map<std::string, std::string> labels;
     bool is_being_deleted = false;
 
-    // What its user says.
+    // The user's settings.
     BmcAddress bmc;
     std::string boot_mac;
-    std::string pinned_uuid;  // system UUID; empty: whichever its BMC tells
-    std::string node_name;    // empty: its own
+    std::string pinned_uuid;  // system UUID; empty: the UUID that its BMC reports
+    std::string node_name;    // empty: the host's name
     std::int32_t priority = 0;
     bool is_in_maintenance = false;
-    bool is_given = false;  // although it is on, whoever turned it on
+    bool is_given = false;  // may be used although it is on
     std::vector<std::string> quirks;
 
-    // What is known of it.
-    std::optional<HostReadiness> readiness;  // nullopt: it has not been examined yet
+    // The known state.
+    std::optional<HostReadiness> readiness;  // nullopt: not yet examined
     bool is_reachable = false;
-    std::string power_state;  // as its BMC says it
+    std::string power_state;  // as its BMC reports it
     std::string system_uuid;
-    std::string architecture;  // empty: unknown
+    std::string architecture;  // empty if unknown
     std::vector<std::string> macs;
     std::optional<Capacity> capacity;
 
     HostUse use;
-    // The versions of the Secrets whose user and password its BMC accepted last, and refused; empty: none.
+    // Versions of the Secrets that the BMC last accepted and last refused; empty: none.
     std::string accepted_credentials;
     std::string refused_credentials;
-    int refusals = 0;                          // then: so often
-    std::optional<base::WallTime> refused_at;  // and when
-    // Any other value than when they were refused: a person wants them to be tried again.
+    int refusals = 0;                          // consecutive refusals of that Secret
+    std::optional<base::WallTime> refused_at;  // time of the last refusal
+    // A user changes the retry mark to request another attempt. It is compared with the mark at the last
+    // refusal.
     std::string retry_mark;
     std::string refused_mark;
     std::shared_ptr<const HostSource> source;

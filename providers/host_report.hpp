@@ -1,4 +1,4 @@
-// What one look at a host of bare metal through its BMC has shown.
+// Results of one examination of a bare-metal host through its BMC.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace providers {
 
-// Disks of one kind and size, or ports of one speed.
+// DiskGroup counts disks of the same kind and size; PortGroup counts ports of the same speed.
 struct DiskGroup {
-    std::string kind;  // NVMe, SSD, HDD; empty: unknown
+    std::string kind;  // NVMe, SSD, HDD; empty if unknown
     std::int64_t size_gb = 0;
     std::int64_t count = 0;
 
@@ -28,52 +28,52 @@ struct PortGroup {
 
 struct AcceleratorGroup {
     std::string kind;   // GPU, FPGA, DSP, Accelerator
-    std::string model;  // empty: unknown
+    std::string model;  // empty if unknown
     std::int64_t count = 0;
 
     bool operator==(const AcceleratorGroup&) const = default;
 };
 
-// What a host is made of besides its system; no part of it is needed to use the host.
+// Part names a part of the host besides its system. Using the host requires none of them.
 enum class Part { processors, interfaces, storage, chassis, adapters, manager };
 
-// What a lock that other clusters can see says of a host.
+// LockReport is the state of a host lock that other clusters can see.
 struct LockReport {
-    bool is_usable = true;  // by this cluster
-    std::string reason;     // CamelCase
+    bool is_usable = true;  // for this cluster
+    std::string reason;     // in CamelCase
     std::string message;
 };
 
 struct HostReport {
     bool reachable = false;
     bool authenticated = false;
-    std::string reason;   // CamelCase if something is wrong: Unreachable, Unauthorized, LicenseRequired, ...
-    std::string message;  // what is wrong and what would be right
-    base::Duration retry_after{};  // when a failed look is worth repeating; 0: as usual
-    std::string power_state;       // as the BMC says it; empty: unknown
+    std::string reason;   // CamelCase, if something is wrong: Unreachable, Unauthorized, LicenseRequired, ...
+    std::string message;  // says what is wrong and how to correct it
+    base::Duration retry_after{};  // time until a failed examination is worth repeating; 0: usual interval
+    std::string power_state;       // as the BMC reports it; empty if unknown
     std::string health;
     std::string
-        state;  // Absent, Disabled, Updating, ...: while it keeps the host from use; empty: it does not
-    std::string system_uuid;  // lower case, as the BMC writes it; empty: it has none that identifies
+        state;  // Absent, Disabled, Updating, ...: set while it prevents using the host; otherwise empty
+    std::string system_uuid;  // lower case, in the BMC's byte order; empty: no usable UUID
     std::string serial_number;
     std::string model;
     std::string bios_version;
     std::string bmc_version;
-    std::string architecture;  // amd64, arm64, ...; empty: unknown
+    std::string architecture;  // amd64, arm64, ...; empty if unknown
     std::vector<std::string> macs;
-    std::int64_t cpu_cores = 0;  // logical processors; 0: unknown (never booted since it was unplugged)
+    std::int64_t cpu_cores = 0;  // logical processors; 0 if unknown (never booted since it was unplugged)
     std::int64_t memory_mib = 0;
     std::optional<std::int64_t> power_watts;
     std::vector<DiskGroup> disks;
     std::vector<PortGroup> ports;
     std::vector<AcceleratorGroup> accelerators;
-    // What could not be read this time: what was known of it before still is.
+    // Parts that could not be read this time. Earlier knowledge of them stays valid.
     std::set<Part> unread;
-    std::string boot_obstacle;  // why it cannot be booted as its provider wants; empty: nothing is known
-    std::string left_prepared;  // what of a boot that was given up could not be undone; empty: nothing
-    // What cannot be right, or could not be read, and was left out: "MACAddress of .../NIC.1: no address".
+    std::string boot_obstacle;  // why the provider cannot boot it as configured; empty: no known obstacle
+    std::string left_prepared;  // parts of an abandoned boot that could not be undone; empty: none
+    // Values that are invalid or unreadable and were left out, e.g. "MACAddress of .../NIC.1: no address".
     std::vector<std::string> flaws;
-    // The version of the Secret that the BMC accepted, or refused so often; empty: none.
+    // Versions of the Secrets that the BMC accepted and refused, and the number of refusals; empty: none.
     std::string accepted_credentials;
     std::string refused_credentials;
     int refusals = 0;

@@ -1,4 +1,4 @@
-// What a machine is: whose it is, what is recorded of it in its claim, and how it stands.
+// Identity of a machine, its record in its claim, and its state.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace providers {
 
-// Whose machine it is; written into the machine and read back before anything destructive (decisions: mark).
+// MachineIdentity says who owns a machine. It is written into the machine and read back before every
+// destructive action (decisions: mark).
 struct MachineIdentity {
     std::string cluster_id;    // UID of the kube-system namespace
     std::string provider_uid;  // UID of the NodeSmithProvider
@@ -22,20 +23,20 @@ struct MachineIdentity {
     bool operator==(const MachineIdentity&) const = default;
 };
 
-// What is recorded of a machine in its claim, before the act that needs it and after each step.
+// MachineRecord is the part of a machine that its claim records, before each action and after each step.
 struct MachineRecord {
-    std::string host;        // hypervisor host, or the NodeSmithHost; empty: not placed yet
+    std::string host;        // hypervisor host or NodeSmithHost; empty: not placed yet
     std::string machine_id;  // VMID; empty: not placed yet
-    std::string task;        // a task under way at the provider (Proxmox UPID); empty: none
-    // With a removal: how long a task may take that is making the machine; 0: as long as such tasks take.
+    std::string task;        // task running at the provider (Proxmox UPID); empty: none
+    // Used with a removal: limit for a task that is making the machine; 0: the usual limit of such tasks.
     base::Duration patience{};
 
     bool operator==(const MachineRecord&) const = default;
 };
 
 enum class MachineState {
-    placed,    // host and id are chosen, nothing exists yet: record them, then call ensure again
-    creating,  // a task is under way
+    placed,    // host and ID are chosen, nothing exists yet: record them, then call ensure() again
+    creating,  // a task is running
     starting,
     running,
     stopped,
@@ -51,16 +52,16 @@ struct Machine {
     std::int64_t cpu_cores = 0;
     std::int64_t memory_mib = 0;
     std::vector<std::string> addresses;
-    std::string template_revision;  // if placed: of the template that it will be made from; empty: of none
-    std::string message;  // what is being waited for, for people: "waiting for task qmcreate on host pve1"
-    // Bare metal: identity.system_uuid is the hardware's own, and a lock on the host is the mark.
+    std::string template_revision;  // when placed: revision of the template to use; empty: no template
+    std::string message;  // says what the machine waits for, e.g. "waiting for task qmcreate on host pve1"
+    // True for bare metal: identity.system_uuid is the hardware's UUID, and the lock on the host is the mark.
     bool is_bare_metal = false;
-    base::Duration retry_after{};  // when to call again; 0: nothing to wait for
+    base::Duration retry_after{};  // time until the next call; 0: no need to wait
 };
 
 enum class Power { off, on };
 
-// Of a host, or of one machine.
+// Capacity of a host or of one machine.
 struct Capacity {
     std::int64_t cpu_cores = 0;
     std::int64_t memory_mib = 0;

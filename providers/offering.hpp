@@ -1,4 +1,4 @@
-// What a host can still give.
+// HostOffering is the capacity that a host can still offer.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ struct HostOffering {
     std::string name;
     std::string zone;
     bool usable = false;         // online, allowed by the configuration, not in maintenance
-    std::string why_not;         // if not usable
-    std::string remedy;          // if the configuration is to blame for that: what would be right
-    bool evacuate = false;       // nodes on it shall leave
+    std::string why_not;         // set if not usable
+    std::string remedy;          // corrects the configuration, if it makes the host unusable
+    bool evacuate = false;       // the operator should move nodes away from it
     std::int64_t cpu_cores = 0;  // physical
     std::int64_t memory_mib = 0;
-    std::int64_t free_cpu_cores = 0;  // what may still be launched there, by committed sizes
+    std::int64_t free_cpu_cores = 0;  // capacity for new machines, from the committed sizes
     std::int64_t free_memory_mib = 0;
-    // That one machine can have at most, however much the host is overcommitted; nullopt: its whole size.
+    // Limit for one machine, regardless of overcommitment; nullopt: the size of the host.
     std::optional<Capacity> largest;
-    std::vector<std::string> machines;  // of this provider, by ID: those that the free figures leave out
+    std::vector<std::string> machines;  // IDs of this provider's machines; the free capacity excludes them
 };
 
 }  // namespace providers

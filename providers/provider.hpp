@@ -1,5 +1,5 @@
-// What a backend that makes machines must do. Level-triggered: each call looks at what exists and takes
-// at most one step; nothing here waits for minutes. Knows nothing of Kubernetes objects.
+// Interface of a backend that makes machines. It is level-triggered: each call looks at the current state and
+// takes at most one step. No call waits for minutes. It knows no Kubernetes objects.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -18,34 +18,34 @@ namespace providers {
 
 namespace asio = boost::asio;
 
-// Every method may throw ProviderError; cancelling half-way leaves an outcome that the next call reads back.
+// Every method may throw ProviderError. If a call is cancelled half-way, the next call reads the outcome.
 class Provider : public base::Interface {
 public:
-    // Takes the machine of `spec.identity` one step nearer to running and tells where it stands. With an
-    // empty record it only chooses host and id (state placed). Idempotent by identity and record.
+    // Takes one step towards a running machine and returns its state. If the record is empty, it only chooses
+    // host and ID (state placed). It is idempotent for the same identity and record.
     virtual asio::awaitable<EnsureResult> ensure(MachineSpec spec) = 0;
-    // Takes it one step nearer to gone. Never touches what does not prove to be this machine, nor one that
-    // runs and is in use.
+    // Takes one step towards removal. Never touches a machine that is not proven to be this one, and never
+    // one that runs and is in use.
     virtual asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record,
                                                  InUseCheck in_use) = 0;
-    // Takes the mark off a machine that its user keeps: from then on we do not manage it. True when done,
-    // else call again. Never touches what does not prove to be this machine.
+    // Removes the mark from a machine that its user keeps, so that it is no longer managed. Returns true when
+    // done; otherwise call again. Never touches a machine that is not proven to be this one.
     virtual asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) = 0;
-    // The machine as it is now; nullopt: verified not to exist.
+    // Returns the current machine; nullopt if it verifiably does not exist.
     virtual asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) = 0;
-    // Every machine whose mark names this cluster and this provider; and without an identity each one that
-    // may be ours and could not be asked.
+    // Returns every machine whose mark names this cluster and provider. A machine that may be ours but could
+    // not be read has no identity.
     virtual asio::awaitable<std::vector<Machine>> list() = 0;
-    // Hosts and what they can still give; may be served from a cache of at most 10 s.
+    // Returns the hosts and their free capacity. A cache of at most 10 s may answer.
     virtual asio::awaitable<std::vector<HostOffering>> offerings() = 0;
     virtual asio::awaitable<Health> check() = 0;
-    // Takes the machine one step nearer to being switched off (hard) or on. True when it is, else call again.
-    // Never touches what does not prove to be this machine, nor switches off one that is in use.
+    // Takes one step towards switching the machine off (hard) or on. Returns true when done; otherwise call
+    // again. Never touches a machine that is not proven to be this one, and never switches off one in use.
     virtual asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record, Power power,
                                                InUseCheck in_use) = 0;
-    // After the Node registered: detach and delete boot data. True when nothing is left of it.
+    // Detaches and deletes boot data after the Node registered. Returns true when nothing is left.
     virtual asio::awaitable<bool> discard_boot_image(MachineIdentity identity, MachineRecord record) = 0;
-    // What it can do beyond this.
+    // Returns its optional abilities.
     virtual Capabilities capabilities() { return {}; }
 };
 

@@ -1,4 +1,4 @@
-// What comes of one step towards the end of a machine, and what is asked before.
+// Results of one step towards the removal of a machine, and the check before it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -12,20 +12,22 @@ namespace providers {
 
 namespace asio = boost::asio;
 
-// Asked right before a running machine is told to end: whether it is in use after all, as it may be since the
-// provider was waited for. Empty: it is known not to be. May throw, and then nothing is ended.
+// Called directly before a running machine is ended. It reports whether the machine is in use, as that may
+// have changed while the provider was waiting. Empty: the machine is known to be unused. If it throws,
+// nothing is ended.
 using InUseCheck = std::function<asio::awaitable<bool>()>;
 inline constexpr const char* kInUseAfterAll = "the machine is in use after all and left alone";
 
-// Removal is under way; call again after retry_after.
+// RemovalInProgress means that the removal continues: call again after retry_after.
 struct RemovalInProgress {
     std::string message;
     std::string task;
     base::Duration retry_after = std::chrono::seconds{1};
 };
-// The machine is verified not to exist (any more).
+// Gone means that the machine is verified not to exist, or no longer.
 struct Gone {};
-// What stands there is not provably ours, or its host does not answer: nothing was touched.
+// RemovalBlocked means that the machine is not provably ours or its host does not answer. Nothing was
+// changed.
 struct RemovalBlocked {
     std::string reason;  // CamelCase: OwnershipMismatch, HostUnreachable, ProtectionEnabled, Locked, ...
     std::string message;

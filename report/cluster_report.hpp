@@ -1,5 +1,5 @@
-// What the caches hold of the cluster, put together once for all who tell of it: plan, explain, the status
-// page, /debug/state and the gauges.
+// A snapshot of the cluster from the caches, shared by plan, explain, the status page, /debug/state and the
+// gauges.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +17,23 @@ namespace report {
 template <class T>
 using Pointers = std::vector<std::shared_ptr<const T>>;
 
-// A claim with what belongs to it, which is null where it is not there.
+// ClaimFacts is a claim with its pool and Node; each is null if it does not exist.
 struct ClaimFacts {
     std::shared_ptr<const api::v1alpha1::NodeSmithClaim> claim;
     std::shared_ptr<const api::v1alpha1::NodeSmithPool> pool;
-    std::shared_ptr<const api::Node> node;  // as the status names it
+    std::shared_ptr<const api::Node> node;  // the Node in its status
 
     api::ObjectKey key() const { return api::key_of(*claim); }
     api::v1alpha1::ClaimPhase phase() const;
     bool has_ready_node() const;
 };
 
-// A value: it stays as it is while the caches move on. All lists are in key order.
+// ClusterReport is a value: it stays the same while the caches change. All lists are ordered by key.
 struct ClusterReport {
     api::Time time;
     bool leading = false;
     bool synced = false;
-    controllers::ManagedNamespaces managed;  // in which objects of our kinds count
+    controllers::ManagedNamespaces managed;  // namespaces in which our objects count
     std::size_t pods = 0;
     std::size_t nodes = 0;
     Pointers<api::Pod> unschedulable;
@@ -42,10 +42,10 @@ struct ClusterReport {
     Pointers<api::v1alpha1::NodeSmithPool> pools;
     Pointers<api::v1alpha1::NodeSmithHost> hosts;
     std::vector<ClaimFacts> claims;
-    std::map<std::string, std::size_t> claims_by_node;  // indices; of several claims of a Node the first
-    controllers::disruption::Stays stays;               // as the leader judged last
+    std::map<std::string, std::size_t> claims_by_node;  // indices; the first claim if a Node has several
+    controllers::disruption::Stays stays;               // from the leader's last decision
 
-    // Null: no claim has that Node.
+    // Returns null if no claim has that Node.
     const ClaimFacts* claim_of_node(const std::string& name) const;
 };
 

@@ -1,4 +1,4 @@
-// Amounts for people.
+// Formats amounts for people.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,11 +9,11 @@ namespace scheduling {
 
 using base::counted;
 
-// "1 CPU", "3.9 CPUs".
+// Returns "1 CPU" or "3.9 CPUs".
 std::string cpus(std::int64_t millicores);
-// "512 MiB", "7.75 GiB".
+// Returns "512 MiB" or "7.75 GiB".
 std::string memory(std::int64_t bytes);
-// Up to three digits behind the point, none that say nothing: "3.9".
+// Returns up to three decimals without trailing zeros: "3.9".
 std::string decimal(std::int64_t thousandths);
 
 }  // namespace scheduling

@@ -9,7 +9,7 @@ namespace scheduling {
 
 namespace {
 
-// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
+// Computes FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
 std::uint64_t hash_of(std::string_view text, std::uint64_t hash = 14695981039346656037u) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
     return hash;
@@ -24,7 +24,7 @@ double share(std::int64_t wanted, std::int64_t largest) {
     return largest > 0 ? static_cast<double>(wanted) / static_cast<double>(largest) : 0;
 }
 
-// Who may stand on few nodes only has to choose before the others have filled them.
+// Ranks pods that may use few nodes only: they must choose before others have filled these.
 std::int32_t apartness(const api::PodSpec& pod) {
     const auto& affinity = pod.affinity;
     if (affinity && affinity->podAntiAffinity &&
@@ -54,8 +54,8 @@ Demand demand_of(const std::shared_ptr<const api::Pod>& shared, PodClasses& clas
     return demand;
 }
 
-// A terminating pod is replaced by its controller at once, under another name: it is demand already. Only
-// StatefulSets wait until the name is free.
+// Reports whether the pod counts as demand. A controller replaces a terminating pod immediately under another
+// name, and that one is demand already. StatefulSets wait until the name is free.
 bool comes_back(const api::Pod& pod) {
     if (is_finished(pod) || is_bound_to_node(pod)) return false;
     if (!pod.metadata.deletionTimestamp) return true;

@@ -1,4 +1,4 @@
-// Which pods are to be placed, and in which order.
+// Determines which pods must be placed, and in which order.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,12 +11,12 @@ namespace scheduling {
 struct Demand {
     const api::Pod* pod = nullptr;
     ClassId pod_class = 0;
-    bool is_displaced = false;  // it runs, on a leaving node
-    bool can_wait = true;       // for a node that is still coming
-    bool comes_last = false;    // it will wait only once all the others have found a place or none
-    // The order: else more important pods first, then those that need machines of their own (others fill
-    // these up afterwards), then larger, then older ones; last a number made from the UID, so that the order
-    // of the snapshot does not matter.
+    bool is_displaced = false;  // it runs on a leaving node
+    bool can_wait = true;       // for a node that is still being created
+    bool comes_last = false;    // it starts to wait only after all the others were tried
+    // These members define the order: more important pods first, then those that need a separate machine.
+    // Others fill such a machine up afterwards. Larger and older pods follow. Last is a number made from the
+    // UID, so that the snapshot's order does not matter.
     std::int32_t priority = 0;
     std::int32_t apartness = 0;
     double size = 0;  // its largest share of the largest machine or node
@@ -24,8 +24,8 @@ struct Demand {
     std::uint64_t tie = 0;
 };
 
-// In order. `largest`: by what sizes are measured. `displaced_last`: the leaving nodes are not given up yet,
-// so pods that wait get what is free before the successors of theirs are there.
+// Returns the demand in order. `largest` is the measure of sizes. `displaced_last`: the leaving nodes are not
+// given up yet. So waiting pods get free room before the successors of their pods.
 std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes, const Amounts& largest,
                                    bool displaced_last);
 

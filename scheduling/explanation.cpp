@@ -23,7 +23,7 @@ bool holds_somewhere(const Pool& pool, const Holds& holds) {
                                [&](const PlaceOfPool& place) { return holds(labels_at(pool, place)); });
 }
 
-// Why none of its nodes would do by itself; empty: one might, but for the pod's volumes.
+// Returns why none of the pool's nodes would suffice; empty: one might, except for the pod's volumes.
 std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amounts& wanted,
                            const Amounts& largest, const ResourceNames& names) {
     if (const auto* taint = untolerated(pool.taints, pod.tolerations)) {
@@ -90,7 +90,7 @@ std::string too_large(const Amounts& wanted, const Amounts& largest, const Amoun
            " together with all else that is requested";
 }
 
-// What keeps the pool from machines that could hold the pod, where all of them are of refused shapes.
+// Returns the refusal if all machines that could hold the pod have refused shapes.
 std::string why_refused(const Pool& pool, const Amounts& wanted, const Amounts& largest) {
     if (wanted.base[kCpu] <= largest.base[kCpu] && wanted.base[kMemory] <= largest.base[kMemory]) return {};
     for (const auto& shape : pool.shapes) {
@@ -101,7 +101,7 @@ std::string why_refused(const Pool& pool, const Amounts& wanted, const Amounts& 
     return {};
 }
 
-// Leaves the places where the rules of one kind hold for a new machine.
+// Keeps the places where the rules of one kind hold for a new machine.
 void retain(BitSet& places, const PodPlacer& placer, const Rules& rules, std::size_t pool) {
     const auto& topology = placer.topology();
     std::vector<std::int32_t> limits;
@@ -116,9 +116,9 @@ void retain(BitSet& places, const PodPlacer& placer, const Rules& rules, std::si
 std::string topology_obstacle(PodPlacer& placer, ClassId id, BitSet& places, std::size_t pool) {
     const auto& rules = placer.required(id).rules;
     retain(places, placer, {{}, {}, rules.empty}, pool);
-    if (places.empty()) return "pods that anti-affinity keeps apart are wherever it could create a machine";
+    if (places.empty()) return "pod anti-affinity excludes every place where it could create a machine";
     retain(places, placer, {{}, rules.affinities, {}}, pool);
-    if (places.empty()) return "a new machine would be apart from the pods that pod affinity asks for";
+    if (places.empty()) return "a new machine would not be near the pods that pod affinity requires";
     retain(places, placer, {rules.spreads, {}, {}}, pool);
     if (places.empty()) return "a machine that it can create would break a topology spread constraint";
     places = placer.open_places(pool, std::move(places));
@@ -126,7 +126,7 @@ std::string topology_obstacle(PodPlacer& placer, ClassId id, BitSet& places, std
         return "a machine created now would break the topology spread of pods placed without it";
     if (const auto taken = placer.port_obstacle(id, places, pool); !taken.empty()) return taken;
     if (!placer.has_free_volumes(id, places, pool))
-        return "other pods that wait get the volumes that the pod could use there";
+        return "other pending pods get the volumes that the pod could use there";
     return {};
 }
 

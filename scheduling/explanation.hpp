@@ -1,4 +1,4 @@
-// Why a pod finds no machine, per pool, in words that are short and true.
+// Explains briefly, for each pool, why a pod finds no machine.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,14 +9,14 @@ namespace scheduling {
 
 struct Explanation {
     std::string text;            // "pool small: needs 6 CPUs, largest machine offers 3.9 ..."
-    std::size_t budget = kNone;  // that was in the way
-    std::string cut;             // what of it was left
+    std::size_t budget = kNone;  // the budget that prevented it
+    std::string cut;             // remainder of the budget
 };
 
-// Why no machine of the pool can be launched for the pod, as budgets and places are now.
+// Explains why no machine of the pool can be launched for the pod, with the present budgets and places.
 Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& classes, ClassId id,
                     std::size_t pool);
-// "limits.maxNodes of pool small: 0 nodes left".
+// Returns "limits.maxNodes of pool small: 0 nodes left".
 std::string describe(const Budget& budget, const Take& take);
 
 }  // namespace scheduling

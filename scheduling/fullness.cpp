@@ -50,7 +50,7 @@ bool Fullness::is_full(std::size_t index, const std::vector<const api::Pod*>& po
     });
 }
 
-// Of the resource that is used most, of the largest machine that this one could become.
+// Returns the share of the most used resource, relative to the largest machine that this one could become.
 double Fullness::used_share(std::size_t index, const Room& room) const {
     const auto& new_machines = placer_.new_machines();
     const auto& new_machine = new_machines.at(index);

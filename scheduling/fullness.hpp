@@ -1,5 +1,4 @@
-// Which of the machines that a solve launches are full, so that they may be launched although more pods will
-// come.
+// Determines which of a solve's new machines are full, so that they may be launched before more pods arrive.
 #pragma once
 #include <cstddef>
 #include <unordered_set>
@@ -12,12 +11,12 @@ namespace scheduling {
 
 class Fullness {
 public:
-    // Of a solve in which all of the demand has been placed. The placer must outlive this.
+    // Must be created when all of the demand has been placed. The placer must outlive this object.
     Fullness(PodPlacer& placer, const std::vector<Demand>& demand);
 
-    // It holds no other pod of the kinds that were placed, whatever becomes of its size, nine tenths of what
-    // it could become are used of something, and none of its `pods` is where it is because of pods on other
-    // machines, which may be launched elsewhere in the end.
+    // Reports whether the machine is full. It holds no other pod of the placed kinds, at any size that it may
+    // get. Nine tenths of some resource are used, relative to its largest size. None of its `pods` depends on
+    // pods of other machines, which may be launched elsewhere in the end.
     bool is_full(std::size_t new_machine, const std::vector<const api::Pod*>& pods) const;
 
 private:
@@ -26,14 +25,15 @@ private:
         const Amounts* requests = nullptr;
         const std::vector<BitSet>* places = nullptr;  // by pool
     };
-    // Planned smaller than others: with more pods, its own might share a larger one.
+    // Reports whether it was planned smaller than others. With more pods, its own
+    // ones might share a larger machine.
     bool is_remainder(const NewMachine& new_machine) const;
     double used_share(std::size_t new_machine, const Room& room) const;
 
     const PodPlacer& placer_;
     std::vector<Kind> kinds_;
     std::vector<MachineSize> planned_;               // sizes that machines were planned with
-    std::unordered_set<const api::Pod*> dependent_;  // by required spread or affinity
+    std::unordered_set<const api::Pod*> dependent_;  // pods with required spread or affinity
 };
 
 }  // namespace scheduling

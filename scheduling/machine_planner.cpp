@@ -8,7 +8,7 @@ namespace scheduling {
 
 namespace {
 
-// Machines that cost at most so much more than they could are left as they are.
+// Machines that exceed the least price by at most this factor are kept.
 constexpr double kGoodEnough = 1.005;
 constexpr double kMiBPerGiB = 1024;
 
@@ -154,7 +154,7 @@ void MachinePlanner::pack_pool(std::size_t pool, const Work& work, MachinePlan& 
                                const std::optional<Prices>& prices) const {
     if (!prices && !is_dear(pool, work)) return;
     const auto& machines = placer_.new_machines().machines(pool);
-    // Flexible ones are launched as small as their pods permit.
+    // Flexible machines are launched as small as their pods permit.
     auto sizes = machines.is_flexible() ? machines.balanced(work.total) : machines.sizes();
     std::erase_if(sizes, [&](const Size& size) { return !has_place(pool, size); });
     std::vector<MachineOption> options;

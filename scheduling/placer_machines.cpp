@@ -1,4 +1,4 @@
-// The part of PodPlacer that deals with machines launched in this solve.
+// Contains the part of PodPlacer that handles machines launched in this solve.
 #include "scheduling/pod_placer.hpp"
 
 namespace scheduling {
@@ -21,7 +21,7 @@ void PodPlacer::update_machine(std::size_t slot, Offer offer, const Amounts& wan
     if (is_narrower) topology_.settle(slot, rows_.templates_of(new_machine.pool), new_machine.allowed);
 }
 
-// Before spread rules are measured against the domains that exist, it has to be known which those are.
+// Determines the domains of new machines before spread rules are compared with the existing domains.
 void PodPlacer::settle_new_machines(const Rules& rules) {
     for (const auto& rule : rules.spreads) {
         if (topology_.settled(rule.counter) == new_machines_.size()) continue;
@@ -41,8 +41,9 @@ void PodPlacer::settle_new_machines(const Rules& rules) {
     }
 }
 
-// Where others' spread rules hold, too; least crowded by the pod's first spread rule; then where the machine
-// stands; then what the free capacity prefers.
+// Returns the preferred place. It respects others' spread rules, then prefers the least
+// crowded place by the pod's first spread rule. After that it prefers the machine's present
+// place, and then the free capacity's choice.
 std::size_t PodPlacer::preferred_place(const Attempt& attempt, std::size_t pool, const BitSet& places,
                                        std::size_t current) const {
     const auto& all = snapshot_.pools[pool].places;
@@ -64,8 +65,8 @@ std::size_t PodPlacer::preferred_place(const Attempt& attempt, std::size_t pool,
     return best;
 }
 
-// Among `places` those that agree on every domain which matters to the pod, so that it is known in which one
-// it will be counted; the preferred such group for which `try_fit` finds a machine.
+// Groups `places` that agree on every domain which matters to the pod, so that its domain is known. Returns
+// the preferred group in which `try_fit` finds a machine.
 template <class TryFit>
 std::optional<PodPlacer::Offer> PodPlacer::best_offer(Attempt& attempt, std::size_t pool, BitSet places,
                                                       std::size_t current, const TryFit& try_fit) {
@@ -79,7 +80,7 @@ std::optional<PodPlacer::Offer> PodPlacer::best_offer(Attempt& attempt, std::siz
         const auto chosen = preferred_place(attempt, pool, places, current);
         BitSet group;
         group.insert(chosen);
-        // Which volume it gets depends on the place.
+        // The pod's volume depends on the place.
         for (auto place = places.next(0); place != kNone && volumes.choices.empty();
              place = places.next(place + 1))
             if (topology_.is_same_domain(attempt.variant.touched, first_row + chosen, first_row + place))
@@ -155,7 +156,7 @@ void PodPlacer::launch_at_most(std::size_t most) {
     if (!may_launch()) topology_.expect_no_nodes();
 }
 
-// Pools of equal weight compete by the price of the machine that the pod needs.
+// Opens a new machine. Pools of equal weight compete by the price of the machine that the pod needs.
 std::size_t PodPlacer::open(Attempt& attempt) {
     if (!may_launch()) return kNone;
     std::optional<Offer> best;
@@ -188,8 +189,8 @@ void PodPlacer::follow(const MachinePlan& plan) {
     slot_of_planned_.assign(plan.machines.size(), kNone);
 }
 
-// With those that the plan has on the same machine. On one that is there for pods without a plan first: it is
-// launched anyway.
+// Places the pod with the pods that the plan has on the same machine. A machine for pods without a plan is
+// tried first, because it is launched anyway.
 std::size_t PodPlacer::place_as_planned(const Demand& demand, Plan& plan) {
     if (!machine_plan_) return kNone;
     const auto planned = machine_plan_->machine_of.find(demand.pod);

@@ -21,7 +21,7 @@ bool is_kept(Kept kept, std::size_t preference) {
     return (kept >> preference & 1) != 0;
 }
 
-// What devices there are, and which of them are free, only their drivers know.
+// Returns a problem with devices: their drivers alone know which ones exist and are free.
 std::string devices_problem(const api::Pod& pod) {
     const auto& claim = pod.spec.resourceClaims->front();
     return "it asks for devices through " +
@@ -68,7 +68,7 @@ Variant& Plans::variant(Plan& plan, Kept kept) {
     for (std::size_t i = 0; i < preferences.size(); ++i)
         if (is_kept(kept, i)) append(variant.rules, preferences[i].rules);
     variant.touched = touched(plan, variant.rules);
-    // Others' anti-affinity narrows where the pod may be, but does not have to know where it is.
+    // Others' anti-affinity limits where the pod may be, but need not know where it is.
     append(variant.rules.empty, topology_.repelling(*plan.pod_class));
     make_unique(variant.rules.empty);
     variant.candidates = &candidates(plan, kept);

@@ -1,4 +1,4 @@
-// What has to be known to place the pods of one class, worked out once.
+// Holds what must be known to place the pods of one class, computed once.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -17,15 +17,15 @@
 
 namespace scheduling {
 
-// Where pods with the same demands on nodes may be.
+// Candidates holds where pods with the same node demands may be.
 struct Candidates {
     BitSet rows;
-    std::vector<BitSet> places;  // by pool: those of its places that suit
-    BitSet slots;                // that may suit; what is found not to is taken out for good
+    std::vector<BitSet> places;  // suitable places by pool
+    BitSet slots;                // slots that may suit; unsuitable ones are removed permanently
     std::size_t known_slots = 0;
 };
 
-// The demands of a class with some of its preferences.
+// Variant holds the demands of a class with some of its preferences.
 struct Variant {
     Rules rules;
     Candidates* candidates = nullptr;
@@ -39,12 +39,12 @@ struct Plan {
     Room room;
     std::vector<HostPort> ports;
     VolumeDemand volumes;
-    std::string problem;  // why no node can serve the pod at all; empty: none
-    Rules others;         // see Topology::spreads_of_others(): wishes, too, for which nothing is launched
+    std::string problem;  // why no node can run the pod; empty: none
+    Rules others;         // see Topology::spreads_of_others(); includes soft rules, which cause no launches
     std::size_t preferences = 0;
-    Kept kept = 0;  // what could be kept up to now; what was given up is not tried again
+    Kept kept = 0;  // preferences that could be kept until now; dropped ones are not tried again
     std::map<Kept, Variant> variants;
-    // In which state of the counters no ready node was found, and no place at all.
+    // State of the counters in which no ready node was found, or no place.
     std::optional<std::int64_t> no_ready_node_at;
     std::optional<std::int64_t> no_place_at;
     std::optional<std::int64_t> no_last_resort_at;
@@ -63,7 +63,7 @@ public:
     Plan& of(ClassId id);
     Variant& variant(Plan& plan, Kept kept);
     VolumeIndex& volumes() { return volumes_; }
-    // Of the volumes that are to be made for the pod one that no machine of the pool could have; null: none.
+    // Returns a volume to be provisioned for the pod that no machine of the pool could have; null: none.
     const Provision* without_room(ClassId id, std::size_t pool);
 
 private:
@@ -80,7 +80,7 @@ private:
     StorageRoom storage_;
     std::deque<Plan> plans_;  // by class
     std::vector<Plan*> by_class_;
-    // By filter, and with kept preferences for nodes by topology and those preferences.
+    // Keyed by filter and, for kept node preferences, by topology and those preferences.
     std::map<std::tuple<std::uint32_t, std::uint32_t, Kept>, Candidates> candidates_;
 };
 

@@ -8,7 +8,7 @@ namespace scheduling {
 
 namespace {
 
-// A wish is worth only so much time.
+// A soft rule is worth a limited amount of time.
 constexpr std::size_t kMostSparingLooks = 256;
 
 Room room_of(const Amounts& free) {
@@ -55,7 +55,7 @@ PodPlacer::PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, 
 
 void PodPlacer::note_purposes() {
     for (std::size_t row = 0; row < rows_.nodes(); ++row)
-        for (const auto& uid : rows_.node(row).bought_for) decided_.emplace(uid, row);
+        for (const auto& uid : rows_.node(row).launched_for) decided_.emplace(uid, row);
 }
 
 PodPlacer::Attempt PodPlacer::attempt(Plan& plan, Kept kept, Basis basis, bool commits) {
@@ -66,7 +66,7 @@ PodPlacer::Attempt PodPlacer::attempt(Plan& plan, Kept kept, Basis basis, bool c
     return attempt;
 }
 
-// Machines that are new since the candidates were last asked for.
+// Adds machines that are new since the candidates were last used.
 void PodPlacer::learn_slots(Candidates& candidates) {
     for (; candidates.known_slots < room_.size(); ++candidates.known_slots) {
         const auto& new_machine = new_machines_.at(candidates.known_slots - rows_.nodes());
@@ -79,8 +79,8 @@ bool PodPlacer::spares_others(const Attempt& attempt, std::size_t slot, std::siz
     return topology_.spares(attempt.plan.others, attempt.limits_of_others, slot, row);
 }
 
-// The first slot that holds the pod. Three indices say where not to look: what the pod demands of nodes,
-// nodes with pods that it keeps away from, and the tree of free room.
+// Returns the first slot that holds the pod. Three indices exclude slots: the pod's node demands, nodes with
+// pods that it repels, and the tree of free room.
 std::size_t PodPlacer::find(Attempt& attempt, std::size_t from, std::size_t to) {
     auto& candidates = *attempt.variant.candidates;
     learn_slots(candidates);
@@ -113,7 +113,7 @@ std::size_t PodPlacer::find(Attempt& attempt, std::size_t from, std::size_t to) 
     return kNone;
 }
 
-// What is left free once the pod is there, of CPU and memory, half each.
+// Returns the average share of CPU and memory that stays free once the pod is there.
 double PodPlacer::free_share(std::size_t row, const Amounts& requests) const {
     const auto& all = rows_.allocatable(row);
     const auto share = [&](Base resource) {
@@ -130,8 +130,8 @@ bool PodPlacer::is_kept_empty(std::size_t row) const {
     return pool && snapshot_.pools[*pool].spare.nodes > 0 && rows_.digest(row).own_pods == 0;
 }
 
-// Among nodes only. Which of several nodes that are nearly empty the kube-scheduler takes is not to be
-// foreseen: those that are kept empty come first, as these would have to be launched again.
+// Searches nodes only. The kube-scheduler's choice among nearly empty nodes is unpredictable. So nodes that
+// are kept empty come first, because they would have to be launched again.
 std::size_t PodPlacer::find_node(Attempt& attempt, std::size_t from, std::size_t to) {
     if (order_ == NodeOrder::first_fit) return find(attempt, from, to);
     auto trial = attempt;
@@ -182,7 +182,7 @@ bool PodPlacer::reserve(std::size_t slot, const Amounts& wanted) {
     return true;
 }
 
-// Changes whenever a rule that does not hold might begin to.
+// Returns a number that changes whenever a rule that does not hold might begin to.
 std::int64_t PodPlacer::revision_of(const Variant& variant) const {
     return given_up_ + (variant.rules.may_change() ? topology_.revision_of(variant.rules) : 0);
 }
@@ -208,7 +208,7 @@ std::size_t PodPlacer::place_as_decided(const Demand& demand, Plan& plan, Basis 
     return placed;
 }
 
-// What speaks against the node are labels that it will get with its host.
+// Places the pod on its node, although labels are missing that the node will get with its host.
 std::size_t PodPlacer::trust_decision(Plan& plan, std::size_t slot, Basis basis) {
     free_[slot] -= *plan.requests;
     room_.set(slot, room_of(free_[slot]));
@@ -235,8 +235,8 @@ bool PodPlacer::release(const Demand& demand) {
     return true;
 }
 
-// The kube-scheduler uses a node that fits whether or not it is the preferred kind, so nothing is launched
-// for the sake of a preference while there is such a node.
+// Places the pod on existing nodes. The kube-scheduler uses a fitting node whether it is preferred or not. So
+// nothing is launched for a preference while such a node exists.
 std::size_t PodPlacer::place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis) {
     if (from == to) return kNone;
     if (plan.kept != 0) {
@@ -248,7 +248,7 @@ std::size_t PodPlacer::place_among(Plan& plan, std::size_t from, std::size_t to,
     return find_node(required, from, to);
 }
 
-// From that slot on, of the kind that the pod prefers or else of any.
+// Searches from that slot on, for the kind that the pod prefers, otherwise any.
 std::size_t PodPlacer::find_preferred(Plan& plan, std::size_t from, bool spares_others) {
     for (const auto kept : {plan.kept, Kept{0}}) {
         auto trial = attempt(plan, kept, Basis::potential);
@@ -260,7 +260,7 @@ std::size_t PodPlacer::find_preferred(Plan& plan, std::size_t from, bool spares_
     return kNone;
 }
 
-// Where no other pod's place comes to depend on who is placed first.
+// Places the pod where no other pod's place begins to depend on the order of placement.
 std::size_t PodPlacer::place_sparing_others(Plan& plan, std::size_t from) {
     if (plan.others.none()) return kNone;
     return find_preferred(plan, from, true);
@@ -278,7 +278,7 @@ std::size_t PodPlacer::place_or_add_machine(Attempt& attempt, std::size_t from) 
     return slot != kNone ? slot : open(attempt);
 }
 
-// Keeps what can be kept, the strongest preferences first.
+// Keeps as many preferences as possible, the strongest first.
 void PodPlacer::give_up_preferences(Plan& plan) {
     Kept kept = 0;
     for (std::size_t i = 0; i < plan.preferences; ++i) {
@@ -290,7 +290,7 @@ void PodPlacer::give_up_preferences(Plan& plan) {
     plan.kept = kept;
 }
 
-// On a machine that is launched anyway, of the preferred kind or not.
+// Places the pod on a machine that is launched anyway, preferred or not.
 std::size_t PodPlacer::place_on_new_machine(Plan& plan) {
     return find_preferred(plan, rows_.nodes(), false);
 }
@@ -334,13 +334,13 @@ std::size_t PodPlacer::place(const Demand& demand) {
     if (plan.no_place_at == state) return kNone;
 
     const auto coming = demand.can_wait ? rows_.ready() : rows_.nodes();
-    // Machines that are launched for pods that come later are domains of a spread, too.
+    // Machines launched for later pods are domains of a spread too.
     slot = place_among(plan, 0, rows_.ready(), Basis::potential);
     if (slot == kNone) slot = place_sparing_others(plan, coming);
     if (slot == kNone) slot = place_among(plan, coming, rows_.nodes(), Basis::potential);
     if (slot == kNone) slot = place_as_planned(demand, plan);
     if (slot == kNone) slot = add_machine_for(plan);
-    // A pod that can wait may be placed on nodes that come, too.
+    // A pod that can wait may be placed on nodes being created too.
     if (slot == kNone && demand.can_wait) plan.no_place_at = state;
     return slot;
 }

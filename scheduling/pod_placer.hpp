@@ -1,4 +1,5 @@
-// Places one pod after the other: on ready nodes, on coming ones, on new machines, on another new one.
+// Places pods one after the other: on ready nodes, on nodes being created, on
+// new machines, on another new one.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -19,83 +20,83 @@
 
 namespace scheduling {
 
-// Which of several nodes with room for a pod is taken: the first, which packs tightly, or the one with most
-// room, as the kube-scheduler's NodeResourcesFit does with its default, LeastAllocated.
+// Selects among nodes with room for a pod. The first one packs tightly. The one with most room is the choice
+// of the kube-scheduler's NodeResourcesFit with its default, LeastAllocated.
 enum class NodeOrder { first_fit, emptiest_first };
 
-// Slots are where pods are put: the nodes by their rows, behind them the new machines.
+// PodPlacer puts pods into slots: first the nodes by their rows, then the new machines.
 class PodPlacer {
 public:
-    // Every pod to be placed is in `classes`.
+    // Every pod to be placed must be in `classes`.
     PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons,
               NodeOrder order);
 
-    // See MachinePlan; it has to outlive this.
+    // See MachinePlan; it must outlive this object.
     void follow(const MachinePlan& plan);
-    // Not more machines than that. To be called before anything is placed.
+    // Limits the number of new machines. Must be called before anything is placed.
     void launch_at_most(std::size_t most);
     // Keeps room for the pod on the node that was launched for it, until the pod is placed.
     void hold_decided(const Demand& demand);
-    // The slot that the pod was put into, or kNone. Among ready nodes only, and nowhere if it waits for a
-    // node that was launched for it.
+    // Returns the pod's slot, or kNone. It uses ready nodes only, and none if the pod waits for
+    // a node that was launched for it.
     std::size_t place_now(const Demand& demand);
-    // See Topology; to be called when no pod is to be placed now any more.
+    // See Topology. Must be called when no pod will be placed by place_now() any longer.
     void expect_machines(const std::vector<std::size_t>& rows) { topology_.expect_machines(rows); }
     void protect_placed() { topology_.protect_placed(); }
-    // Anywhere, on machines that have to be launched as well.
+    // Places the pod anywhere, including on machines that must be launched.
     std::size_t place(const Demand& demand);
-    // As place(), for pods with spread constraints: domains in which no machine could be had do not count. To
-    // be tried when everybody else is placed, for who opens such a domain narrows where these pods may be.
+    // Does the same for pods with spread constraints, but ignores domains without available machines. It must
+    // be tried after all other pods, because opening such a domain limits where these pods may be.
     std::size_t place_as_last_resort(const Demand& demand);
-    // Among the nodes, without launching anything.
+    // Places the pod on a node, without launching anything.
     std::size_t place_on_node(const Demand& demand);
-    // Whether a pod that found no place may find one once others are placed.
+    // Reports whether a pod without a place may find one once others are placed.
     bool may_change(ClassId id);
-    // How often room that was held for a pod became free because the pod cannot be there.
+    // Returns how often held room became free because its pod cannot be there.
     std::int64_t given_up() const { return given_up_; }
 
-    // Indices into Snapshot::pools.
+    // Returns indices into Snapshot::pools.
     const std::vector<std::size_t>& pool_order() const { return pool_order_; }
     const NewMachines& new_machines() const { return new_machines_; }
     const Topology& topology() const { return topology_; }
-    // The demands of the class without preferences.
+    // Returns the demands of the class without preferences.
     const Variant& required(ClassId id) { return plans_.variant(plans_.of(id), 0); }
     const Plan& plan(ClassId id) { return plans_.of(id); }
     std::size_t template_row(std::size_t pool, std::size_t place) const {
         return rows_.templates_of(pool) + place;
     }
-    // Who takes a host port that the class needs, of a new machine at any of the places; empty: it has them.
+    // Returns what uses a host port that the class needs on a new machine at any of the
+    // places; empty: the port is free.
     std::string port_obstacle(ClassId id, const BitSet& places, std::size_t pool);
-    // Whether a new machine at one of the places could reach volumes that nobody else gets.
+    // Reports whether a new machine at one of the places could reach volumes that no other pod gets.
     bool has_free_volumes(ClassId id, const BitSet& places, std::size_t pool);
     // See VolumeUse::beyond_new().
     std::optional<VolumeUse::Excess> volumes_beyond_new(ClassId id, std::size_t pool);
     // See Plans.
     const Provision* without_room(ClassId id, std::size_t pool) { return plans_.without_room(id, pool); }
-    // Why no node at all would help the class; empty: one might.
+    // Returns why no node would help the class; empty: one might.
     std::string problem_of(ClassId id);
-    // Of the places those where a new machine does not upset what was placed on the basis of the domains that
-    // exist.
+    // Returns the places where a new machine does not invalidate placements that used the existing domains.
     BitSet open_places(std::size_t pool, BitSet places) const;
     const Amounts& free_on_node(std::size_t row) const { return free_[row]; }
 
-    // A new machine of the pool for `wanted` and no pod; kNone: not to be had.
+    // Adds a new machine of the pool for `wanted` and no pod; kNone: unavailable.
     std::size_t add_machine(std::size_t pool, const Amounts& wanted);
-    // Takes room of a slot for something other than a pod; false: the slot has too little.
+    // Takes room of a slot for something other than a pod. Returns false if the slot has too little.
     bool reserve(std::size_t slot, const Amounts& wanted);
 
 private:
-    // A pod on its way to a slot.
+    // Attempt holds the state of placing a pod.
     struct Attempt {
         Plan& plan;
         Variant& variant;
         Basis basis = Basis::existing;
-        bool commits = true;               // false: only whether there is a place
-        std::vector<std::int32_t> limits;  // of the spread rules
+        bool commits = true;               // false: only check whether there is a place
+        std::vector<std::int32_t> limits;  // limits of the spread rules
         std::vector<std::int32_t> limits_of_others;
         bool spares_others = false;
-        std::size_t looks = kNone;    // how many slots with room are looked at
-        bool avoids_planned = false;  // machines of the plan, for which other pods are planned
+        std::size_t looks = kNone;    // limit of slots with room that are examined
+        bool avoids_planned = false;  // skips machines of the plan, which are for other pods
     };
     struct Offer {
         BitSet places;
@@ -147,14 +148,14 @@ private:
     Plans plans_;
     HostPorts ports_;
     VolumeUse volume_use_;
-    std::vector<Amounts> free_;  // of nodes
+    std::vector<Amounts> free_;  // by node
     NewMachines new_machines_;
     std::vector<std::size_t> pool_order_;
-    std::unordered_map<std::string_view, std::size_t> decided_;  // slots, by the UIDs of pods they are for
+    std::unordered_map<std::string_view, std::size_t> decided_;  // slots, by the UIDs of their intended pods
     std::unordered_map<const api::Pod*, std::size_t> held_;      // slots where room is held for pods
     std::int64_t given_up_ = 0;
     RoomTree room_;                       // by slot
-    std::vector<const BitSet*> blocked_;  // of the attempt under way
+    std::vector<const BitSet*> blocked_;  // for the running attempt
     std::size_t most_machines_ = kNone;
     const MachinePlan* machine_plan_ = nullptr;
     std::vector<std::size_t> slot_of_planned_;  // by machine of the plan; kNone: not launched yet

@@ -24,7 +24,7 @@ Price price_of(Solve& solve, const Result& result) {
     return planner.price_of(result, planner.work_of(result));
 }
 
-// The machine that comes of the claim, as if it were there.
+// Returns the claim's future machine as an existing node.
 Node node_of(const Snapshot& snapshot, const NewClaim& claim, std::size_t number) {
     const auto& pool = snapshot.pools[claim.pool];
     api::Node object;
@@ -43,8 +43,8 @@ Node node_of(const Snapshot& snapshot, const NewClaim& claim, std::size_t number
 
 class RemovalCheck {
 public:
-    // `after` is the snapshot with the nodes leaving, `base` what is solved without that. The plan is for
-    // replacements; nullptr: each pod, the largest first, goes where it fits.
+    // `after` is the snapshot with the nodes leaving, and `base` is the result without that. The plan is for
+    // replacements; nullptr: each pod, the largest first, is placed where it fits.
     RemovalCheck(const Snapshot& after, const Result& base, NodeDigests& digests,
                  const RemovalRequest& request, PlacementOrder order, const MachinePlan* plan = nullptr)
         : request_(request),
@@ -58,7 +58,7 @@ public:
             for (const auto& pod : after.nodes[node].pods) displaced_.insert(pod.get());
     }
 
-    // Before run(): for cheaper replacements; without machines if there are none.
+    // Returns a plan for cheaper replacements; empty if there are none. Must be called before run().
     MachinePlan cheaper() {
         const auto planner = solve_.planner();
         return planner.plan(planner.work_of(result_));
@@ -87,7 +87,7 @@ private:
     void check_waiting_pods(const Snapshot& snapshot) {
         for (const auto& placement : base_.placements)
             if (placement.node && leaving_.contains(*placement.node))
-                deny("pod " + name_of(*placement.pod) + " waits and fits on " +
+                deny("pod " + name_of(*placement.pod) + " is pending and fits on " +
                      snapshot.nodes[*placement.node].node->metadata.name);
     }
 
@@ -95,7 +95,7 @@ private:
         for (const auto& unplaced : result_.unplaced)
             if (displaced_.contains(unplaced.pod))
                 deny("pod " + name_of(*unplaced.pod) + " fits no other node" +
-                     (request_.emptiest_first ? " once the others went where most is free"
+                     (request_.emptiest_first ? " once the others have moved to the emptiest nodes"
                                               : "; " + unplaced.reasons.front()));
         for (const auto& placement : result_.placements)
             if (displaced_.contains(placement.pod)) removal_.moves.push_back(placement);
@@ -103,7 +103,9 @@ private:
 
     void check_demand() {
         if (result_.demand_unmet > base_.demand_unmet)
-            deny("it is needed for minimal nodes or spare room, and no other machine can be created");
+            deny(
+                "it is needed for the minimum number of nodes or for spare room, and no other machine can be "
+                "created");
     }
 
     void check_replacements() {
@@ -175,12 +177,12 @@ struct Removals::State {
         after.nodes.resize(nodes);
         if (!removal.possible)
             removal.reasons = {"its pods fit on " + new_machines(removal.replacements.size()) +
-                               " only if they come in the right order"};
+                               " only if the pods are scheduled in the right order"};
         return removal;
     }
 
     NodeDigests& digests;
-    Snapshot after;  // the snapshot, but while a removal is judged
+    Snapshot after;  // the snapshot, except while a removal is judged
     Result base;
 
 private:

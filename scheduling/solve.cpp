@@ -10,7 +10,7 @@ namespace scheduling {
 
 namespace {
 
-// The largest machine or node, by each resource: the measure of pods.
+// Returns the maximum of all machines and nodes for each resource, as the measure of pods.
 Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames& names) {
     Amounts largest;
     for (const auto& pool : snapshot.pools) largest = at_least(largest, MachineSizes(pool, names).largest());
@@ -33,8 +33,8 @@ Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, LaunchFor launch_fo
       placer_(snapshot, classes_, rows_, daemons_, order.nodes),
       pods_on_(rows_.nodes()) {
     for (std::size_t row = 0; row < rows_.nodes(); ++row) pods_on_[row] = rows_.digest(row).own_pods;
-    // A displaced pod runs: where its node's removal is judged it has a place or it has none. Where machines
-    // are launched, one that is coming serves it; otherwise each look would launch another.
+    // A displaced pod is running. If its node's removal is judged, it must have a place now. If machines are
+    // launched, a machine that is being created suffices; otherwise each look would launch another one.
     if (patience == Patience::none)
         for (auto& demand : demand_) demand.can_wait = !demand.is_displaced;
     if (order.displaced_in_reverse)
@@ -55,8 +55,8 @@ Result Solve::run() {
     return std::move(result_);
 }
 
-// A pod that found no place because of pods that come later in the order (its affinity, a spread) is tried
-// again as long as that helps.
+// Places pods repeatedly while that helps. A pod may have found no place because of pods later in
+// the order (its affinity, a spread).
 template <class Place>
 void Solve::place_until_stuck(std::vector<const Demand*>& waiting, const Place& place) {
     bool is_first_round = true;
@@ -69,8 +69,8 @@ void Solve::place_until_stuck(std::vector<const Demand*>& waiting, const Place& 
     }
 }
 
-// The kube-scheduler uses nodes that are ready while those that are launched are still on their way. So what
-// fits there is placed before anything is planned for later, and counts in what is planned.
+// Places what fits ready nodes first, because the kube-scheduler uses them while new ones are being created.
+// These placements then count in later plans.
 void Solve::place_all() {
     std::vector<const Demand*> waiting;
     waiting.reserve(demand_.size());
@@ -149,8 +149,8 @@ void Solve::describe_claims(const SpareResult& spare) {
         result_.claims[i].is_full = fullness.is_full(i, result_.claims[i].pods);
 }
 
-// Another place may be there before the machine is made. Where the volumes of pods are bound to the only one
-// that there is now, their claim says its zone.
+// Names the zones of claims whose pods have volumes that are bound to the only present place. Another place
+// may exist before the machine is created.
 void Solve::name_only_places() {
     std::unordered_map<const api::Pod*, NewClaim*> claim_of;
     for (auto& claim : result_.claims)
@@ -172,7 +172,7 @@ void Solve::name_only_places() {
     }
 }
 
-// Empty while its pods leave all of the pool's places open.
+// Returns an empty zone while the machine's pods leave all of the pool's places open.
 std::string Solve::zone_of(const NewMachine& new_machine) const {
     const auto& places = snapshot_.pools[new_machine.pool].places;
     if (new_machine.allowed == BitSet::all(places.size())) return {};

@@ -1,4 +1,4 @@
-// One solve from beginning to end.
+// Runs one solve from beginning to end.
 #pragma once
 #include <map>
 #include <optional>
@@ -14,39 +14,39 @@
 
 namespace scheduling {
 
-// Whom machines are launched for. Whoever may not launch is placed on nodes only.
+// Selects the pods that machines are launched for. Other pods are placed on nodes only.
 enum class LaunchFor { everybody, displaced_pods };
-// Whether a node that is still coming is a place for displaced pods.
+// Says whether displaced pods may wait for a node that is being created.
 enum class Patience { none, for_coming_nodes };
 
-// In which order nodes and displaced pods are tried.
+// PlacementOrder defines the order in which nodes and displaced pods are tried.
 struct PlacementOrder {
     NodeOrder nodes = NodeOrder::first_fit;
-    bool displaced_in_reverse = false;  // only those that come last, see Demand
+    bool displaced_in_reverse = false;  // applies to those that come last, see Demand
 };
 
 class Solve {
 public:
-    // expected: the template rows of machines that will probably be launched; nullopt: that cannot be said,
+    // expected: the template rows of machines that will probably be launched; nullopt: unknown,
     // see Topology::protect_placed().
     Solve(const Snapshot& snapshot, NodeDigests& digests, LaunchFor launch_for,
           Patience patience = Patience::for_coming_nodes,
           std::optional<std::vector<std::size_t>> expected = std::vector<std::size_t>(),
           PlacementOrder order = {});
 
-    // To be called before run().
+    // Must be called before run().
     void follow(const MachinePlan& plan) { placer_.follow(plan); }
     void launch_at_most(std::size_t machines) { placer_.launch_at_most(machines); }
     Result run();
 
-    // After run(), of its result: see MachinePlanner.
+    // Returns a planner for the result of run(): see MachinePlanner.
     MachinePlanner planner() { return {snapshot_, placer_, demand_}; }
 
-    // After run(): the template rows of the machines launched, where pods of their DaemonSets count in
-    // domains in which other pods are placed; empty where they do not.
+    // Returns, after run(), template rows of the new machines whose DaemonSet pods count in domains of
+    // other placed pods; empty if none do.
     std::vector<std::size_t> rows_with_shared_daemons() const;
 
-    // Of all nodes of a pool that are ready, and of the machines launched for it, after run().
+    // Use sums up all ready nodes of a pool and the machines launched for it, after run().
     struct Use {
         Amounts allocatable;
         Amounts free;
@@ -57,7 +57,7 @@ private:
     void place_all();
     template <class Place>
     void place_until_stuck(std::vector<const Demand*>& waiting, const Place& place);
-    // False for kNone.
+    // Returns false for kNone.
     bool note(const Demand& demand, std::size_t slot);
     void refuse(const Demand& demand);
     void describe_claims(const SpareResult& spare);
@@ -72,7 +72,7 @@ private:
     Daemons daemons_;
     std::vector<Demand> demand_;
     PodPlacer placer_;
-    std::vector<std::size_t> pods_on_;         // by slot, without those of DaemonSets
+    std::vector<std::size_t> pods_on_;         // by slot, without pods of DaemonSets
     std::map<std::size_t, std::string> cuts_;  // by budget
     Result result_;
 };

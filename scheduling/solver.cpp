@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMostRounds = 5;
 
-// How another solve shall differ from the first.
+// Wish says how another solve should differ from the first.
 struct Wish {
     const MachinePlan* plan = nullptr;
     std::size_t most_machines = kNone;
@@ -23,8 +23,8 @@ struct Wish {
 struct Outcome {
     Result result;
     double price = 0;
-    MachinePlan cheaper;  // than this, unless it follows a plan
-    MachinePlan roomier;  // on hosts that have no room for all, unless it follows a plan
+    MachinePlan cheaper;  // cheaper machines than this outcome's, unless it follows a plan
+    MachinePlan roomier;  // a plan for hosts without room for all pods, unless it follows a plan
 };
 
 Outcome outcome_of(Solve& solve, Result result, const Wish& wish) {
@@ -39,10 +39,10 @@ Outcome outcome_of(Solve& solve, Result result, const Wish& wish) {
     return outcome;
 }
 
-// Machines come with pods of DaemonSets. Where those count in a spread or affinity over zones, it takes
-// the machines to know where pods may be, and the pods to know the machines: tried until both agree. Where
-// they never do, only so much is launched as is right without the rest, which follows when the first machines
-// are there.
+// Solves repeatedly until machines and DaemonSet pods agree. New machines run DaemonSet pods, which may
+// count in a spread or affinity over zones. Then places of pods depend on the machines, and machines
+// depend on the pods. If they never agree, only what is right without the rest is launched. The rest
+// follows when the first machines exist.
 Outcome solve_in_rounds(const Snapshot& snapshot, NodeDigests& digests, const Wish& wish) {
     std::optional<std::vector<std::size_t>> expected = std::vector<std::size_t>();
     for (int round = 1;; ++round) {
@@ -63,7 +63,8 @@ bool leaves_nobody_else(const Result& a, const Result& b) {
     return std::ranges::all_of(a.unplaced, [&](const Unplaced& each) { return left.contains(each.pod); });
 }
 
-// All that has a place in `b` has one in `a`, and more has, or it costs less, or as much with fewer machines.
+// Reports whether `a` is better. Every pod with a place in `b` has one in `a`. In addition more pods have
+// one, it costs less, or it costs the same with fewer machines.
 bool is_better(const Outcome& a, const Outcome& b) {
     const auto rank = [](const Outcome& outcome) {
         return std::tuple(outcome.result.unplaced.size(), outcome.result.demand_unmet, outcome.price,
@@ -72,7 +73,7 @@ bool is_better(const Outcome& a, const Outcome& b) {
     return rank(a) < rank(b) && leaves_nobody_else(a.result, b.result);
 }
 
-// Follows the plans for other machines that an outcome came with.
+// Follows the outcome's plans for other machines.
 void pack(const Snapshot& snapshot, NodeDigests& digests, Wish wish, Outcome& best) {
     for (const auto& plan : {std::move(best.cheaper), std::move(best.roomier)}) {
         if (plan.machines.empty()) continue;
@@ -87,8 +88,8 @@ void pack(const Snapshot& snapshot, NodeDigests& digests, Wish wish, Outcome& be
 Solver::Solver() : digests_(std::make_unique<NodeDigests>()) {}
 Solver::~Solver() = default;
 
-// Filling machines with the largest pods first is quick and follows every rule, but has no eye for prices:
-// where it pays too much, the machines are filled in other ways, and the cheapest solve is taken.
+// Filling machines with the largest pods first is fast and follows every rule, but ignores prices. If the
+// price is too high, the machines are filled in other ways, and the cheapest solve is used.
 Result Solver::solve(const Snapshot& snapshot) {
     digests_->prepare(snapshot);
     auto best = solve_in_rounds(snapshot, *digests_, {});

@@ -62,7 +62,7 @@ private:
         add_nodes(pool, wanted - empty, "to keep " + counted(wanted, "node") + " spare");
     }
 
-    // Whole cores only: what is less serves nobody. The rest of what is wanted.
+    // Returns the missing amounts. It counts whole free cores only, because fractions help no pod.
     Amounts missing_amounts(std::size_t pool) const {
         const auto& spare = snapshot_.pools[pool].spare;
         Amounts missing;
@@ -78,7 +78,8 @@ private:
         return missing;
     }
 
-    // In as large pieces as there are machines: first as growth of those launched anyway, then as new ones.
+    // Fills the missing amounts in pieces as large as the machines: first by growing
+    // launched ones, then by new ones.
     void fill_spare_amounts(std::size_t pool) {
         const auto& spare = snapshot_.pools[pool].spare;
         if (spare.cpu_cores <= 0 && spare.memory_mib <= 0) return;

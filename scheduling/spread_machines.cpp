@@ -10,7 +10,7 @@ namespace scheduling {
 
 namespace {
 
-// So much more than what the pods fill is no reason to solve again.
+// Another solve is not worthwhile if the number exceeds the pods' need by at most this factor.
 constexpr double kFewEnough = 1.1;
 constexpr std::size_t kMostTries = 5;
 
@@ -42,7 +42,7 @@ std::size_t filled(const Amounts& wanted, const Amounts& offered) {
     return static_cast<std::size_t>(machines);
 }
 
-// What the pods of all claims fill of the largest machines, and machines that are not for pods.
+// Returns how many of the largest machines all claims' pods fill, plus machines without pods.
 std::size_t least_machines(const Snapshot& snapshot, const Result& result) {
     ResourceNames names;
     std::map<std::size_t, Amounts> wanted;  // by pool
@@ -65,10 +65,10 @@ std::vector<std::size_t> machine_counts_to_try(const Snapshot& snapshot, const R
     if (!has_spread) return {};
     const auto launched = static_cast<double>(result.claims.size());
     std::vector<std::size_t> counts;
-    // Pods that wait for machines which are coming need no others.
+    // Pods that wait for machines being created need no others.
     if (!snapshot.nodes.empty()) counts.push_back(0);
     auto count = least_machines(snapshot, result);
-    // Seldom all machines can be full; much more than the next few seldom helps.
+    // All machines can rarely be full, and more than the next few numbers rarely help.
     for (std::size_t part = 16;
          counts.size() < kMostTries && kFewEnough * static_cast<double>(count) < launched;
          part = std::max<std::size_t>(part / 2, 4)) {

@@ -1,6 +1,6 @@
-// Required spreads over nodes, met with few machines. A solve puts such pods on a machine each, as any other
-// machine that may come would be an empty domain; where no more than so many may come, they fill those
-// evenly. So the solve is tried again with as many as the pods would fill.
+// Meets required spreads over nodes with few machines. A solve puts each such pod on a separate machine,
+// because any further machine would be an empty domain. With a limit on machines, the pods fill these evenly.
+// So the solve is repeated with as many machines as the pods would fill.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace scheduling {
 
-// Numbers of machines that may do, ascending; empty if there is nothing to gain.
+// Returns possible numbers of machines, ascending; empty if nothing can be saved.
 std::vector<std::size_t> machine_counts_to_try(const Snapshot& snapshot, const Result& result);
 
 }  // namespace scheduling

@@ -87,7 +87,7 @@ std::string why_apart_from_volumes(const Snapshot& snapshot, PodPlacer& placer, 
         return text + ": " + title_of(tie) + " needs " +
                (missing.empty() ? words_of(*tie.selector) : missing);
     }
-    return text + " and the pod's other demands are met" + where_volumes_are(placer.plan(id).volumes);
+    return text + " and the pod's other requirements are met" + where_volumes_are(placer.plan(id).volumes);
 }
 
 std::string where_volumes_are(const VolumeDemand& demand) {

@@ -1,4 +1,4 @@
-// How a machine becomes a Node: part of Pool and (as their default) ControlPlane.
+// The way in which a machine becomes a Node. It is part of Pool and, as their default, of ControlPlane.
 #pragma once
 #include "api/v1alpha1/common.hpp"
 
@@ -10,10 +10,10 @@ enum class BootstrapUserData { CloudConfig, Ignition, Unrecognized };
 enum class BootstrapDelivery { ISO, HTTP, Unrecognized };
 enum class BootstrapApproval { Operator, Cluster, Unrecognized };
 
-// What the join tells a machine's kubelet besides what makes it this machine's.
+// Kubelet has settings that the join passes to a machine's kubelet, besides those of the machine itself.
 struct Kubelet {
     StringMap extraArgs;                 // by name without dashes
-    std::int64_t maxPods = 0;            // 0 = the kubelet's default
+    std::int64_t maxPods = 0;            // 0: the kubelet's default
     bool cloudProviderExternal = false;  // a cloud controller manager initializes the Nodes
     bool operator==(const Kubelet&) const = default;
 };
@@ -21,19 +21,19 @@ struct Kubelet {
 struct Bootstrap {
     BootstrapMethod method = BootstrapMethod::None;
     BootstrapFormat format = BootstrapFormat::Kubeadm;
-    std::string apiServerEndpoint;  // host:port; "" = from kube-public/cluster-info
+    std::string apiServerEndpoint;  // host:port; "": from kube-public/cluster-info
     BootstrapDelivery delivery = BootstrapDelivery::ISO;
     Duration tokenTTL = std::chrono::minutes(30);
     BootstrapApproval approval = BootstrapApproval::Operator;  // of certificates for tokens of format Kubeadm
     std::optional<SecretKeyReference> commandSecretRef;        // format Custom
     std::optional<SecretKeyReference> machineConfigSecretRef;  // format Talos
     BootstrapUserData userData = BootstrapUserData::CloudConfig;
-    std::string version;  // of K3s or RKE2 where the image has none; "" = the server's
+    std::string version;  // of K3s or RKE2 if the image has none; "": the server's
     std::optional<Kubelet> kubelet;
     std::vector<std::string> readyCommand = {"systemctl", "is-system-running", "--wait"};
     bool acceptDegraded = true;
     Duration execTimeout = std::chrono::minutes(5);
-    // Only a ControlPlane has it: networks whose addresses the serving certificates of its Nodes may name.
+    // Only for a ControlPlane: networks whose addresses the serving certificates of its Nodes may name.
     std::vector<std::string> servingNetworks;
     bool operator==(const Bootstrap&) const = default;
 };

@@ -1,5 +1,5 @@
-// Parts shared by our kinds. Defaults here equal the defaults in crds/ (a test compares them), the
-// descriptions of the fields are there too: `kubectl explain nodesmithpool.spec`.
+// Parts shared by our kinds. The defaults here equal those in crds/ (a test compares them). The CRDs also
+// describe the fields: `kubectl explain nodesmithpool.spec`.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace api::v1alpha1 {
 
-// The CRDs accept no longer durations. Objects that were stored before they had this bound may have some.
+// Limit of durations in the CRDs. Objects that were stored before this limit may exceed it.
 inline constexpr Duration kLongestDuration = std::chrono::hours{87'600};
 
 constexpr Resource resource(std::string_view plural, std::string_view kind) {
@@ -28,7 +28,7 @@ struct SecretReference {
     bool operator==(const SecretReference&) const = default;
 };
 
-// One key of a Secret in the referrer's namespace.
+// SecretKeyReference is one key of a Secret in the referrer's namespace.
 struct SecretKeyReference {
     std::string name;
     std::string key;
@@ -42,26 +42,25 @@ struct TlsConfig {
     bool operator==(const TlsConfig&) const = default;
 };
 
-// What a machine offers or may use in all.
+// Size is what a machine offers, or may use in total.
 struct Size {
     std::int64_t cpuCores = 0;
     std::int64_t memoryMiB = 0;
     bool operator==(const Size&) const = default;
 };
 
-// What is set aside by compare-and-swap before claims are created, so that limits can't be overrun.
+// Reserved is capacity reserved by compare-and-swap before claims are created, so that no limit is exceeded.
 struct Reserved {
     std::int64_t nodes = 0;
     std::int64_t cpuCores = 0;
     std::int64_t memoryMiB = 0;
-    std::optional<Time> time;  // of the last reservation; it may still be used for a short while after
+    std::optional<Time> time;  // of the last reservation; it may still be used for a short time
     bool operator==(const Reserved&) const = default;
 };
 
 enum class DeletionPolicy { Delete, Retain, Unrecognized };
 
-/// What a machine or host of this size costs when it is compared with another, in MiB: a core counts as much
-/// as 4 GiB.
+// Returns the cost of a machine or host in MiB, for comparisons: a core counts as much as 4 GiB.
 constexpr std::int64_t cost_in_mib(std::int64_t cpu_cores, std::int64_t memory_mib) {
     constexpr std::int64_t kMiBPerCore = 4096;
     return cpu_cores * kMiBPerCore + memory_mib;

@@ -1,14 +1,14 @@
-// NodeSmithControlPlane: which pools are on, and what holds for all of them.
+// NodeSmithControlPlane: which pools are active, and the settings for all of them.
 #pragma once
 #include "api/v1alpha1/bootstrap.hpp"
 
 namespace api::v1alpha1 {
 
 enum class Mode { Active, Observe, Paused, Unrecognized };
-// Whether what pods only prefer is worth a machine.
+// Preferences says whether a pod's preferences are worth a machine.
 enum class Preferences { WhereFree, Respect, Unrecognized };
 
-// 0 = no limit.
+// RateLimits: 0 means no limit.
 struct RateLimits {
     std::int32_t maxCreationsPerHour = 0;
     std::int32_t maxRemovalsPerHour = 0;
@@ -21,7 +21,7 @@ struct Batching {
     bool operator==(const Batching&) const = default;
 };
 
-// 0 = unlimited.
+// ControlPlaneLimits: 0 means unlimited.
 struct ControlPlaneLimits {
     std::int64_t maxNodes = 0;
     std::int64_t cpuCores = 0;
@@ -29,37 +29,37 @@ struct ControlPlaneLimits {
     bool operator==(const ControlPlaneLimits&) const = default;
 };
 
-// Both exceeded: launching and disruption pause.
+// ClusterHealth has limits of unready Nodes. If both are exceeded, launching and disruption pause.
 struct ClusterHealth {
     std::int32_t maxUnreadyPercent = 45;
     std::int32_t okUnreadyCount = 3;
     bool operator==(const ClusterHealth&) const = default;
 };
 
-// As the cluster-autoscaler has it (--expendable-pods-priority-cutoff).
+// The default is the cluster-autoscaler's (--expendable-pods-priority-cutoff).
 inline constexpr std::int32_t kIgnorePodsBelowPriority = -10;
 
 struct ControlPlaneSpec {
-    std::vector<std::string> pools;  // names; "*" = all of the namespace
+    std::vector<std::string> pools;  // names; "*": all of the namespace
     Mode mode = Mode::Active;
     RateLimits rateLimits;
     Batching batching;
     ControlPlaneLimits limits;
     ClusterHealth health;
-    // Pods of lower priority are expendable: nothing is launched for them, and they keep no node.
+    // Pods with a lower priority are expendable: they get no machines, and they do not keep a node.
     std::int32_t ignorePodsBelowPriority = kIgnorePodsBelowPriority;
-    // The scheduler is told which pods a new Node is for.
+    // True if the operator nominates new Nodes for their pods.
     bool nominate = true;
-    // Preferred affinity and anti-affinity, and spreads with ScheduleAnyway.
+    // Applies to preferred affinity and anti-affinity, and to spreads with ScheduleAnyway.
     Preferences preferences = Preferences::WhereFree;
-    std::optional<Bootstrap> bootstrap;  // for pools that have none
+    std::optional<Bootstrap> bootstrap;  // for pools without their own
     bool operator==(const ControlPlaneSpec&) const = default;
 };
 
 struct ControlPlaneStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
-    std::optional<Time> lastSyncTime;  // when something last changed
+    std::optional<Time> lastSyncTime;  // time of the last change
     std::int64_t pools = 0;
     std::int64_t nodes = 0;
     std::int64_t readyNodes = 0;

@@ -1,4 +1,4 @@
-// Shared parts of our kinds, described in types.cpp. Included by api/v1alpha1/*.cpp only.
+// Shared parts of our kinds, described in types.cpp. Only api/v1alpha1/*.cpp include it.
 #pragma once
 #include "api/external_types.hpp"
 #include "api/v1alpha1/bootstrap.hpp"

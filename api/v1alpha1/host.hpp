@@ -5,9 +5,9 @@
 namespace api::v1alpha1 {
 
 struct Bmc {
-    std::string address;                                  // https://10.0.0.17
-    std::string systemID;                                 // needed only if the BMC has more than one system
-    std::optional<SecretReference> credentialsSecretRef;  // absent = the Provider's
+    std::string address;                                  // for example https://10.0.0.17
+    std::string systemID;                                 // needed only if the BMC has several systems
+    std::optional<SecretReference> credentialsSecretRef;  // absent: the Provider's
     std::optional<TlsConfig> tls;
     bool operator==(const Bmc&) const = default;
 };
@@ -34,43 +34,43 @@ struct HostSpec {
     bool operator==(const HostSpec&) const = default;
 };
 
-// The lock on a host: written with resourceVersion and only if absent.
+// ClaimReference is the lock on a host. It is written with resourceVersion and only if absent.
 struct ClaimReference {
     std::string name;
     std::string uid;
     bool operator==(const ClaimReference&) const = default;
 };
 
-// So many disks of one kind and size.
+// HostDisks counts disks of the same kind and size.
 struct HostDisks {
-    std::string kind;  // NVMe, SSD, HDD; empty: unknown
+    std::string kind;  // NVMe, SSD, HDD; empty if unknown
     std::int64_t sizeGB = 0;
     std::int64_t count = 0;
     bool operator==(const HostDisks&) const = default;
 };
 
-// So many ports of one speed.
+// HostPorts counts ports of the same speed.
 struct HostPorts {
     std::int64_t speedMbps = 0;
     std::int64_t count = 0;
     bool operator==(const HostPorts&) const = default;
 };
 
-// So many accelerators of one kind and model.
+// HostAccelerators counts accelerators of the same kind and model.
 struct HostAccelerators {
-    std::string kind;   // as Redfish says: GPU, FPGA, DSP, Accelerator
-    std::string model;  // empty: unknown
+    std::string kind;   // as in Redfish: GPU, FPGA, DSP, Accelerator
+    std::string model;  // empty if unknown
     std::int64_t count = 0;
     bool operator==(const HostAccelerators&) const = default;
 };
 
-// What its BMC refused is not sent again until the Secret is another one, lest the account be locked; but
-// once a day, and when a person asks for it.
+// RefusedCredentials are not sent again until the Secret changes, as the BMC might lock the account. They are
+// tried once a day, and when a person requests it.
 struct RefusedCredentials {
     std::string secret;  // name and resourceVersion
     std::optional<Time> time;
-    std::int32_t count = 0;  // so often
-    std::string retry;       // what the annotation kubenodesmith.io/retry-credentials was then
+    std::int32_t count = 0;  // number of refusals
+    std::string retry;       // value of the annotation kubenodesmith.io/retry-credentials at that time
     bool operator==(const RefusedCredentials&) const = default;
 };
 
@@ -99,31 +99,32 @@ struct HostStatus {
     std::string health;
     std::string systemUUID;
     std::string serialNumber;
-    std::string model;  // with its manufacturer
+    std::string model;  // including its manufacturer
     std::string biosVersion;
     std::string bmcVersion;
-    std::string architecture;  // as Nodes say: amd64, arm64; empty: unknown
+    std::string architecture;  // as in Nodes: amd64, arm64; empty if unknown
     std::vector<std::string> macs;
     std::optional<HostCapacity> capacity;
     std::vector<HostAccelerators> accelerators;
     std::int32_t failures = 0;
-    std::string lastFailure;  // why the last of these failures was one
+    std::string lastFailure;  // cause of the last failure
     std::optional<Time> nextRetryTime;
-    // When it was turned on for its claim, or proved to run the Node of it. Absent: its power is never cut.
+    // Time when it was turned on for its claim, or proved to run the claim's Node. Absent: its power is never
+    // cut.
     std::optional<Time> wokenTime;
     std::optional<std::int64_t> wakeSeconds;
     std::optional<std::int64_t> powerWatts;
     std::vector<HostDisks> disks;
-    std::string diskSummary;  // for a column: "2x960GB NVMe"
+    std::string diskSummary;  // shown in a column: "2x960GB NVMe"
     std::vector<HostPorts> ports;
-    std::string portSummary;  // "2x25G 4x1G"
+    std::string portSummary;  // for example "2x25G 4x1G"
     std::optional<RefusedCredentials> refusedCredentials;
-    std::string acceptedCredentials;  // of which Secret, by name and resourceVersion; empty: of none
-    // Looks in a row that failed; no more is counted than makes a difference to when it is looked at again.
+    std::string acceptedCredentials;  // name and resourceVersion of their Secret; empty: none
+    // Consecutive failed looks. It stops counting where more no longer affects the time of the next look.
     std::int32_t failedLooks = 0;
-    // The Secret that may carry our finalizer for this host. It is recorded before the finalizer is added.
+    // The Secret that may have our finalizer for this host. It is recorded before the finalizer is added.
     std::string protectedSecret;
-    // UID of the Node that served a claim on this host last: it may be older than the next claim.
+    // UID of the Node of the last claim on this host. It may be older than the next claim.
     std::string nodeUID;
     bool operator==(const HostStatus&) const = default;
 };
@@ -136,7 +137,7 @@ struct NodeSmithHost {
     bool operator==(const NodeSmithHost&) const = default;
 };
 
-// Its user allows to take it although it is on (annotation kubenodesmith.io/adopt).
+// Reports whether its user allows using it although it is on (annotation kubenodesmith.io/adopt).
 bool is_adoptable(const NodeSmithHost& host);
 
 }  // namespace api::v1alpha1

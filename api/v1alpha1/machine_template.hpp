@@ -1,4 +1,4 @@
-// spec.machineTemplate of a Pool: what its machines and Nodes look like.
+// spec.machineTemplate of a Pool: the shape of its machines and Nodes.
 #pragma once
 #include "api/v1alpha1/proxmox.hpp"
 
@@ -31,15 +31,15 @@ struct FlexibleSize {
     bool operator==(const FlexibleSize&) const = default;
 };
 
-// Capacity minus allocatable.
+// SystemReserved is capacity minus allocatable.
 struct SystemReserved {
     std::int64_t cpuMillicores = 100;
     std::int64_t memoryMiB = 256;
     bool operator==(const SystemReserved&) const = default;
 };
 
-// What a machine costs, in any unit that all pools share. Absent fields: a GiB costs 1, a core 4, and a
-// machine, whatever its size, what its system and DaemonSets take of it.
+// MachinePrice is the price of a machine, in any unit that all pools share. Defaults: a GiB costs 1 and a
+// core 4. A machine of any size additionally costs what its system and DaemonSets use.
 struct MachinePrice {
     std::optional<Quantity> cpuCore;
     std::optional<Quantity> memoryGiB;
@@ -52,15 +52,15 @@ struct MachineTemplate {
     StringMap annotations;
     std::vector<Taint> taints;
     std::vector<Taint> startupTaints;
-    std::string kubeNodeNamePrefix;  // "" = the pool's name
+    std::string kubeNodeNamePrefix;  // "": the pool's name
     std::string architecture = "amd64";
-    std::vector<NamedSize> sizes;          // empty = flexible
-    std::optional<FlexibleSize> flexible;  // absent = its defaults; not together with sizes
-    SystemReserved systemReserved;         // until learned from this pool's Nodes
+    std::vector<NamedSize> sizes;          // empty: flexible
+    std::optional<FlexibleSize> flexible;  // absent: its defaults; excludes sizes
+    SystemReserved systemReserved;         // used until learned from this pool's Nodes
     ResourceList extendedResources;
-    std::map<std::string, std::int64_t> volumeLimits;  // by CSI driver: what one machine can attach
+    std::map<std::string, std::int64_t> volumeLimits;  // by CSI driver: volumes that one machine can attach
     std::optional<MachinePrice> price;
-    std::optional<MachineNetwork> network;  // absent = the Provider's
+    std::optional<MachineNetwork> network;  // absent: the Provider's
     bool operator==(const MachineTemplate&) const = default;
 };
 

@@ -1,11 +1,11 @@
-// NodeSmithPool: what kind of node, and how many.
+// NodeSmithPool: the kind and the number of nodes.
 #pragma once
 #include "api/v1alpha1/bootstrap.hpp"
 #include "api/v1alpha1/machine_template.hpp"
 
 namespace api::v1alpha1 {
 
-// 0 = unlimited, except for minNodes.
+// PoolLimits: 0 means unlimited, except for minNodes.
 struct PoolLimits {
     std::int64_t minNodes = 0;
     std::int64_t maxNodes = 0;
@@ -20,7 +20,7 @@ struct Retry {
     bool operator==(const Retry&) const = default;
 };
 
-// Spare room kept at all times.
+// Headroom is spare capacity kept at all times.
 struct Headroom {
     std::int64_t cpuCores = 0;
     std::int64_t memoryMiB = 0;
@@ -29,16 +29,16 @@ struct Headroom {
 };
 
 struct ScaleUp {
-    Duration stabilizationWindow;    // least time between two scale-up decisions
-    std::int32_t batchSize = 0;      // most claims per decision, 0 = all
-    std::int32_t maxConcurrent = 0;  // claims not yet Registered at a time, 0 = no bound
+    Duration stabilizationWindow;    // minimum time between two scale-up decisions
+    std::int32_t batchSize = 0;      // maximum of claims per decision, 0: all
+    std::int32_t maxConcurrent = 0;  // limit of claims that are not yet Registered, 0: no limit
     Duration provisionTimeout = std::chrono::minutes(10);
     Duration registrationTimeout = std::chrono::minutes(15);
     Duration initializationTimeout = std::chrono::minutes(15);
-    // How long an undeclared taint of a new Node counts as temporary; 0 = it counts as permanent.
+    // Time during which an undeclared taint of a new Node counts as temporary; 0: it counts as permanent.
     Duration undeclaredTaintTimeout = std::chrono::minutes(5);
     std::int32_t maxLaunchAttempts = 3;
-    std::int32_t keepFailed = 0;  // machines that never joined, kept stopped for a look: 0 or 1
+    std::int32_t keepFailed = 0;  // machines that never joined, stopped and kept for inspection: 0 or 1
     Retry retry;
     Headroom headroom;
     bool operator==(const ScaleUp&) const = default;
@@ -54,7 +54,7 @@ struct ScaleDown {
     Duration emptyGracePeriod = std::chrono::minutes(2);
     Duration minNodeAge = std::chrono::minutes(10);
     std::int32_t utilizationThresholdPercent = 50;
-    std::int32_t priceThresholdPercent = 0;  // 0: the price of a node does not matter
+    std::int32_t priceThresholdPercent = 0;  // 0: the price of a node is ignored
     std::int32_t headroomPercent = 20;
     std::int32_t maxConcurrent = 1;
     Duration drainTimeout = std::chrono::minutes(10);
@@ -78,17 +78,17 @@ struct Repair {
 };
 
 struct DisruptionBudget {
-    IntOrString nodes = "10%";              // percent rounds up
-    std::vector<DisruptionReason> reasons;  // empty = all
-    std::string schedule;                   // cron, UTC; "" = always
-    std::optional<Duration> duration;       // how long from each start of the schedule
+    IntOrString nodes = "10%";              // a percentage rounds up
+    std::vector<DisruptionReason> reasons;  // empty: all
+    std::string schedule;                   // cron, UTC; "": always
+    std::optional<Duration> duration;       // time after each start of the schedule
     bool operator==(const DisruptionBudget&) const = default;
 };
 
 struct Disruption {
     DriftPolicy drift = DriftPolicy::Replace;
     DurationOrNever expireAfter;
-    LocalVolumesPolicy localVolumes = LocalVolumesPolicy::Keep;  // bound volumes on the disks of its nodes
+    LocalVolumesPolicy localVolumes = LocalVolumesPolicy::Keep;  // volumes bound to the disks of its nodes
     Repair repair;
     std::vector<DisruptionBudget> budgets = {DisruptionBudget{}};
     bool operator==(const Disruption&) const = default;
@@ -101,7 +101,7 @@ struct PoolSpec {
     std::int32_t weight = 0;
     PoolLimits limits;
     MachineTemplate machineTemplate;
-    std::optional<Bootstrap> bootstrap;  // absent = the ControlPlane's
+    std::optional<Bootstrap> bootstrap;  // absent: the ControlPlane's
     ScaleUp scaleUp;
     ScaleDown scaleDown;
     Disruption disruption;
@@ -116,34 +116,35 @@ struct PoolClaims {
     bool operator==(const PoolClaims&) const = default;
 };
 
-// A static address and the claim that has it.
+// AddressReservation is a static address and the claim that has it.
 struct AddressReservation {
     std::string address;
     std::string claim;
-    std::string interface;  // "" = net0
+    std::string interface;  // "": net0
     bool operator==(const AddressReservation&) const = default;
 };
 
-// A pod that stayed Pending although the node launched for it became Ready; not launched for before
-// nextRetryTime, nor are others of its kind.
+// Misprediction is a pod that stayed Pending although the node launched for it became Ready. Before
+// nextRetryTime, neither it nor other pods of its kind get a machine.
 struct Misprediction {
     std::string podUID;
     std::string pod;   // namespace/name, to be read
-    std::string kind;  // of the pod, which others are of too: scheduling/pods/pod_kind.hpp
+    std::string kind;  // kind of the pod, shared with similar pods: scheduling/pods/pod_kind.hpp
     std::int32_t count = 0;
     std::optional<Time> nextRetryTime;
     bool operator==(const Misprediction&) const = default;
 };
 
-// What Nodes of the pool offer besides CPU and memory, whatever their size; 0: not known.
+// LearnedOffer is what the pool's Nodes of any size offer besides CPU and memory; 0: unknown.
 struct LearnedOffer {
-    std::string templateHash;  // of the claims that it was learned from; it holds for no others
+    std::string templateHash;  // of the claims that it was learned from; it is valid for no others
     std::int64_t pods = 0;
     std::int64_t ephemeralStorageMiB = 0;
     bool operator==(const LearnedOffer&) const = default;
 };
 
-// A machine that never joined, stopped and kept for a look (scaleUp.keepFailed); it ends with its claim.
+// KeptMachine is a machine that never joined and was stopped and kept for inspection (scaleUp.keepFailed). It
+// is removed with its claim.
 struct KeptMachine {
     std::string claim;
     std::string host;
@@ -153,62 +154,64 @@ struct KeptMachine {
     bool operator==(const KeptMachine&) const = default;
 };
 
-// Nodes, machines and claims that others took away, until an hour passes without another one.
+// Losses counts Nodes, machines and claims that others removed. It ends when an hour passes without another
+// loss.
 struct Losses {
     std::int32_t count = 0;   // since `since`
-    std::int32_t rounds = 0;  // how often in a row; a replacement that was taken away too begins another one
+    std::int32_t rounds = 0;  // consecutive rounds; a replacement that is also removed begins another round
     std::optional<Time> since;
     std::optional<Time> lastTime;
-    std::int64_t sequence = 0;          // nextClaimSequence when the last round began
-    std::optional<Time> nextRetryTime;  // no claim is created before it
-    std::string reason;                 // of the last: NodeDeleted, MachineVanished or ClaimDeleted
-    std::string message;                // about the last, with what hints at its author
-    std::vector<std::string> claims;    // UIDs of claims that are counted already and still exist
+    std::int64_t sequence = 0;          // nextClaimSequence at the start of the last round
+    std::optional<Time> nextRetryTime;  // no claim is created before this time
+    std::string reason;                 // of the last loss: NodeDeleted, MachineVanished or ClaimDeleted
+    std::string message;                // about the last loss, with hints about its author
+    std::vector<std::string> claims;    // UIDs of claims that are already counted and still exist
     bool operator==(const Losses&) const = default;
 };
 
-// A taint that the pool does not declare and that stayed on its youngest Node.
+// UndeclaredTaint is a taint that the pool does not declare and that stayed on its youngest Node.
 struct UndeclaredTaint {
     std::string key;
     std::string value;
     std::string effect;
-    std::int32_t count = 0;             // machines that showed it in a row
-    std::optional<Time> nextRetryTime;  // set when no Node has it any more: it counts until then
+    std::int32_t count = 0;             // consecutive machines that had it
+    std::optional<Time> nextRetryTime;  // set when no Node has it any longer: it counts until then
     bool operator==(const UndeclaredTaint&) const = default;
 };
 
-// A label or taint that does not stay on the pool's Nodes; labels among them are not offered to pods.
+// PoolContestedLabel is a label or taint that does not stay on the pool's Nodes. Pods are not offered such
+// labels.
 struct PoolContestedLabel {
     std::string key;
-    std::string effect;   // of a taint; "" = it is a label
-    std::string value;    // what we set
-    std::string found;    // what was there instead; "" = nothing
-    std::string manager;  // field manager that wrote it; "" = not known
-    std::string node;     // where it was seen
+    std::string effect;   // of a taint; "": it is a label
+    std::string value;    // our value
+    std::string found;    // the value found instead; "": none
+    std::string manager;  // field manager of the change; "": unknown
+    std::string node;     // the Node with the change
     std::optional<Time> time;
     bool operator==(const PoolContestedLabel&) const = default;
 };
 
-// A machine that was removed to be replaced, until a claim is created that takes its place.
+// OpenReplacement is a machine that was removed for replacement, until its replacing claim is created.
 struct OpenReplacement {
     std::string claim;
     std::string cause;
-    std::int32_t count = 0;  // of replacements in a row for this cause, with the next one
+    std::int32_t count = 0;  // consecutive replacements for this cause, including the next one
     std::optional<Time> time;
     bool operator==(const OpenReplacement&) const = default;
 };
 
-// A node whose removal was begun within the last hour: for rateLimits.maxRemovalsPerHour.
+// RecentRemoval is a node whose removal began within the last hour, for rateLimits.maxRemovalsPerHour.
 struct RecentRemoval {
     std::string claim;
     std::optional<Time> time;
     bool operator==(const RecentRemoval&) const = default;
 };
 
-// Machines that were to be created instead of nodes of the pool did not come.
+// ReplacementPause means that machines to replace nodes of the pool could not be created.
 struct ReplacementPause {
-    std::int32_t count = 0;             // of times in a row
-    std::optional<Time> nextRetryTime;  // no node is replaced by a cheaper one before it
+    std::int32_t count = 0;             // consecutive times
+    std::optional<Time> nextRetryTime;  // no node is replaced by a cheaper one before this time
     bool operator==(const ReplacementPause&) const = default;
 };
 
@@ -219,12 +222,12 @@ struct PoolStatus {
     std::int64_t readyNodes = 0;
     std::int64_t pendingNodes = 0;
     PoolClaims claims;
-    std::int64_t cpuCores = 0;  // in use against the limits
+    std::int64_t cpuCores = 0;  // counts against the limits
     std::int64_t memoryMiB = 0;
     std::optional<SystemReserved> learnedReserved;
     std::optional<LearnedOffer> learnedOffer;
-    std::string learnedTemplateHash;     // of the claims that learnedReserved was learned from
-    std::optional<Time> learnedExpires;  // when what no Node shows now is dropped; absent: Nodes show it all
+    std::string learnedTemplateHash;     // of the claims behind learnedReserved
+    std::optional<Time> learnedExpires;  // drop time of values that no Node shows; absent: Nodes show all
     std::int64_t nextClaimSequence = 1;
     Reserved reserved;
     std::vector<AddressReservation> addresses;
@@ -234,14 +237,14 @@ struct PoolStatus {
     std::optional<Time> lastScaleDownTime;
     std::optional<Time> lastScaleFailureTime;
     std::int32_t consecutiveFailures = 0;
-    std::optional<Time> nextRetryTime;  // no claim is created before it
+    std::optional<Time> nextRetryTime;  // no claim is created before this time
     std::vector<Misprediction> mispredictions;
     std::optional<KeptMachine> keptMachine;
     std::optional<Losses> losses;
     std::vector<UndeclaredTaint> undeclaredTaints;
     std::vector<PoolContestedLabel> contestedLabels;
     std::vector<OpenReplacement> openReplacements;
-    std::vector<RecentRemoval> recentRemovals;  // only while the ControlPlane has a rate for removals
+    std::vector<RecentRemoval> recentRemovals;  // only while the ControlPlane limits the rate of removals
     std::optional<ReplacementPause> replacementPause;
     bool operator==(const PoolStatus&) const = default;
 };

@@ -21,7 +21,7 @@ struct NetworkInterface {
     bool operator==(const NetworkInterface&) const = default;
 };
 
-// Passed through to Proxmox.
+// VMOption is passed through to Proxmox.
 struct VMOption {
     std::string name;
     boost::json::value value;  // string, number or boolean
@@ -44,10 +44,10 @@ struct Placement {
     std::int32_t cpuAllocationPercent = 400;
     std::int32_t memoryAllocationPercent = 100;
     std::int32_t storageAllocationPercent = 100;
-    std::int32_t storageReservedPercent = 5;  // of a storage: never promised, as a full one stops its guests
+    std::int32_t storageReservedPercent = 5;  // of a storage, never committed, as a full one stops its guests
     HostReserved hostReserved;
     std::int32_t maxConcurrentClonesPerNode = 2;
-    std::string zoneLabel = std::string(labels::kZone);  // "" = none
+    std::string zoneLabel = std::string(labels::kZone);  // "": none
     bool operator==(const Placement&) const = default;
 };
 
@@ -55,20 +55,20 @@ enum class CloneMode { Auto, Linked, Full, Unrecognized };
 
 struct BootDisk {
     std::string device = "scsi0";
-    std::optional<std::int64_t> sizeGiB;  // absent = as in the template
+    std::optional<std::int64_t> sizeGiB;  // absent: as in the template
     bool operator==(const BootDisk&) const = default;
 };
 
-// A disk image that Proxmox downloads and that templates are made of.
+// TemplateImage is a disk image that Proxmox downloads for templates.
 struct TemplateImage {
     std::string url;              // of a qcow2, raw, vmdk or img file
-    std::string checksum;         // sha256:..., sha384:... or sha512:...: which image it is
-    std::string storage;          // of the templates' disks
-    std::string downloadStorage;  // "" = `storage` or the first of the host that takes imports
+    std::string checksum;         // sha256:..., sha384:... or sha512:...: identifies the image
+    std::string storage;          // for the templates' disks
+    std::string downloadStorage;  // "": `storage`, or the host's first that accepts imports
     bool operator==(const TemplateImage&) const = default;
 };
 
-// Exactly one of name, vmid, matchTags and image is set.
+// Template has exactly one of name, vmid, matchTags and image.
 struct Template {
     std::string name;
     std::optional<std::int64_t> vmid;
@@ -84,7 +84,7 @@ struct Template {
 
 enum class NetworkMode { DHCP, Static, Unrecognized };
 
-// A second family beside the first: IPv6 addresses of an interface.
+// IPv6Network has IPv6 addresses for an interface, in addition to its first family.
 struct IPv6Network {
     std::vector<std::string> addresses;  // single addresses or ranges
     std::int32_t prefixLength = 64;
@@ -93,33 +93,33 @@ struct IPv6Network {
 };
 
 struct NetworkRoute {
-    std::string to;  // 10.9.0.0/16
+    std::string to;  // for example 10.9.0.0/16
     std::string via;
     bool operator==(const NetworkRoute&) const = default;
 };
 
-// An interface beside the one that has the default route.
+// FurtherInterface is an interface without the default route.
 struct FurtherInterface {
     std::string name;  // net0 to net31
     NetworkMode mode = NetworkMode::DHCP;
     std::vector<std::string> addresses;
     std::int32_t prefixLength = 24;
-    std::optional<IPv6Network> ipv6;  // its gateway has no meaning here
+    std::optional<IPv6Network> ipv6;  // its gateway has no effect here
     std::optional<std::int32_t> mtu;
     std::vector<NetworkRoute> routes;
     bool operator==(const FurtherInterface&) const = default;
 };
 
-// Addresses for machines; a Pool's replaces its Provider's as a whole.
+// MachineNetwork has addresses for machines. A Pool's replaces its Provider's as a whole.
 struct MachineNetwork {
-    std::string name;  // tells networks apart that have equal addresses; "" = by cluster, bridge and VLAN
+    std::string name;  // separates networks with equal addresses; "": by cluster, bridge and VLAN
     NetworkMode mode = NetworkMode::DHCP;
     std::vector<std::string> addresses;  // single addresses or ranges "10.0.4.50-10.0.4.99"
     std::int32_t prefixLength = 24;
     std::string gateway;
     std::vector<std::string> nameservers;
     std::vector<std::string> searchDomains;
-    std::string interface = "net0";  // that has addresses, gateways, mtu and routes of this
+    std::string interface = "net0";  // the one that gets these addresses, gateways, mtu and routes
     std::optional<IPv6Network> ipv6;
     std::optional<std::int32_t> mtu;
     std::vector<NetworkRoute> routes;
@@ -127,7 +127,7 @@ struct MachineNetwork {
     bool operator==(const MachineNetwork&) const = default;
 };
 
-// Volumes (storage:snippets/file) that the user placed; become Proxmox' cicustom.
+// CustomCloudInit names volumes (storage:snippets/file) that the user placed. They become Proxmox' cicustom.
 struct CustomCloudInit {
     std::string user;
     std::string network;
@@ -142,7 +142,7 @@ struct CloudInit {
     std::optional<SecretKeyReference> sshAuthorizedKeysSecretRef;
     bool upgradePackages = false;
     std::optional<SecretKeyReference> userDataSecretRef;
-    std::string isoStorage;  // "" = the first storage of the host that takes ISO images
+    std::string isoStorage;  // "": the host's first storage that accepts ISO images
     MachineNetwork network;
     std::optional<CustomCloudInit> custom;
     bool operator==(const CloudInit&) const = default;
@@ -154,24 +154,25 @@ struct GuestAgent {
     bool operator==(const GuestAgent&) const = default;
 };
 
-// proxmox://CLUSTER/vms/VMID, or proxmox://REGION/VMID as Proxmox' cloud controller manager has it.
+// ProviderIDFormat is proxmox://CLUSTER/vms/VMID, or proxmox://REGION/VMID as in Proxmox' cloud controller
+// manager.
 enum class ProviderIDFormat { Cluster, Region, Unrecognized };
 
 struct ProxmoxSpec {
-    std::string endpoint;                // https://host:8006/api2/json
+    std::string endpoint;                // for example https://host:8006/api2/json
     std::vector<std::string> endpoints;  // further ones, for failover
     TlsConfig tls;
-    std::vector<std::string> nodeWhitelist;  // empty = all hosts
+    std::vector<std::string> nodeWhitelist;  // empty: all hosts
     std::optional<VMIDRange> vmIDRange;
     std::string managedNodeTag = "kubenodesmith-managed";
-    std::string region;  // label topology.kubernetes.io/region of Nodes that have none; "" = none
+    std::string region;  // label topology.kubernetes.io/region for Nodes without one; "": none
     ProviderIDFormat providerIDFormat = ProviderIDFormat::Cluster;
     std::int64_t vmMemOverheadMiB = 0;
     std::vector<NetworkInterface> networkInterfaces;
     std::vector<VMOption> vmOptions;
     std::string resourcePool;
     Placement placement;
-    std::optional<Template> template_;  // absent = a blank VM
+    std::optional<Template> template_;  // absent: a blank VM
     std::optional<CloudInit> cloudInit;
     GuestAgent guestAgent;
     bool operator==(const ProxmoxSpec&) const = default;

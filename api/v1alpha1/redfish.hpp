@@ -16,7 +16,7 @@ struct Boot {
     BootMethod method = BootMethod::Disk;
     BootMode mode = BootMode::UEFI;
     std::string imageURL;     // VirtualMedia
-    std::string httpBootURI;  // UefiHttp; "" = from DHCP
+    std::string httpBootURI;  // UefiHttp; "": from DHCP
     bool operator==(const Boot&) const = default;
 };
 
@@ -50,15 +50,15 @@ struct RedfishPolling {
     bool operator==(const RedfishPolling&) const = default;
 };
 
-// A lock on hosts that other clusters can see.
+// RedfishHostLock is a lock on hosts that other clusters can see.
 struct RedfishHostLock {
     HostLockField field = HostLockField::None;
-    std::vector<std::string> freeValues;  // of the field, beside the empty one: they say nothing
+    std::vector<std::string> freeValues;  // values of the field that count as empty
     bool operator==(const RedfishHostLock&) const = default;
 };
 
 struct RedfishSpec {
-    std::optional<LabelSelector> hostSelector;  // absent = every NodeSmithHost that names this provider
+    std::optional<LabelSelector> hostSelector;  // absent: every NodeSmithHost that names this provider
     Boot boot;
     PowerOff powerOff;
     RedfishTimeouts timeouts;

@@ -1,6 +1,7 @@
-// bench-claims [--claims N]: pods that need N machines appear at once, and later all go at once. All claims
-// are in flight together, in virtual time against a simulated Proxmox; what the operator asks of the API
-// server and of Proxmox for each of them is counted. Exit code 1: a bound of docs/performance.md is broken.
+// bench-claims [--claims N]: Creates pods that need N machines simultaneously, and later deletes them all.
+// All claims are in flight together, in virtual time with a simulated Proxmox. It counts the operator's
+// requests to the API server and to Proxmox for each claim. Exit code 1: a limit of docs/performance.md is
+// exceeded.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -38,12 +39,12 @@ public:
         world_.shut_down();
     }
 
-    // Seconds until every machine is Ready; most_in_flight() is known afterwards.
+    // Returns the seconds until every machine is Ready. Afterwards most_in_flight() is known.
     double come() {
         world_.workloads.scale(bench::kDeployment, static_cast<std::int64_t>(size_));
         return run_until([this] { return ready() == size_; });
     }
-    // Seconds until nothing is left, the waits before an empty node is removed included.
+    // Returns the seconds until nothing is left, including the waits before an empty node is removed.
     double go() {
         world_.workloads.scale(bench::kDeployment, 0);
         return run_until([this] { return claims() == 0; });

@@ -19,13 +19,13 @@ std::string name_in_body(const std::string& body) {
     return name ? std::string(name->as_string()) : std::string();
 }
 
-// "nodesmithclaims" without its group.
+// Returns, for example, "nodesmithclaims" without its group.
 std::string short_resource(const fake::Target& target) {
     auto name = target.resource.substr(0, target.resource.find('.'));
     return target.subresource.empty() ? name : name + "/" + target.subresource;
 }
 
-// /nodes/alfaromeo/qemu/1000/status/start -> /nodes/*/qemu/*/status/start
+// Converts /nodes/alfaromeo/qemu/1000/status/start to /nodes/*/qemu/*/status/start.
 std::string path_pattern(const std::string& path) {
     std::string pattern;
     std::string before;
@@ -101,7 +101,7 @@ void Requests::count(const base::HttpRequest& request) {
     const auto stage = static_cast<std::size_t>(claim.was_ready ? Stage::serving_and_going : Stage::coming);
     ++claim.requests[stage];
     ++of_claims_[stage][kind];
-    // What makes it Ready belongs to its coming.
+    // The request that makes it Ready belongs to its creation.
     const auto* object = world_.view.find<NodeSmithClaim>({simulation::kNodesNamespace, name});
     if (object && api::is_true(object->status.conditions, api::conditions::kReady)) claim.was_ready = true;
 }

@@ -1,4 +1,4 @@
-// What the operator asks of the API server and of Proxmox, counted by claim and stage of its life.
+// Counts the operator's requests to the API server and to Proxmox, by claim and stage of its life.
 #pragma once
 
 #include <array>
@@ -10,22 +10,23 @@
 
 namespace bench {
 
-// Of a claim: until it is Ready, and from then on until it is gone.
+// Stage is the time of a claim until it is Ready, or from then on until it is gone.
 enum class Stage : std::size_t { coming, serving_and_going };
 
 class Requests {
 public:
-    // Counts from now on; the world must outlive it.
+    // Counts from now on; the world must outlive this.
     explicit Requests(simulation::World& world);
     Requests(const Requests&) = delete;
     Requests& operator=(const Requests&) = delete;
 
-    using Kinds = std::map<std::string, std::uint64_t>;  // "PATCH nodesmithclaims/status" to how often
-    // Requests about one claim, its Node, the pods on it or its bootstrap token; no Events, no evictions.
+    using Kinds = std::map<std::string, std::uint64_t>;  // "PATCH nodesmithclaims/status" -> count
+    // Returns requests about one claim, its Node, its pods or its bootstrap token, without Events and
+    // evictions.
     const Kinds& of_claims(Stage stage) const { return of_claims_[static_cast<std::size_t>(stage)]; }
-    // Of the claim that caused the most.
+    // Returns the number for the claim with the most requests.
     std::uint64_t most_of_a_claim(Stage stage) const;
-    // All others: about pools, providers, control planes.
+    // Returns all other requests: about pools, providers, control planes.
     const Kinds& of_others() const { return of_others_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t evictions() const { return evictions_; }
@@ -41,12 +42,12 @@ private:
 
     void count(const base::HttpRequest& request);
     void count(const simulation::proxmox::RequestRecord& record);
-    // The name of the claim that the request is about; "": it is about none.
+    // Returns the name of the request's claim; "": no claim.
     std::string claim_of(const base::HttpRequest& request) const;
 
     simulation::World& world_;
     std::map<std::string, Claim> claims_;
-    std::map<std::string, std::string> tokens_;  // name of the Secret to that of its claim
+    std::map<std::string, std::string> tokens_;  // name of the Secret -> name of its claim
     std::array<Kinds, 2> of_claims_;
     Kinds of_others_;
     Kinds to_proxmox_;

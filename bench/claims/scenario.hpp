@@ -1,4 +1,5 @@
-// A Proxmox cluster and a pool with room for any number of machines, all of which may come and go at once.
+// A Proxmox cluster and a pool with room for any number of machines. All of them may be created and removed
+// simultaneously.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace bench {
 
 inline constexpr const char* kDeployment = "web";
 
-// `machines` pods would each need a machine of their own, but there are none at first.
+// Returns a scenario where each of `machines` pods would need a separate machine. At first there are no pods.
 simulation::Scenario fleet_scenario(std::int64_t machines);
 
 }  // namespace bench

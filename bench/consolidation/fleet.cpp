@@ -27,7 +27,7 @@ rules::Amount requests_of(const api::Pod& pod) {
     return {amounts.base[scheduling::kCpu], amounts.base[scheduling::kMemory]};
 }
 
-// Of CPU and memory, half each, as NodeResourcesFit scores with LeastAllocated.
+// Returns the mean of the free shares of CPU and memory, as in NodeResourcesFit with LeastAllocated.
 double free_share(const rules::NodeUse& use) {
     const auto share = [](std::int64_t part, std::int64_t whole) {
         return static_cast<double>(part) / static_cast<double>(whole);
@@ -48,7 +48,7 @@ Fleet::Fleet(Shape shape, std::uint64_t seed, const Rules& rules)
     fill(shape);
 }
 
-// Up to a share of each node that is its own, as it is when workloads have come and gone.
+// Fills each node up to a random share, as after a mixed history of workloads.
 void Fleet::fill(Shape shape) {
     std::size_t number = 0;
     for (auto& node : snapshot_.nodes) {
@@ -106,7 +106,7 @@ double Fleet::bound() const {
     return scheduling::LinearBound(rooms_of(snapshot_.pools[0])).worth(cpu, memory).of(cpu, memory);
 }
 
-// As the operator asks: the least used first, and those in use only if the pool has one to spare.
+// Returns the operator's search: the least used nodes first, and nodes in use only if the pool can spare one.
 rules::Search Fleet::search() const {
     rules::PoolUse pool;
     for (const auto& node : snapshot_.nodes) pool.add(use_of(node), !node.pods.empty());

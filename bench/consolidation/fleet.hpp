@@ -1,5 +1,5 @@
-// A cluster in memory whose nodes are saved by the operator's own rules: no API, no time, only decisions and
-// where pods go after them.
+// A cluster in memory whose nodes are removed by the operator's own rules to save cost. It has no API and no
+// time, only decisions and the later places of pods.
 #pragma once
 
 #include <set>
@@ -21,7 +21,7 @@ struct Rules {
 struct Moves {
     std::size_t removed = 0;   // nodes
     std::size_t created = 0;   // nodes
-    std::size_t stranded = 0;  // evicted pods that found no place, for which another node was created
+    std::size_t stranded = 0;  // evicted pods without a place, for which another node was created
 };
 
 class Fleet {
@@ -29,10 +29,10 @@ public:
     Fleet(Shape shape, std::uint64_t seed, const Rules& rules);
 
     double price() const;
-    double bound() const;  // the least that machines for its pods could cost
+    double bound() const;  // lowest possible cost of machines for its pods
     const Moves& moves() const { return moves_; }
 
-    // Asks for each node whether it can go, again and again, until none can.
+    // Tries to remove each node, repeatedly, until no node can be removed.
     void come_to_rest();
 
 private:

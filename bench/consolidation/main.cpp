@@ -1,7 +1,7 @@
-// bench-consolidation: what clusters of nodes of random sizes, filled at random, cost before and after nodes
-// were saved one decision after the other, against the least that machines for their pods could: the linear
-// bound. Evicted pods go where the kube-scheduler puts them by default, in a random order. Exit code 1: one
-// of them found no place, or what had come to rest moved again.
+// bench-consolidation: Measures the cost of clusters with random nodes and random pods, before and after
+// their consolidation. Nodes are removed one decision at a time. It compares the cost with the linear bound,
+// the lowest possible cost of machines for their pods. Evicted pods get the default places of the
+// kube-scheduler, in a random order. Exit code 1: a pod found no place, or a stable cluster changed again.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -19,7 +19,7 @@ struct Figures {
     std::vector<double> before;  // price / bound
     std::vector<double> after;
     bench::Moves moves;
-    std::size_t later = 0;  // nodes that left when all was asked once more
+    std::size_t later = 0;  // nodes removed when all were tried once more
     double cpu_seconds = 0;
 };
 

@@ -1,4 +1,5 @@
-// bench-disruption: how long one consolidation decision takes. Prints a line of figures for each situation.
+// bench-disruption: Measures the time of one consolidation decision. Prints a line of figures for each
+// situation.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <numeric>
@@ -11,7 +12,7 @@ namespace {
 
 using controllers::disruption::Search;
 
-// What a machine launched instead is compared with.
+// Sets the capacity of nodes, which is compared with a machine launched instead.
 scheduling::Snapshot with_capacity(scheduling::Snapshot snapshot) {
     for (auto& node : snapshot.nodes) {
         auto object = std::make_shared<api::Node>(*node.node);
@@ -21,7 +22,7 @@ scheduling::Snapshot with_capacity(scheduling::Snapshot snapshot) {
     return snapshot;
 }
 
-// Nodes so full that no pod fits anywhere else: every candidate is tried in vain.
+// Returns nodes so full that no pod fits anywhere else: every candidate is tried without success.
 scheduling::Snapshot full_cluster() {
     auto snapshot = bench::busy_cluster();
     for (auto& node : snapshot.nodes) {

@@ -1,5 +1,5 @@
-// bench-footprint: fills the operator's informers from a small cluster in memory and ends with 1 if a pod or
-// a node takes more memory than is promised, or if that takes more requests. Also a test.
+// bench-footprint: Fills the operator's informers from a small cluster in memory. Exit code 1: a pod or a
+// node needs more memory than the limit, or there are too many requests. It is also a test.
 #include <malloc.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -25,7 +25,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::awaitable;
 
-constexpr int kKinds = 19;  // that the operator watches
+constexpr int kKinds = 19;  // kinds that the operator watches
 constexpr int kPage = 500;
 constexpr base::Duration kLong = std::chrono::hours(1);
 constexpr double kMostBytesPerPod = 1500;
@@ -118,7 +118,7 @@ int main() {
     }
     constexpr int kPods = 5000;
     constexpr int kNodes = 500;
-    footprint_of(1, 1);  // what is allocated once and for all
+    footprint_of(1, 1);  // allocates what is allocated only once
     const auto empty = footprint_of(0, 1);
     const auto nodes = footprint_of(0, kNodes);
     const auto all = footprint_of(kPods, kNodes);
@@ -128,7 +128,7 @@ int main() {
     }
     bool kept = keeps("bytes_per_node", (nodes.bytes - empty.bytes) / (kNodes - 1), kMostBytesPerNode);
     kept &= keeps("bytes_per_pod", (all.bytes - nodes.bytes) / kPods, kMostBytesPerPod);
-    // A list and a watch of each kind, and the further pages of pods.
+    // Each kind needs a list and a watch; pods need further pages.
     kept &= keeps("requests", all.requests, 2 * kKinds + kPods / kPage - 1);
     return kept ? 0 : 1;
 }

@@ -19,7 +19,7 @@ constexpr std::string_view kNodes = "/api/v1/nodes";
 constexpr int kListed = 10'000'000;  // the version of a list; those of its objects are smaller
 constexpr int kUpdatesAtOnce = 1000;
 
-// A number among the parameters of a request's target, 0 if it is not there.
+// Returns a number among the parameters of a request's target, 0 if it is absent.
 int parameter(std::string_view target, std::string_view name) {
     const auto marker = std::string(name) + "=";
     for (auto place = target.find(marker); place != std::string_view::npos;

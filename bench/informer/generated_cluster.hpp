@@ -1,5 +1,5 @@
-// The API server of a cluster too large to be had: answers lists and watches with realistic objects that are
-// made when they are asked for. It knows no writes.
+// GeneratedCluster is the API server of a cluster that is too large to build. It answers lists and watches
+// with realistic objects made on request. It supports no writes.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@ namespace bench {
 
 class GeneratedCluster {
 public:
-    // `updates` changes of pods follow the list, spread over all of them.
+    // `updates` changes of pods follow the list, spread over all pods.
     GeneratedCluster(int pods, int nodes, int updates) : pods_(pods), nodes_(nodes), updates_(updates) {}
 
-    // Lists in pages; kinds other than pods and nodes are empty. nullopt: a watch that has nothing to tell.
+    // Returns lists in pages; kinds other than pods and nodes are empty. nullopt: a watch without changes.
     std::optional<base::HttpResponse> answer(const base::HttpRequest& request);
 
-    // What a watch may say that has nothing to tell.
+    // Returns an event for a watch without changes.
     static base::HttpResponse bookmark();
 
     int requests() const { return requests_; }
@@ -29,7 +29,7 @@ private:
     int pods_;
     int nodes_;
     int updates_;
-    int told_ = 0;  // of the updates
+    int told_ = 0;  // number of the updates sent so far
     int requests_ = 0;
 };
 

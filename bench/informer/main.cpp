@@ -1,7 +1,7 @@
-// bench-informer --kubeconfig F: fills the operator's informers from a cluster that has the CRDs of
-// KubeNodeSmith, then downloads the same pods and nodes without looking at them. Prints one line; sizes are
-// of the process after the sync. With --updates N it then waits until that many changes of pods were heard
-// and told on.
+// bench-informer --kubeconfig F: Fills the operator's informers from a cluster with KubeNodeSmith's CRDs.
+// Then it downloads the same pods and nodes without decoding them. It prints one line; the sizes are those of
+// the process after the sync. With --updates N it then waits until that many changes of pods were received
+// and handled.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -32,7 +32,7 @@ struct Figures {
     double update_cpu_seconds = 0;
 };
 
-// A line of /proc/self/status in KiB: "VmRSS", "VmHWM".
+// Returns a line of /proc/self/status in KiB: "VmRSS", "VmHWM".
 long memory_kib(const std::string& name) {
     std::ifstream status("/proc/self/status");
     std::string line;
@@ -73,7 +73,7 @@ awaitable<void> download_all(kube::Client& client, Figures& figures) {
     figures.download_seconds = plain.seconds();
 }
 
-// Counts changes of pods that come after the sync.
+// Updates counts changes of pods after the sync.
 class Updates {
 public:
     Updates(bench::Cluster& cluster, controllers::Informers& informers, int wanted)

@@ -1,5 +1,5 @@
-// bench-api-server --pods N --nodes N --updates N --kubeconfig F: a GeneratedCluster as a server on a free
-// port of 127.0.0.1, until it is ended. Writes a kubeconfig for it, then says "ready".
+// bench-api-server --pods N --nodes N --updates N --kubeconfig F: Runs a GeneratedCluster as a server on a
+// free port of 127.0.0.1 until it is ended. It writes a kubeconfig, then prints "ready".
 #include <CLI/CLI.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::awaitable;
 
-// A watch that has nothing to tell ends after this; the client waits 30 s for the head of an answer.
+// A watch without changes ends after this; the client waits 30 s for the head of an answer.
 constexpr base::Duration kWatchLifetime = std::chrono::seconds{20};
 
 void write_kubeconfig(const std::string& file, std::uint16_t port) {

@@ -1,9 +1,9 @@
-// bench-latency [--pods N]... [--samples K] [--stream P] [--most-milliseconds B]: how long the operator takes
-// from an unschedulable pod to the claim and to the request at the hypervisor, beyond its batching window,
-// and from a Ready Node to a Ready claim, in clusters of several sizes; and how long P pods wait for their
-// claims that come at 20 a second, so that the batching window stays open. In real time; API server and
-// Proxmox are in memory, on the same thread, so their own work counts as well. Exit code 1: a median breaks
-// the bound.
+// bench-latency [--pods N]... [--samples K] [--stream P] [--most-milliseconds B]: Measures the operator's
+// latencies in clusters of several sizes. One is from an unschedulable pod to the claim and to the request at
+// the hypervisor, beyond the batching window. The other is from a Ready Node to a Ready claim. It also
+// measures how long P pods wait for their claims if 20 pods arrive each second. The batching window then
+// stays open. It runs in real time. API server and Proxmox are in memory on the same thread, so their work
+// counts as well. Exit code 1: a median exceeds the limit.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -35,7 +35,7 @@ double milliseconds(base::Duration duration) {
     return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-// One pod that needs a machine, until the machine's Node serves and the pod runs there.
+// Measures one pod that needs a machine, until the machine's Node is Ready and the pod runs there.
 Sample measure(bench::Stage& stage, int number) {
     const auto name = "new-" + std::to_string(number);
     Sample sample;

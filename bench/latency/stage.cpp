@@ -15,7 +15,7 @@ namespace bench {
 namespace {
 
 constexpr int kPodsPerNode = 50;
-constexpr auto kPatience = std::chrono::minutes{10};  // a busy machine is no fault
+constexpr auto kPatience = std::chrono::minutes{10};  // a busy computer is no failure
 
 using simulation::kNamespace;
 using simulation::kNodesNamespace;
@@ -95,7 +95,7 @@ Stage::Stage(int pods)
         const auto pool = server_.get<simulation::NodeSmithPool>({kNodesNamespace, "general"});
         return pool && api::is_true(pool->status.conditions, api::conditions::kReady);
     });
-    run_for(std::chrono::seconds{3});  // the first decisions about what is there already
+    run_for(std::chrono::seconds{3});  // waits for the first decisions about existing objects
 }
 
 Stage::~Stage() {
@@ -157,7 +157,7 @@ void Stage::watch() {
         if (change.key.resource != claims || !change.after) return;
         if (!change.before) {
             const auto launched = api::decode<NodeSmithClaim>(change.after->value());
-            for (const auto& uid : controllers::provisioning::bought_for(launched))
+            for (const auto& uid : controllers::provisioning::launched_for(launched))
                 bought_.try_emplace(uid, now());
         }
         if (!change.before && claim_.empty()) {

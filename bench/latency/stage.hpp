@@ -1,5 +1,5 @@
-// The whole operator in real time beside an API server and a Proxmox cluster in memory, all on one thread,
-// with a cluster of running pods around it.
+// The whole operator in real time with an API server and a Proxmox cluster in memory, all on one thread. The
+// cluster already has running pods.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -21,33 +21,33 @@ using simulation::NodeSmithClaim;
 
 class Stage {
 public:
-    // `pods` run on as many nodes as they need, 50 on each, and leave no room there.
+    // `pods` run on nodes with 50 pods each, which have no free room.
     explicit Stage(int pods);
     ~Stage();
     Stage(const Stage&) = delete;
     Stage& operator=(const Stage&) = delete;
 
     base::TimePoint now() const { return clock_->now(); }
-    // How long the operator waits for more demand, on purpose.
+    // Returns the time that the operator intentionally waits for more demand.
     base::Duration batching_window() const;
     // Throws std::runtime_error if it takes longer than ten minutes.
     void run_until(const std::string& what, const std::function<bool()>& holds);
     void run_for(base::Duration duration);
 
-    // A pod that no node has room for, as the scheduler would say. Returns its UID.
+    // Adds a pod that the scheduler found no node for. Returns its UID.
     std::string add_unschedulable_pod(const std::string& name, const std::string& cpu = "3");
-    // The pod runs on that node from now on.
+    // Makes the pod run on that node.
     void bind_pod(const std::string& name, const std::string& node);
-    // The machine of the claim joins as a Node that is not Ready yet.
+    // Adds a Node for the claim's machine; it is not Ready yet.
     void join(const NodeSmithClaim& claim);
     void make_ready(const std::string& node);
 
-    // The claim that was created last, as it is now; nullopt: none since the last call of forget().
+    // Returns the claim that was created last since forget(), in its current state; nullopt: none.
     std::optional<NodeSmithClaim> claim() const;
     std::optional<base::TimePoint> claim_created() const { return claim_created_; }
     std::optional<base::TimePoint> machine_requested() const { return machine_requested_; }
     std::optional<base::TimePoint> claim_ready() const { return claim_ready_; }
-    // When the first claim for each pod was created, by UID.
+    // Returns the creation time of the first claim for each pod, by UID.
     const std::map<std::string, base::TimePoint>& launched() const { return bought_; }
     void forget();
 

@@ -1,5 +1,5 @@
-// bench-load --kubeconfig F --nodes N --pods M: fills a test cluster with nodes and realistic pods that run
-// on them. What exists already stays as it is. Never for a cluster that somebody needs.
+// bench-load --kubeconfig F --nodes N --pods M: Fills a test cluster with nodes and realistic pods that run
+// on them. Existing objects are not changed. Never use it on a cluster that somebody needs.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <utility>
@@ -21,7 +21,7 @@ struct Numbers {
     int end;
 };
 
-// False: there is one of that name.
+// Returns false if an object with that name exists.
 awaitable<bool> create(kube::Client& client, std::string collection, json::object object) {
     try {
         co_await client.call("POST", std::move(collection), std::move(object));
@@ -40,7 +40,8 @@ awaitable<void> create_namespace(kube::Client& client, int number) {
     co_await create(client, "/api/v1/namespaces/" + name + "/serviceaccounts", std::move(account));
 }
 
-// The API server starts every pod as Pending, so its status comes second, as from a kubelet.
+// Creates a pod. The API server starts every pod as Pending, so its status is written second, like a
+// kubelet's.
 awaitable<void> create_pod(kube::Client& client, int number, int nodes) {
     auto pod = bench::realistic_pod(number, nodes);
     auto& metadata = pod.at("metadata").as_object();

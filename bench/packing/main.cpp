@@ -1,6 +1,6 @@
-// bench-packing [--mixes N]: what machines of fixed sizes for mixes of pods drawn at random cost, against the
-// least that they could: the linear bound, in which machines come in fractions. Exit code 1: a bound of
-// docs/performance.md is broken.
+// bench-packing [--mixes N]: Measures the cost of machines of fixed sizes for random mixes of pods. It
+// compares the cost with the linear bound, which allows fractions of machines. Exit code 1: a limit of
+// docs/performance.md is exceeded.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -50,7 +50,7 @@ void solve_one(bench::Shape shape, std::size_t pods, bool is_flexible, std::uint
     figures.pods += pods;
 }
 
-// Whether the goal is met.
+// Reports whether the goal is met.
 bool measure(std::size_t pods, bool is_flexible, int mixes, double median, double worst) {
     bool is_met = true;
     for (std::size_t shape = 0; shape < bench::kShapes.size(); ++shape) {

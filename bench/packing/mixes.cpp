@@ -24,7 +24,7 @@ Request Draw::request(Shape shape, std::size_t number) {
     const auto ratio = shape == Shape::cpu_heavy      ? between(0.5, 2)
                        : shape == Shape::memory_heavy ? between(4, 10)
                                                       : between(0.5, 8);
-    // As people write them.
+    // Rounded to values that people write.
     return {std::max(50L, std::lround(cores * 20) * 50), std::max(64L, std::lround(cores * ratio * 16) * 64)};
 }
 

@@ -1,4 +1,4 @@
-// Mixes of pods drawn at random, pools of machines for them, and the least that these cost.
+// Random mixes of pods, pools of machines for them, and the lowest cost of these machines.
 #pragma once
 
 #include <array>
@@ -37,10 +37,11 @@ private:
 
 std::shared_ptr<const api::Pod> pod_of(const Request& request, std::size_t number);
 
-// Without nodes, with a pool of machines of up to 16 CPUs and 64 GiB, of six sizes or of any.
+// Returns a cluster without nodes. Its pool has machines of up to 16 CPUs and 64 GiB, of six sizes or of any
+// size.
 scheduling::Snapshot cluster_for_mixes(bool is_flexible);
 
-// What machines of the pool offer, and what they cost.
+// Returns the capacity and the price of the pool's machines.
 std::vector<scheduling::PricedRoom> rooms_of(const scheduling::Pool& pool);
 
 }  // namespace bench

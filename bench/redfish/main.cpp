@@ -1,7 +1,7 @@
-// A thousand BMCs that take two seconds for each answer: how long until all hosts are known, how many calls
-// are under way, how many calls a quiet fleet costs, and how much memory the operator's part of the process
-// needs at most (what the API server and the BMCs in memory grow by is counted with it). In virtual time.
-// Exit code 1: a bound of docs/redfish.md is broken.
+// bench-redfish: Simulates a thousand BMCs that take two seconds for each answer. It measures the time until
+// all hosts are known, the concurrent calls, and the calls of an idle fleet. It also measures the operator's
+// peak memory, including the growth of API server and BMCs in memory. It runs in virtual time. Exit code 1: a
+// limit of docs/redfish.md is exceeded.
 #include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -91,7 +91,7 @@ public:
         }
         return count;
     }
-    // Seconds until every host can be given to a claim.
+    // Returns the seconds until every host can be given to a claim.
     double discover() {
         const auto started = clock_.now();
         while (known() < kHosts && clock_.now() - started < std::chrono::minutes{30})
@@ -108,14 +108,14 @@ public:
         }
         clock_.run_for(context_, std::chrono::minutes{20});
     }
-    // Calls per second in an hour.
+    // Returns the calls per second during an hour.
     double quiet_hour() {
         const auto before = network_.calls;
         clock_.run_for(context_, std::chrono::hours{1});
         return static_cast<double>(network_.calls - before) / 3600;
     }
     const redfish_simulator::Network& network() const { return network_; }
-    // Of the operator's part: without the API server and the BMCs, which stand in the same process.
+    // Returns the operator's memory, without the API server and the BMCs in the same process.
     double memory_mib() const { return resident_mib() - servers_mib_; }
 
 private:

@@ -1,4 +1,4 @@
-// bench-scheduling: how long one solve takes. Prints one line of figures.
+// bench-scheduling: Measures the time of one solve. Prints one line of figures.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>

@@ -15,7 +15,7 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseFile>;
 
-// False at the end of the file.
+// Returns false at the end of the file.
 bool read_line(gzFile file, std::string& line) {
     constexpr int kChunk = 65536;
     line.clear();

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """An hour of churn on a real control plane: pods are created and deleted, so nodes come and go on a simulated Proxmox.
 
-Prints a line per minute: what the operator's process holds and what waits in its queues. Exit code 1: its memory or its open
-files have grown, a queue was not worked off, or it ended.
+Prints a line per minute: the memory and files of the operator's process, and the length of its queues. Exit code 1: its memory
+or its open files have grown, a queue was never empty, or the operator ended.
 
 build/venv/bin/python bench/soak/cluster.py [--minutes 60] [--pods-per-second 20]      after make setup
 """
@@ -26,20 +26,20 @@ import manifests  # noqa: E402
 from stack import Stack  # noqa: E402
 
 PODS = "/api/v1/namespaces/default/pods"
-# How long a pod lives swings between these, and the number of pods and nodes with it.
+# A pod's life swings between these (seconds, with the period SWING), and with it the number of pods and nodes.
 SHORTEST_LIFE, LONGEST_LIFE, SWING = 5, 25, 360
 CONNECTIONS = 4
-# Short, so that nodes go in each trough.
+# The times are short, so that nodes are removed in each trough.
 SCALE_DOWN = {"stabilizationWindow": "10s", "emptyGracePeriod": "10s", "minNodeAge": "30s", "unneededDuration": "30s",
               "maxConcurrent": 2, "drainTimeout": "1m", "delayAfterFailure": "10s"}
-# Caches fill and the allocator finds its level before anything is compared.
+# The warm-up is not compared, as caches fill and the allocator has not reached its level.
 WARM_UP_SHARE = 0.25
 MOST_GROWTH = 0.05
 MOST_NEW_FILES = 8
 
 
 class Api:
-    """Requests as the administrator, each thread over a connection of its own."""
+    """Sends requests as the administrator, with one connection for each thread."""
 
     def __init__(self, cluster):
         self.context = ssl.create_default_context(cafile=str(cluster.pki / "ca.crt"))
@@ -48,7 +48,7 @@ class Api:
         self.of_thread = threading.local()
 
     def request(self, method, path, body=None):
-        """The status of the answer; 0: there was none."""
+        """Returns the status of the answer; 0: no answer."""
         if not hasattr(self.of_thread, "connection"):
             self.of_thread.connection = http.client.HTTPSConnection(self.host, context=self.context, timeout=30)
         connection = self.of_thread.connection
@@ -63,7 +63,7 @@ class Api:
 
 
 def pod(name, owner):
-    """Of a controller, which is this program: without one a pod would keep its node from being removed."""
+    """Returns a pod that this program controls. A pod without a controller would prevent the removal of its node."""
     container = {"name": "app", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}}}
     return {"metadata": {"name": name, "ownerReferences": [{**owner, "controller": True}]},
             "spec": {"containers": [container], "terminationGracePeriodSeconds": 0}}
@@ -90,7 +90,7 @@ class Churn:
             now = time.monotonic()
             if now >= self.due:
                 self.create(now)
-                self.due = max(self.due + self.interval, now - 1)  # what a stall cost is not made up for
+                self.due = max(self.due + self.interval, now - 1)  # pods that a stall delayed are not created later
             expired = [name for when, name in self.ends if when <= now]
             for name in expired:
                 self.send("DELETE", f"{PODS}/{name}", None, ok=(200, 202, 404))
@@ -112,7 +112,7 @@ class Churn:
 
 
 def sample(stack, churn):
-    """What is compared: taken between two bursts of work."""
+    """Returns the figures to compare. It is called between two bursts of work."""
     metrics = stack.operator.metrics()
     files = len(list(Path(f"/proc/{stack.operator.process.pid}/fd").iterdir()))
     fields = Path(f"/proc/{stack.operator.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -125,7 +125,7 @@ def sample(stack, churn):
 
 
 def verdict(samples):
-    """What has grown; empty: nothing."""
+    """Returns what has grown; empty: nothing."""
     kept = samples[int(len(samples) * WARM_UP_SHARE):]
     third = max(1, len(kept) // 3)
     early, late = kept[:third], kept[-third:]

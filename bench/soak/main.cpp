@@ -1,7 +1,7 @@
-// bench-soak [--days N]: simulated days of the whole operator in virtual time: workloads grow and shrink
-// every few minutes, and with them the nodes. Each day ends with nothing left and some hours of rest. What
-// the operator holds in memory is what becomes free when it is stopped; the simulated servers do not count.
-// Exit code 1: it holds more after all days than after the first, or a day left work.
+// bench-soak [--days N]: Simulates days of the whole operator in virtual time. Workloads, and with them the
+// nodes, grow and shrink every few minutes. Each day ends with nothing left and some hours of rest. The
+// operator's memory is what becomes free when it is stopped, so the simulated servers do not count. Exit code
+// 1: it needs more memory after all days than after the first, or a day left work.
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
@@ -20,7 +20,7 @@ constexpr auto kRest = std::chrono::hours{4};
 constexpr auto kBetweenChanges = std::chrono::minutes{5};
 constexpr int kDeployments = 4;
 constexpr std::uint64_t kMostReplicas = 8;
-// What was said in Events is remembered as hashes, 20,000 at most.
+// The text of Events is remembered as at most 20,000 hashes.
 constexpr double kMostGrowthKib = 1500;
 
 std::string name_of(int deployment) {
@@ -67,7 +67,7 @@ public:
         for (int i = 0; i < kDeployments; ++i) scale(i, 0);
         world_.run_for(kRest);
     }
-    // The end of it: KiB that the operator held.
+    // Stops the operator and returns the KiB that it held.
     double stop() {
         const auto with = live_kib();
         operators_.stop_all();
@@ -77,7 +77,7 @@ public:
     std::uint64_t claims() const { return claims_; }
     std::uint64_t pods() const { return pods_; }
     std::size_t claims_left() const { return world_.view.all<NodeSmithClaim>().size(); }
-    // Keys in the operator's work queues, that wait for nothing.
+    // Returns the number of keys in the operator's work queues that need not wait.
     double queued() const { return operators_.metric_sum("workqueue_depth"); }
 
 private:

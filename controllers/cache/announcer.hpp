@@ -1,5 +1,5 @@
-// Says something about an object once, and again only when it is something else: what keeps Events about
-// decisions, which are taken again at each look, from repeating. Forgets with the process.
+// Emits an Event about an object once, and again only when its content changes. It prevents repeated Events
+// about decisions that are taken again in each round. It does not outlive the process.
 #pragma once
 
 #include <map>
@@ -22,9 +22,9 @@ public:
         last = {reason, message};
         events_.event(about, type, reason, message);
     }
-    // The matter is settled: should it come up again, it is said again.
+    // Forgets what was said about the object. If the matter returns, it is said again.
     void settle(const std::string& uid) { said_.erase(uid); }
-    // Keeps only what was said about these.
+    // Keeps only the entries of these objects.
     void keep(const std::set<std::string>& uids) {
         std::erase_if(said_, [&](const auto& entry) { return !uids.contains(entry.first); });
     }

@@ -1,4 +1,4 @@
-// One condition of a status, as a pure function of a reconciler has found it.
+// Builds one condition for a status, from the result of a pure function.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ inline api::ConditionUpdate update(std::string_view type, ConditionStatus status
     return {std::string(type), status, std::string(reason), std::move(message), observed_generation};
 }
 
-// Sets a condition that is there only while it has something to say, and removes it otherwise. Returns
-// whether it is new or says something new, as api::set_condition() does.
+// Sets a condition that exists only while it has a message, and removes it otherwise. Returns whether the
+// condition is new or has changed, as api::set_condition() does.
 inline bool set_while_told(api::Conditions& conditions, const api::ConditionUpdate& next, api::Time now) {
     if (!next.message.empty()) return api::set_condition(conditions, next, now);
     api::remove_condition(conditions, next.type);

@@ -1,4 +1,4 @@
-// What everything that acts on the cluster works with.
+// Holds the shared services that every part acting on the cluster needs.
 #pragma once
 
 #include "base/metrics.hpp"
@@ -15,7 +15,7 @@ struct Context {
     base::MetricsRegistry& metrics;
 };
 
-// Has it at hand.
+// InContext is a base class that gives access to the context's members.
 class InContext {
 protected:
     explicit InContext(const Context& context)

@@ -95,7 +95,7 @@ void admit_managed(Informers& informers) {
     admit_managed_to(informers.hosts, informers.managed);
 }
 
-// Each calls `each` with informers: of Kubernetes' own kinds, of ours, of all.
+// These functions call `each` with the informers of Kubernetes' own kinds, of our kinds, or of all kinds.
 template <class MaybeConst, class Function>
 void for_core(MaybeConst& i, Function each) {
     each(i.pods);
@@ -170,7 +170,7 @@ namespace {
 
 using Works = std::vector<asio::awaitable<void>>;
 
-// One kind that cannot be read must not keep the others unread; its failure is reported at the end.
+// Reads all kinds, even if one cannot be read. Throws the first failure at the end.
 asio::awaitable<void> one_by_one(Works works) {
     std::exception_ptr failure;
     for (auto& work : works) {
@@ -263,7 +263,7 @@ const std::string& hostname_of(const api::Node& node) {
 
 bool may_name_nodes(std::string_view label) {
     if (label == api::labels::kHostname) return true;
-    // On bare metal a zone may have the name of its only node.
+    // A zone may have the name of its only node on bare metal.
     for (const std::string_view domain :
          {"topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "topology.kubenodesmith.io/",
           "kubenodesmith.io/", "kubernetes.io/", "beta.kubernetes.io/", "node.kubernetes.io/",
@@ -275,7 +275,7 @@ bool may_name_nodes(std::string_view label) {
 std::vector<std::string> places_of(const api::PersistentVolume& volume) {
     Values places;
     if (!volume.spec.nodeAffinity || !volume.spec.nodeAffinity->required) return places;
-    // A volume that so many nodes can use is bound to none of them.
+    // A volume that this many nodes can use is bound to none of them.
     constexpr std::size_t kMostPlaces = 64;
     const auto add = [&places](const api::SelectorRequirement& requirement) {
         if (requirement.operator_ != api::SelectorOperator::In) return;

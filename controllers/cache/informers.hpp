@@ -1,5 +1,5 @@
-// Everything the operator knows of the cluster: one informer per kind, with the indexes that the
-// reconcilers use. Built in operator/, shared by reference; decisions are functions of these stores.
+// Holds everything the operator knows about the cluster: one informer per kind, with the indexes that the
+// reconcilers use. It is built in operator/ and shared by reference. Decisions are functions of these stores.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -15,7 +15,7 @@
 
 namespace controllers {
 
-// Index names. Values of namespaced references are "namespace/name".
+// These are index names. Values of namespaced references are "namespace/name".
 inline constexpr const char* kPodsByNode = "node";                  // spec.nodeName
 inline constexpr const char* kPodsUnschedulable = "unschedulable";  // "true"; see is_unschedulable()
 inline constexpr const char* kNodesBySystemUuid = "system-uuid";    // lower case
@@ -33,16 +33,16 @@ inline constexpr const char* kNodesByHostname = "hostname";       // by hostname
 inline constexpr const char* kVolumesByPlace = "place";           // by places_of()
 
 class Informers {
-    api::SharedParts parts_;  // of pods
+    api::SharedParts parts_;  // shared parts of pods
 
 public:
-    // Objects of our kinds in other namespaces than `managed` are in no store; see unmanaged.hpp.
+    // Objects of our kinds outside the `managed` namespaces are in no store; see unmanaged.hpp.
     Informers(kube::Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor,
               ManagedNamespaces managed = {});
-    ~Informers();  // not inline: whoever has one would compile the informers of all kinds anew
+    ~Informers();  // not inline, because every user would then compile all informers
 
     const ManagedNamespaces managed;
-    kube::Informer<api::Pod> pods;  // not Succeeded or Failed; see forget_unread()
+    kube::Informer<api::Pod> pods;  // without Succeeded or Failed pods; see forget_unread()
     kube::Informer<api::Node> nodes;
     kube::Informer<api::DaemonSet> daemon_sets;
     kube::Informer<api::Namespace> namespaces;
@@ -64,42 +64,43 @@ public:
 
     void spawn_all(base::TaskGroup& group);
     asio::awaitable<void> wait_synced();
-    // Reads claims, pools and control planes anew: what another process wrote last may not have come through
-    // the watches yet.
+    // Reads claims, pools and control planes again. The last writes of another process may
+    // not have passed the watches yet.
     asio::awaitable<void> catch_up(kube::Client& client);
     bool synced() const;
-    // The API server's data was restored from a backup.
+    // Lists all kinds again after the API server's data was restored from a backup.
     void list_anew();
-    // Names the kinds whose objects were not known to be current for ten minutes; empty: none. Nothing is
-    // destroyed on their word.
+    // Names the kinds whose objects were not known to be current for ten minutes; empty: none. The operator
+    // destroys nothing based on them.
     std::string stale_kinds() const;
-    // Every object that cannot be decoded, or of which a part is left out, gets an Event, also those that are
-    // known now.
+    // Emits an Event for every object that cannot be decoded or loses a part when decoded. It includes
+    // the objects that are known now.
     void report_odd_objects_to(kube::EventRecorder& events);
-    // One line for each kind: how old it is, and how many objects of it cannot be decoded.
+    // Returns one line for each kind: its age and the number of undecodable objects.
     std::string describe_caches() const;
 
-    // What is read once, by whoever may read our kinds in the managed namespaces only: these are listed
-    // there, and the others watched.
+    // Serves programs that read the caches once and may read our kinds in the managed namespaces only. Our
+    // kinds are listed there; the others are watched.
     asio::awaitable<void> list_ours(kube::Client& client);
     void spawn_core(base::TaskGroup& group);
     asio::awaitable<void> wait_core_synced();
 };
 
-// The label kubernetes.io/hostname, or the Node's name where it lacks that label.
+// Returns the label kubernetes.io/hostname, or the Node's name if it lacks that label.
 const std::string& hostname_of(const api::Node& node);
 
-// The values by which the volume's node affinity may name nodes: hostnames, names, and values of labels that
-// are neither zones nor regions.
+// Returns the values that the volume's node affinity may use to name nodes. These are hostnames, names, and
+// values of labels that are neither zones nor regions.
 std::vector<std::string> places_of(const api::PersistentVolume& volume);
-// Whether values of the label may name nodes.
+// Reports whether values of the label may name nodes.
 bool may_name_nodes(std::string_view label);
 
-// One of the two byte orders in which firmware writes a UUID: equal for both.
+// Returns one of the two byte orders in which firmware writes a UUID. The result is the same for both.
 std::string uuid_key(const std::string& system_uuid);
 
-// The scheduler has said that no node fits: phase Pending, no nodeName, PodScheduled=False/Unschedulable,
-// not being deleted. https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-conditions
+// Reports whether the scheduler found that no node fits. The pod is Pending, has no nodeName, is not being
+// deleted, and has PodScheduled=False with reason Unschedulable.
+// https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-conditions
 bool is_unschedulable(const api::Pod& pod);
 PodPointers unschedulable_pods(const Informers& informers);
 

@@ -1,4 +1,4 @@
-// The words that all of controllers/ speaks: the API's kinds, and the names of conditions and their reasons.
+// Declares the common vocabulary of controllers/: the API's kinds, and the names of conditions and reasons.
 #pragma once
 #include <boost/asio/any_io_executor.hpp>
 #include <memory>
@@ -24,7 +24,7 @@ using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::NodeSmithProvider;
 
-// As the caches give them.
+// These are the pointers that the caches return.
 using ClaimPointer = std::shared_ptr<const NodeSmithClaim>;
 using ClaimPointers = std::vector<ClaimPointer>;
 using ControlPlanePointer = std::shared_ptr<const NodeSmithControlPlane>;

@@ -10,7 +10,7 @@ namespace controllers {
 
 namespace {
 
-// A DNS label (RFC 1123).
+// Checks for a DNS label (RFC 1123).
 bool is_namespace_name(const std::string& name) {
     constexpr std::size_t kLongest = 63;
     const auto is_letter_or_digit = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
@@ -23,14 +23,15 @@ bool is_namespace_name(const std::string& name) {
 
 ManagedNamespaces::ManagedNamespaces(const std::vector<std::string>& names)
     : names_(names.begin(), names.end()) {
-    if (names_.empty()) throw std::invalid_argument("no namespace is named: give one, or * for all");
+    if (names_.empty())
+        throw std::invalid_argument("no namespace is given: name one or more, or use * for all");
     const bool everywhere = names_.contains("*");
     names_.erase("*");
     for (const auto& name : names_) {
         if (!is_namespace_name(name))
             throw std::invalid_argument("\"" + name +
-                                        "\" is no name of a namespace: give names such as kubenodesmith, "
-                                        "with commas between them, or * for all");
+                                        "\" is not a namespace name: give names such as kubenodesmith, "
+                                        "separated by commas, or use * for all");
     }
     if (everywhere) names_.clear();
 }
@@ -45,10 +46,10 @@ std::vector<std::string> ManagedNamespaces::to_list() const {
 }
 
 std::string ManagedNamespaces::why_unmanaged(const std::string& namespace_) const {
-    return "nothing is done for objects of namespace " + namespace_ +
+    return "the operator ignores objects of namespace " + namespace_ +
            ", which is not among the managed ones (" + str() +
-           "): make it in one of these, or have the cluster's administrator add the namespace "
-           "to the operator's --namespaces";
+           "): create it in one of these, or have the cluster's administrator add the namespace to the "
+           "operator's --namespaces";
 }
 
 ManagedNamespaces managed_namespaces_of(const std::vector<std::string>& flag,
@@ -56,8 +57,8 @@ ManagedNamespaces managed_namespaces_of(const std::vector<std::string>& flag,
     if (flag.empty() && !config.is_in_cluster()) return {};
     if (flag.empty() && config.namespace_.empty())
         throw std::invalid_argument(
-            "--namespaces: this pod's namespace is not known, as its service account names none: give names, "
-            "or * for all");
+            "--namespaces: the namespace of this pod is not known because its service account does not name "
+            "one: give names, or use * for all");
     try {
         return ManagedNamespaces(flag.empty() ? std::vector{config.namespace_} : flag);
     } catch (const std::invalid_argument& error) {

@@ -1,5 +1,5 @@
-// In which namespaces objects of our kinds do anything: those whose writers the cluster's administrator
-// trusts.
+// Decides in which namespaces objects of our kinds have an effect. The cluster's administrator
+// trusts the writers of these namespaces.
 #pragma once
 
 #include <set>
@@ -14,26 +14,28 @@ namespace controllers {
 
 class ManagedNamespaces {
 public:
-    ManagedNamespaces() = default;  // all of them
-    // "*" among them is all. Throws std::invalid_argument on a name that no namespace can have, and on none.
+    ManagedNamespaces() = default;  // all namespaces
+    // Accepts "*" as all namespaces. Throws std::invalid_argument if the list
+    // is empty or has an invalid name.
     explicit ManagedNamespaces(const std::vector<std::string>& names);
 
     bool all() const { return names_.empty(); }
     bool contains(const std::string& namespace_) const { return all() || names_.contains(namespace_); }
-    // "kubenodesmith, lab", or "*".
+    // Returns "kubenodesmith, lab", or "*".
     std::string str() const;
-    // What to list to see all that is in them: each by its name, or "", which is all namespaces at once.
+    // Returns what to list in order to see all objects: each namespace, or "" for all namespaces together.
     std::vector<std::string> to_list() const;
-    // What the author of an object there is told: that it does nothing, and how to change that.
+    // Returns the message for the author of an unmanaged object: that it has no
+    // effect, and how to change that.
     std::string why_unmanaged(const std::string& namespace_) const;
 
 private:
-    std::set<std::string> names_;  // none: all
+    std::set<std::string> names_;  // empty: all
 };
 
-// As the flag --namespaces names them. Without it the one that this pod runs in, or all where whoever starts
-// the program by hand acts with rights of his own. Throws std::invalid_argument naming the flag and what
-// would be right.
+// Parses the flag --namespaces. Its default is this pod's namespace. If a person runs the program by
+// hand with personal rights, the default is all namespaces. Throws std::invalid_argument that names the
+// flag and explains correct values.
 ManagedNamespaces managed_namespaces_of(const std::vector<std::string>& flag,
                                         const kube::ClusterConfig& config);
 

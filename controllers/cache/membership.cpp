@@ -12,7 +12,7 @@ bool names_pool(const NodeSmithControlPlane& control_plane, const std::string& p
     return std::ranges::find(listed, pool) != listed.end();
 }
 
-// The smaller one manages the pool.
+// Ranks ControlPlanes: the one with the smallest rank manages the pool.
 auto rank(const NodeSmithControlPlane& control_plane, const api::ObjectKey& pool) {
     return std::tuple(!names_pool(control_plane, pool.name), control_plane.metadata.creationTimestamp,
                       control_plane.metadata.name);

@@ -1,5 +1,5 @@
-// Which ControlPlane a pool belongs to: the one that decides whether machines are launched and removed there.
-// Pure.
+// Finds the ControlPlane that a pool belongs to. It decides whether machines are
+// launched and removed there. Pure.
 #pragma once
 
 #include <map>
@@ -12,19 +12,20 @@ namespace controllers {
 using ControlPlanes = std::map<api::ObjectKey, ControlPlanePointer>;
 using Pools = std::map<api::ObjectKey, PoolPointer>;
 
-// By name, or by "*", which stands for every pool of the ControlPlane's namespace.
+// Reports whether the ControlPlane lists the pool by name or by "*", meaning every pool of its namespace.
 bool lists_pool(const NodeSmithControlPlane& control_plane, const api::ObjectKey& pool);
 
-// Null: no ControlPlane lists the pool, so it is not managed. If several do, one that names it goes before
-// one that says "*", then the older, then the first by name. A ControlPlane being deleted manages nothing.
+// Returns null if no ControlPlane lists the pool, so that it is not managed. If several do, one that names it
+// comes before one that says "*". Then the older one comes first, then the first by name. A ControlPlane that
+// is being deleted manages nothing.
 const NodeSmithControlPlane* manager_of(const api::ObjectKey& pool, const ControlPlanes& control_planes);
 
-// The pools that exist and that this ControlPlane manages, in name order.
+// Returns the existing pools that this ControlPlane manages, sorted by name.
 std::vector<const NodeSmithPool*> pools_of(const NodeSmithControlPlane& control_plane, const Pools& pools,
                                            const ControlPlanes& control_planes);
 
-// An older pool with the same poolLabelKey and name, whose Nodes could not be told from this one's; null:
-// none.
+// Returns an older pool with the same poolLabelKey and name, because the
+// Nodes of both look alike; null: none.
 const NodeSmithPool* label_conflict(const NodeSmithPool& pool, const Pools& pools);
 
 }  // namespace controllers

@@ -13,12 +13,12 @@ namespace controllers {
 
 namespace {
 
-constexpr std::size_t kMostOfLabels = 16 * 1024;  // of our objects
+constexpr std::size_t kMostOfLabels = 16 * 1024;  // limit for our own objects
 
 using Names = std::initializer_list<std::string_view>;
 
-// A list or text that was long takes as much memory when it is short or cleared, and so does one that is put
-// into its place. So what is kept moves to a new one.
+// Moves the kept elements to a new list. A shortened or cleared list, or one
+// assigned to, would keep its memory.
 template <class T, class Predicate>
 void forget_if(api::Shared<std::vector<T>>& list, Predicate is_unread) {
     if (list.empty()) return list.reset();
@@ -40,20 +40,20 @@ void keep_annotations(api::ObjectMeta& metadata, Names read) {
                   [&](const auto& entry) { return std::ranges::find(read, entry.first) == read.end(); });
 }
 
-// Only the owner that controls an object is asked for.
+// Keeps only the owner that controls an object, because no other is read.
 void forget_other_owners(api::ObjectMeta& metadata) {
     forget_if(metadata.ownerReferences,
               [](const api::OwnerReference& owner) { return !owner.controller.value_or(false); });
 }
 
-// Finalizers of others are not ours to judge.
+// Removes foreign annotations, other owners and all finalizers; finalizers of others do not concern us.
 void forget_foreign(api::ObjectMeta& metadata, Names annotations = {}) {
     keep_annotations(metadata, annotations);
     forget_other_owners(metadata);
     metadata.finalizers.reset();
 }
 
-// For kinds that nothing selects by their labels.
+// Serves kinds that nothing selects by labels.
 void forget_foreign_and_labels(api::ObjectMeta& metadata, Names annotations = {}) {
     forget_foreign(metadata, annotations);
     metadata.labels.reset();
@@ -92,7 +92,7 @@ bool is_read_condition(const api::Condition& condition) {
     return condition.type == conditions::kPodScheduled && condition.status != ConditionStatus::True;
 }
 
-// Only whether the pod is Ready is read.
+// Keeps only whether the pod is Ready.
 void forget_why(api::Condition& condition) {
     replace(condition, {std::string(conditions::kReady), condition.status, {}, {}, {}, {}});
 }

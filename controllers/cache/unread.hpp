@@ -1,4 +1,4 @@
-// Takes off objects what is read for no decision: others may write as much of it as they like.
+// Removes the parts of objects that no decision reads, since other programs may write any amount of them.
 #pragma once
 
 #include "api/core.hpp"
@@ -6,11 +6,12 @@
 
 namespace controllers {
 
-// Each takes off what is not read: annotations that are not for us, labels that nothing selects by,
-// finalizers, and owners that do not control the object. Of a pod also volumes that tie it to nothing,
-// conditions that hold, and of its status the resources, which repeat its spec unless it is resized in place.
+// Each function removes the parts that are not read. These are foreign annotations, labels that
+// nothing selects by, finalizers, and owners that do not control the object. A pod also loses
+// volumes that do not bind it and conditions that hold. Its status loses the resources, which repeat
+// its spec unless it is resized in place.
 void forget_unread(api::Pod& pod);
-// All annotations stay, as pools may state any.
+// Keeps all annotations, because pools may declare any.
 void forget_unread(api::Node& node);
 void forget_unread(api::DaemonSet& daemon_set);
 void forget_unread(api::Namespace& namespace_);
@@ -24,10 +25,10 @@ void forget_unread(api::CSIStorageCapacity& capacity);
 void forget_unread(api::CSINode& node);
 void forget_unread(api::VolumeAttachment& attachment);
 void forget_unread(api::PodDisruptionBudget& budget);
-// It keeps who asks; what is asked for is read when it is judged. If the request was decided, it keeps only
-// that.
+// Keeps only the requester, or the decision once there is one. The approver reads the
+// request itself when it judges it.
 void forget_unread(api::CertificateSigningRequest& request);
-// Objects of ours lose only the annotations that other tools write.
+// Our own objects lose only annotations of other tools.
 void forget_unread(NodeSmithProvider& provider);
 void forget_unread(NodeSmithPool& pool);
 void forget_unread(NodeSmithClaim& claim);

@@ -21,7 +21,7 @@ json::array add_finalizer_patch(const api::ObjectMeta& metadata, std::string_vie
     for (const auto& present : metadata.finalizers) all.emplace_back(present);
     json::array operations;
     if (all.empty()) {
-        // There is no list to test, so the whole object is.
+        // There is no list to test, so the test uses the whole object's version.
         operations.push_back(
             operation("test", "/metadata/resourceVersion", metadata.resourceVersion.c_str()));
         all.emplace_back(finalizer);

@@ -1,5 +1,5 @@
-// The writes that every reconciler makes: a status as the difference of two values, and finalizers.
-// What the API server answers goes into the informer's store at once (read-your-writes).
+// Provides the writes that every reconciler makes: status differences and finalizers. The API server's answer
+// is put into the informer's store immediately (read-your-writes).
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,16 +16,16 @@ namespace controllers {
 
 namespace json = boost::json;
 
-// Pods, Nodes, claims and counts change in bursts: one look, and one write, for many changes.
+// Pods, Nodes, claims and counters change in bursts. One round and one write then serve many changes.
 inline constexpr base::Duration kBurst = std::chrono::seconds{1};
 
-// JSON patches that add or remove one entry of metadata.finalizers and fail (409) if somebody else changed
-// the list meanwhile.
+// These JSON patches add or remove one entry of metadata.finalizers. They fail (409)
+// if the list was changed meanwhile.
 json::array add_finalizer_patch(const api::ObjectMeta& metadata, std::string_view finalizer);
 json::array remove_finalizer_patch(const api::ObjectMeta& metadata, std::string_view finalizer);
 
-// Writes the status if it differs; conditions are a list, so the patch carries the resourceVersion.
-// Returns whether anything was written. Throws ApiError 409 if `before` is no longer current.
+// Writes the status if it differs. Conditions are a list, so the patch carries the resourceVersion. Returns
+// whether anything was written. Throws ApiError 409 if `before` is no longer current.
 template <api::Kind T>
 asio::awaitable<bool> write_status(kube::Client& client, kube::Informer<T>& informer, T before, T after) {
     if (before.status == after.status) co_return false;
@@ -46,7 +46,7 @@ asio::awaitable<void> patch_metadata(kube::Client& client, kube::Informer<T>& in
     informer.observe(std::move(written));
 }
 
-// Adds it if it is not there.
+// Adds the finalizer if it is missing.
 template <api::Kind T>
 asio::awaitable<void> ensure_finalizer(kube::Client& client, kube::Informer<T>& informer, T object,
                                        std::string_view finalizer) {
@@ -55,8 +55,8 @@ asio::awaitable<void> ensure_finalizer(kube::Client& client, kube::Informer<T>& 
     co_await patch_metadata(client, informer, api::key_of(object), std::move(operations));
 }
 
-// Removes it if it is there. The object may be gone afterwards: then the store keeps its last state until the
-// watch says so.
+// Removes the finalizer if it is present. The object may vanish afterwards; the store then keeps its last
+// state until the watch reports the deletion.
 template <api::Kind T>
 asio::awaitable<void> drop_finalizer(kube::Client& client, kube::Informer<T>& informer, T object,
                                      std::string_view finalizer) {

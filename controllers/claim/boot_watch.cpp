@@ -9,9 +9,9 @@ namespace controllers::claim {
 namespace {
 
 constexpr api::Duration kLookEvery(std::chrono::minutes{1});
-// What was seen so shortly before is not asked for again when the machine is given up.
+// A result this recent is not queried again when the machine is given up.
 constexpr api::Duration kStillNew(std::chrono::seconds{20});
-// An agent that is silent costs its hypervisor three seconds; others have to be asked, too.
+// A silent agent blocks its hypervisor for three seconds, and other machines must be queried too.
 constexpr int kMostLooksAtOnce = 2;
 
 class Turn {
@@ -25,7 +25,7 @@ private:
     int& under_way_;
 };
 
-// Its machine runs and has no Node yet.
+// Reports whether the claim's machine runs and has no Node yet.
 bool is_awaited(const Observation& observation) {
     const auto& claim = *observation.claim;
     return !claim.metadata.deletionTimestamp && !observation.node && is_true(claim, conditions::kLaunched) &&

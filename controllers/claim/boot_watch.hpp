@@ -1,5 +1,5 @@
-// Follows machines that run and have not joined yet: what they were seen to do stands in status.boot, so that
-// somebody can tell why one never joined.
+// Follows machines that run and have not joined yet. It records their progress in status.boot, so that a
+// person can find out why one never joined.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,12 +16,12 @@ class BootWatch : Actor {
 public:
     explicit BootWatch(const Means& means) : Actor(means) {}
 
-    // When the provider is to be asked next; nullopt: not before something changes. Once a minute, and once
-    // more before the machine is given up.
+    // Returns when to query the provider next; nullopt: not before something changes. It is queried once a
+    // minute, and once more before the machine is given up.
     std::optional<api::Time> next_look(const Observation& observation) const;
-    // Asks it, unless enough others are being asked. What is seen shows in with_sights().
+    // Queries the provider, unless enough other queries are running. with_sights() then includes the result.
     asio::awaitable<void> look(Observation observation);
-    // With what is known by now in status.boot.
+    // Returns the observation with the current results in status.boot.
     Observation with_sights(Observation observation);
     void forget(const kube::ObjectKey& claim) { known_.erase(claim); }
 

@@ -43,7 +43,7 @@ void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
     disruption_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });
 }
 
-// Returns how many claims of one provider may be in work: an equal share of the workers.
+// Returns how many claims of one provider may be reconciled simultaneously: an equal share of the workers.
 std::size_t ClaimReconciler::most_of_provider() const {
     const auto providers = informers_.providers.store().size();
     return std::max<std::size_t>(1, workers_ / std::max<std::size_t>(1, providers));
@@ -66,7 +66,7 @@ asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
     try {
         co_return co_await pass(key);
     } catch (const providers::FencedError&) {
-        throw;  // this process leads no more: nothing may be written
+        throw;  // this process is no longer the leader: it may write nothing
     } catch (const providers::OtherClusterError& error) {
         message = error.what();
         reason = reasons::kOtherCluster;

@@ -1,4 +1,4 @@
-// The NodeSmithClaim reconciler: looks, decides (lifecycle.hpp), records, takes one step.
+// Reconciles NodeSmithClaims: observes, decides (lifecycle.hpp), records, and takes one step.
 #pragma once
 
 #include <limits>
@@ -24,18 +24,18 @@ public:
                     DisruptionReports& disruption_reports, asio::any_io_executor executor);
 
     void subscribe(kube::WorkQueue& queue);
-    // Providers get equal shares of so many workers; without, each may have all.
+    // Divides this many workers equally among the providers. Without it each provider may use all workers.
     void share_workers(std::size_t workers) { workers_ = workers; }
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
     std::size_t most_of_provider() const;
-    // The provider that the claim's work may have to wait for.
+    // Returns the provider that the claim's work may have to wait for.
     kube::ObjectKey lane_of(const kube::ObjectKey& key) const;
     asio::awaitable<kube::Result> pass(kube::ObjectKey key);
     claim::Observation observe(ClaimPointer stored);
     asio::awaitable<kube::Result> take(claim::Step step, claim::Observation observation);
-    // Says in a condition what went wrong; returns whether the claim can go on all the same.
+    // Records a failure in a condition. Returns whether the claim can proceed nevertheless.
     asio::awaitable<bool> note_failure(kube::ObjectKey key, std::string_view reason, std::string message);
 
     claim::ProviderLanes lanes_;

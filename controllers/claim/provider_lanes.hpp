@@ -1,4 +1,5 @@
-// Shares the workers of the claims among the providers, so that one that hangs holds up its own claims only.
+// Divides the workers of the claims among the providers, so that a provider that
+// hangs delays only its own claims.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +14,10 @@ namespace controllers::claim {
 
 class ProviderLanes {
 public:
-    // Keys that had to wait come to this queue again.
+    // Sets the queue that waiting keys are added to again.
     void use(kube::WorkQueue& queue) { queue_ = &queue; }
 
-    // A claim of the provider is in work as long as it lives.
+    // Place counts as one claim of the provider in work while it lives.
     class Place {
     public:
         Place(ProviderLanes& lanes, api::ObjectKey provider)
@@ -29,7 +30,8 @@ public:
         ProviderLanes& lanes_;
         api::ObjectKey provider_;
     };
-    // Null: `most` claims of the provider are in work. This one comes again when one of them has ended.
+    // Returns null if `most` claims of the provider are in work. The claim is
+    // queued again when one of them ends.
     std::unique_ptr<Place> enter(const api::ObjectKey& provider, const api::ObjectKey& claim,
                                  std::size_t most) {
         auto& lane = lanes_[provider];
@@ -55,7 +57,7 @@ private:
             lane.waiting.pop_front();
         }
         if (lane.in_work > 0) return;
-        // The one that was called may be gone, and would then call no other.
+        // The claim queued above may be gone and then never wake another one, so all are queued.
         for (const auto& claim : lane.waiting) queue_->add(claim);
         lanes_.erase(provider);
     }

@@ -11,7 +11,7 @@ namespace controllers::claim {
 
 namespace {
 
-// The claims that an object may be news for.
+// Concerned finds the claims that a changed object may concern.
 class Concerned {
 public:
     explicit Concerned(const Informers& informers) : claims_(informers.claims.store()) {}
@@ -32,7 +32,7 @@ public:
 
     kube::Keys of_name(const std::string& name) const { return by_index(kClaimsByName, name); }
 
-    // Pods come and go all the time: only a drain wants to know.
+    // Pods change constantly, so only claims that are being drained are returned.
     kube::Keys drained_of(const api::Pod& pod) const {
         kube::Keys keys;
         if (pod.spec.nodeName.empty()) return keys;
@@ -43,7 +43,7 @@ public:
         return keys;
     }
 
-    // Only claims on their way in or out care, and those whose Node has taints that nobody declared.
+    // Returns only claims that are starting or ending, and those whose Node has undeclared taints.
     template <class Predicate>
     kube::Keys moving(Predicate concerns) const {
         return kube::keys_of(claims_, [&concerns](const NodeSmithClaim& claim) {
@@ -70,8 +70,8 @@ bool are_of_one_pool(const NodeSmithClaim& a, const NodeSmithClaim& b) {
     return a.spec.poolRef == b.spec.poolRef && a.metadata.namespace_ == b.metadata.namespace_;
 }
 
-// A claim that ends or fails may leave room within the limits, and one whose machine is kept takes the place
-// of another.
+// Wakes other claims of the pool. A claim that ends or fails may leave room within the limits. A claim whose
+// machine is kept takes the place of another one.
 void wake_for_claims(Informers& informers, kube::WorkQueue& queue, const Writer& writer,
                      const Concerned& concerned) {
     kube::watch(informers.claims)
@@ -85,7 +85,7 @@ void wake_for_claims(Informers& informers, kube::WorkQueue& queue, const Writer&
         return !writer.is_recording();
     });
     news.enqueue(queue);
-    // The name is free for a claim of another namespace.
+    // The name becomes free for a claim of another namespace.
     news.gone().enqueue(
         queue, [concerned](const NodeSmithClaim& claim) { return concerned.of_name(claim.metadata.name); });
     news.gone().enqueue(queue, [concerned](const NodeSmithClaim& claim) {
@@ -99,7 +99,7 @@ void wake_for_claims(Informers& informers, kube::WorkQueue& queue, const Writer&
 void wake_for_nodes(Informers& informers, kube::WorkQueue& queue, const Concerned& concerned) {
     const auto of_node = [concerned](const api::Node& node) { return concerned.of_node(node); };
     kube::watch(informers.nodes).enqueue(queue, of_node);
-    // It may have shown until now that it was of another claim, which waited for it.
+    // The Node may have looked like another claim's until now, and that claim waited for it.
     const auto shown = [](const api::Node& node) {
         const auto* label = api::find(node.metadata.labels, api::labels::kClaim);
         return std::pair(node.status.nodeInfo.systemUUID, label ? *label : std::string());
@@ -114,7 +114,8 @@ void wake_for_nodes(Informers& informers, kube::WorkQueue& queue, const Concerne
         });
 }
 
-// Volumes on a machine's disk hold it, until they or their claims are gone or given up.
+// Wakes claims whose machine is kept for volumes on its disk. Its removal waits until the volumes or
+// their claims are gone or given up.
 void wake_for_volumes(Informers& informers, kube::WorkQueue& queue) {
     const auto kept = [&claims = informers.claims.store()](const auto&) {
         return kube::keys_of(claims, is_kept_for_volumes);

@@ -1,4 +1,4 @@
-// Which changes in the cluster are news for which claims.
+// Decides which changes in the cluster wake which claims.
 #pragma once
 
 #include "controllers/cache/informers.hpp"
@@ -7,8 +7,8 @@
 
 namespace controllers::claim {
 
-// Registers the informers' handlers; all must outlive the informers' run. What the writer itself writes is no
-// news.
+// Registers the informers' handlers. All arguments must outlive the informers' run. The
+// writer's own writes wake no claim.
 void wake_claims(Informers& informers, kube::WorkQueue& queue, const Writer& writer);
 
 }  // namespace controllers::claim

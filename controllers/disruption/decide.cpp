@@ -1,4 +1,4 @@
-// Which node is next, and why the others stay.
+// Decides which node is next, and why the others are kept.
 #include <algorithm>
 #include <tuple>
 
@@ -14,8 +14,8 @@ namespace controllers::disruption {
 
 namespace {
 
-// A pod that was evicted is counted nowhere until its controller has made another and that is seen here. A
-// node that looks empty meanwhile may be the one that it goes to.
+// An evicted pod is counted nowhere until its controller has created another one and the cache shows it. A
+// node that looks empty meanwhile may be its destination.
 constexpr base::Duration kSuccessorsKnown = std::chrono::seconds{10};
 
 double price_of(const Member& member) {
@@ -23,7 +23,8 @@ double price_of(const Member& member) {
     return prices_of(member.facts.pool).of({size.cpuCores, size.memoryMiB});
 }
 
-// That a node has just become empty is no news, nor that others go before it.
+// Reports whether the blocker deserves an Event. A node that just became empty does
+// not, nor one that waits for others.
 bool is_news(const Blocker& why) {
     return why.reason != "EmptyGracePeriod" && why.reason != "MaxConcurrent";
 }
@@ -32,7 +33,7 @@ bool may_be_chosen(const NodeSmithClaim& claim) {
     return is_staying(claim) && !claim::loses_machine(claim) && !is_power_cycling(claim);
 }
 
-// Who has the least to move, and saves the most, goes first.
+// Sorts first the node with the fewest pods to move and the largest saving.
 bool goes_before(const Candidate& a, const Candidate& b) {
     const auto order = [](const Candidate& candidate) {
         const auto& member = *candidate.member;
@@ -42,14 +43,14 @@ bool goes_before(const Candidate& a, const Candidate& b) {
     return order(a) < order(b);
 }
 
-// A second chance by power is no replacement.
+// Reports whether the node will be replaced. A power cycle is no replacement.
 bool is_replaced(const Member& member, Kind kind, api::Time now) {
-    if (kind == Kind::Underutilized) return false;  // judged when it is known what takes its pods
+    if (kind == Kind::Underutilized) return false;  // decided when the new places of its pods are known
     return kind != Kind::Unhealthy || !has_a_second_chance(member.facts, now);
 }
 
-// Where no machine is as the configuration says and one that was made for it is not either, the others would
-// not be. One that is proves that replacing helps.
+// Returns the blocker that ends replacements for drift. If even a machine made for its replacement has
+// drifted, others would too. One machine without drift proves that replacing helps.
 std::optional<Blocker> drift_that_stays(const PoolView& view) {
     std::optional<Blocker> found;
     for (const auto& member : view.members) {
@@ -65,7 +66,7 @@ std::optional<Blocker> series_of(const PoolView& view, const Member& member, Kin
     return own || kind != Kind::Drifted ? own : drift_that_stays(view);
 }
 
-// The node is kept for that, and says so itself.
+// Returns why the node is kept, with a message that names the node.
 std::optional<Stay> series_at(const PoolView& view, const Member& member) {
     for (const auto& method : methods()) {
         if (method.candidacy(member.facts, view.now).why.empty()) continue;
@@ -99,8 +100,8 @@ asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
     auto found = candidates(pass);
     std::set<std::string> chosen;
     for (const auto& method : methods()) {
-        // Of what is only observed all is said; but whether pods would fit elsewhere is asked when the nodes
-        // that go for other reasons are gone.
+        // A pool that is only observed gets all its findings. But pods are tried elsewhere only
+        // after the other removals are done.
         const bool is_last = !chosen.empty() && method.kind == Kind::Underutilized;
         if (is_last || (!chosen.empty() && !pass.view().observes())) break;
         const auto kind = method.kind;
@@ -111,7 +112,7 @@ asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
             stays_.erase(name);
             if (chosen.contains(name)) continue;
             const bool has_begun = co_await carry_out(pass, std::move(command));
-            // One whose claim cannot be written leaves its turn to the others.
+            // A node whose claim cannot be written yields its turn to the others.
             if (has_begun)
                 chosen.insert(name);
             else if (queue_.refusal_of(*claim))

@@ -11,7 +11,7 @@ namespace controllers::disruption {
 
 namespace {
 
-// Nodes of all pools count, and the changes of others are not told of here.
+// The nodes of all pools count, and changes of other pools do not queue this one.
 constexpr base::Duration kAskForHealth = std::chrono::minutes{1};
 
 }  // namespace
@@ -84,8 +84,8 @@ asio::awaitable<void> DisruptionReconciler::note_spare(Pass& pass) {
     const api::ConditionUpdate update{
         std::string(kConsolidatable), is_spare ? ConditionStatus::True : ConditionStatus::False,
         is_spare ? "NodesToSpare" : "InUse",
-        is_spare ? "the pods of the pool would fit on fewer nodes, if only sums counted"
-                 : "the pods of the pool, and headroomPercent, take all of its nodes",
+        is_spare ? "by the sum of their requests, the pods of the pool would fit on fewer nodes"
+                 : "the pods of the pool and headroomPercent need all of its nodes",
         pool->metadata.generation};
     api::set_condition(after.status.conditions, update, pass.view().now);
     const bool was_written = co_await write_status(client_, informers_.pools, *pool, std::move(after));

@@ -1,5 +1,5 @@
-// Decides which nodes leave, as carefully as they came: asks the methods (methods/) one after the other for
-// nodes that can go, and has the queue see it through. One key per pool.
+// Decides which nodes are removed. It asks the methods (methods/) one after the other for removable nodes,
+// and the queue carries out the removal. It has one key per pool.
 #pragma once
 
 #include <string>
@@ -13,46 +13,46 @@
 
 namespace controllers::disruption {
 
-// Returns the first node of the pool that is kept because replacing it would not help, with what it is kept
-// from.
+// Returns the first node of the pool whose replacement would not help, and
+// the disruption that it is kept from.
 std::optional<Stay> ended_series(const PoolView& view);
 
 class DisruptionReconciler final : public kube::Reconciler, InContext {
 public:
-    // may_mutate: this process surely leads.
+    // may_mutate: this process is certainly the leader.
     DisruptionReconciler(const Context& context, const Drainer& drainer, ProviderInstances& instances,
                          DisruptionReports& reports, LookAtWorld look_at_world,
                          std::function<bool()> may_mutate);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
-    // Asks providers; reconciles NodeSmithProviders in a queue of its own.
+    // Returns the part that asks providers about NodeSmithProviders, in a separate queue.
     StoppedMachines& stopped_machines() { return stopped_; }
-    // As last judged.
+    // Returns the results of the last decision.
     const Stays& stays() const { return stays_; }
 
 private:
-    // Since when nodes are empty or hardly used, and how they drifted, for their claims' status. What was
-    // permitted to those that stay is not any more.
+    // Reports for the claims' status since when nodes are empty or underused, and how they drifted. It
+    // revokes permissions of nodes that are kept.
     void report_use(Pass& pass);
-    // Writes a note in the pool's status. One that is refused must not stop what is decided for its nodes.
+    // Writes a note into the pool's status. A refused write must not stop the decisions about its nodes.
     asio::awaitable<void> attempt(Pass& pass, asio::awaitable<void> note);
-    // The pool's condition Consolidatable.
+    // Writes the pool's condition Consolidatable.
     asio::awaitable<void> note_spare(Pass& pass);
-    // The pool's condition ReplacementDoesNotHelp, which is there only while a series of replacements is
-    // ended.
+    // Writes the pool's condition ReplacementDoesNotHelp, which exists only while a
+    // series of replacements is ended.
     asio::awaitable<void> note_series(Pass& pass);
 
     // ---- decisions (decide.cpp)
     asio::awaitable<void> decide(Pass& pass);
-    // Of all methods, in their order.
+    // Returns the candidates of all methods, in the order of the methods.
     std::vector<std::vector<Candidate>> candidates(Pass& pass);
-    // Those that no wish, delay or count keeps, in the order in which they should go.
+    // Returns the candidates that no setting, delay or budget blocks, in the order of removal.
     std::vector<Candidate> unblocked(Pass& pass, Kind kind, std::vector<Candidate> candidates) const;
-    // How long none is chosen to have fewer nodes; nullopt: what was evicted last is known again. The last
-    // leader may have evicted pods just before this one began.
+    // Returns how long no node is chosen to reduce the count; nullopt: the successors of evicted pods are
+    // known. The previous leader may have evicted pods just before this one started.
     std::optional<base::Duration> successors_known_in() const;
-    // False: it could not be begun.
+    // Returns false if the disruption could not be begun.
     asio::awaitable<bool> carry_out(Pass& pass, Command command);
     void say_what_stays(Pass& pass, const std::set<std::string>& chosen);
 
@@ -66,7 +66,7 @@ private:
     PoolObserver observer_;
     Queue queue_;
     Stays stays_;
-    std::optional<base::TimePoint> began_;  // to decide; nullopt: not yet
+    std::optional<base::TimePoint> began_;  // start of the decisions; nullopt: not yet
 };
 
 }  // namespace controllers::disruption

@@ -19,7 +19,8 @@ bool serves(const NodeSmithClaim& claim) {
     return is_staying(claim) && state_of(claim) == ClaimState::ready;
 }
 
-// Its machine cannot be removed: its host is down, it is not provably ours any more, ...
+// Reports whether the machine's removal is stuck. Its host may be down, or nothing
+// proves any longer that it is ours.
 bool is_stuck(const NodeSmithClaim& claim) {
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
     return deleted && deleted->status == ConditionStatus::False && deleted->reason != reasons::kDeleting &&
@@ -32,13 +33,13 @@ bool was_broken(const NodeSmithClaim& claim) {
     return disrupted && disrupted->reason == reasons::kUnhealthy;
 }
 
-// Other pods may be put on it; an empty one is not counted on, it goes by itself.
+// Reports whether other pods may be placed on it. An empty node does not count, because it will be removed.
 bool takes_pods(const Member& member) {
     return serves(*member.claim) && is_ready(*member.node) && !member.node->spec.unschedulable &&
            member.facts.evictable_pods > 0;
 }
 
-// Why nodes on the claim's host shall leave; empty: they need not.
+// Returns why nodes on the claim's host should be removed; empty: they need not be.
 std::string evacuated(const Informers& informers, const NodeSmithClaim& claim, const NodeSmithPool& pool) {
     const auto& host = claim.status.host;
     if (host.empty()) return {};
@@ -95,14 +96,14 @@ void PoolObserver::look_at_manager(PoolView& view) {
 
 void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {
     auto& facts = view.facts;
-    // It may stay so for long, and nobody else waits for its end.
+    // A kept machine may stay for long, and nothing waits for its end.
     if (is_kept_for_volumes(claim) && !claim.metadata.deletionTimestamp) {
         ++facts.kept;
         return;
     }
     const bool is_repaired = was_broken(claim) || is_power_cycling(claim);
     const bool goes = claim.metadata.deletionTimestamp || under_way(claim) || is_power_cycling(claim);
-    // The removal of a broken node disrupts nothing any more, so others need not wait for its end.
+    // The removal of a broken node disrupts nothing any longer, so other nodes need not wait for its end.
     if (goes && !(is_repaired && is_stuck(claim))) {
         ++facts.leaving;
         if (is_stuck(claim)) ++facts.stuck;
@@ -111,7 +112,7 @@ void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {
     if (serves(claim)) ++facts.staying;
     if (is_coming(claim)) view.is_growing = true;
     const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
-    // A drain that failed holds its own node only: whose pods hold it says nothing about other nodes.
+    // A failed drain keeps its own node only. The pods that block it say nothing about other nodes.
     if (disrupted && disrupted->status == ConditionStatus::False && disrupted->reason == kReplacementTimeout)
         facts.last_failure = std::max(facts.last_failure, disrupted->lastTransitionTime);
     if (!api::is_true(claim.status.conditions, conditions::kInitialized)) return;
@@ -158,7 +159,7 @@ Member PoolObserver::look_at_member(const PoolView& view, const std::string& tem
     return member;
 }
 
-// Since when fewer nodes would do: nodes as large as the member, that is.
+// Records since when fewer nodes of the member's size would suffice.
 void PoolObserver::note_spare(PoolView& view) {
     std::optional<api::Time> spare_since;
     const auto* spare = api::find_condition(view.pool->status.conditions, kConsolidatable);
@@ -166,7 +167,8 @@ void PoolObserver::note_spare(PoolView& view) {
     const auto headroom = view.pool->spec.scaleDown.headroomPercent;
     for (auto& member : view.members) {
         if (under_way(*member.claim) == Kind::Underutilized) {
-            // The pool's condition speaks of those that stay; this one was to spare for long enough already.
+            // The pool's condition describes the nodes that are kept. This node was
+            // superfluous for long enough already.
             if (view.use.fits(headroom)) member.facts.spare_since.emplace();
         } else if (view.use.fits_without(member.use, headroom)) {
             member.facts.spare_since = spare_since;

@@ -1,4 +1,4 @@
-// Looks at a pool and its nodes, as the stores have them.
+// Observes a pool and its nodes in the stores.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ public:
                  const StoppedMachines& stopped)
         : informers_(informers), clock_(clock), reports_(reports), stopped_(stopped) {}
 
-    // The pool as it is now, or as given if it is gone.
+    // Returns the view of the pool as it is now, or as given if it is gone.
     PoolView observe(const PoolView::Pool& pool);
 
 private:

@@ -19,19 +19,20 @@ using api::Time;
 
 namespace {
 
-// Long enough for the scheduler to see the taint and for pods it had bound before to show.
+// Long enough for the scheduler to see the taint, and for pods that it bound earlier to appear.
 constexpr base::Duration kValidationPause = std::chrono::seconds{5};
-// While machines come for the pods; their progress is seen at once, this is for time that passes.
+// Poll interval while machines are created for the pods. Their progress is seen
+// immediately; this covers passing time.
 constexpr base::Duration kReplacementPoll = std::chrono::seconds{15};
-// What was not begun by then is judged anew.
+// A permission that was not used by then is judged again.
 constexpr base::Duration kPermissionLasts = std::chrono::seconds{10};
 constexpr base::Duration kPowerPoll = std::chrono::seconds{3};
-// Until what refuses a claim's writes is mended, at least one of them a minute is tried.
+// While a claim's writes are refused, at least one a minute is tried.
 constexpr base::Backoff kAfterFailure{std::chrono::seconds{1}, std::chrono::minutes{1}};
 constexpr base::Duration kOvertakenPause = std::chrono::milliseconds{100};
-constexpr const char* kNoReason = "there is no reason for it any more";
+constexpr const char* kNoReason = "the reason for it no longer applies";
 
-// As long as a launch may take that comes after another one.
+// Returns how long a launch may take that must wait for an earlier one.
 api::Duration replacement_timeout(const api::v1alpha1::ScaleUp& scale_up) {
     return scale_up.stabilizationWindow.value + scale_up.provisionTimeout.value +
            scale_up.registrationTimeout.value + scale_up.initializationTimeout.value;
@@ -41,7 +42,7 @@ bool waits_for_a_machine(const DepartureVerdict& verdict) {
     return verdict.outlook == Outlook::wait || verdict.outlook == Outlook::later;
 }
 
-// There is no other place for its pods, or none comes.
+// Returns a blocker if its pods have no other place, or none becomes available.
 std::optional<Blocker> reason_to_stay(const DepartureVerdict& verdict, Time decided,
                                       const NodeSmithPool& pool, Time now) {
     if (verdict.outlook == Outlook::impossible) return Blocker{"Needed", verdict.message, std::nullopt};
@@ -49,31 +50,32 @@ std::optional<Blocker> reason_to_stay(const DepartureVerdict& verdict, Time deci
     const bool is_late =
         claim::later(decided, replacement_timeout(pool.spec.scaleUp)) <= now || (failed && decided < *failed);
     if (!waits_for_a_machine(verdict) || !is_late) return std::nullopt;
-    return Blocker{std::string(kReplacementTimeout), "no machine came for its pods", std::nullopt};
+    return Blocker{std::string(kReplacementTimeout), "no new machine for its pods came into service in time",
+                   std::nullopt};
 }
 
 bool is_busy(const Member& member, Kind kind, Time now) {
     return kind == Kind::Underutilized && !is_unneeded(member.facts, now);
 }
 
-// Claims of evicted pods end with these, a moment before their volumes do. Before the node is removed the API
-// server is asked.
+// Reports whether the volumes may only seem to be free. Claims of evicted pods end with them, shortly before
+// their volumes do. The API server is asked before the node is removed.
 bool is_doubtful(const PoolView& view, const Member& member) {
     const auto held = held_among(member.volumes, view.pool.get(), *member.claim);
     return drain_began(*member.claim) && std::ranges::none_of(held, &LocalVolume::is_claim_known);
 }
 
-// Why one under way has lost its ground.
+// Returns why a running disruption is no longer justified.
 std::optional<Blocker> no_longer(const PoolView& view, const Member& member, Kind kind) {
     if (auto why = standing_blocker(view.facts)) return why;
-    if (view.observes()) return Blocker{"Observe", "the control plane's mode is Observe now", std::nullopt};
+    if (view.observes()) return Blocker{"Observe", "the control plane's mode is now Observe", std::nullopt};
     if (!keeps_machine_for_volumes(kind) && !is_doubtful(view, member))
         if (auto held = volume_blocker(member.facts)) return held;
     const bool has_reason = !method_for(kind).candidacy(member.facts, view.now).why.empty();
-    // Only while it is kept: what was drained for volumes that are given up is removed.
+    // This applies while the machine is kept. If its volumes were given up after the drain, it is removed.
     if (is_kept_for_volumes(*member.claim))
         return has_reason ? std::nullopt : std::optional(Blocker{"NoReason", kNoReason, std::nullopt});
-    // A drain makes a node look idle, and what it has moved is not moved back without need.
+    // A drain makes a node look idle, and moved pods are not moved back without need.
     if (drain_began(*member.claim) && kind != Kind::Unhealthy) return std::nullopt;
     if (kind == Kind::Empty && member.facts.evictable_pods > 0)
         return Blocker{"NotEmpty", "pods run on the node", std::nullopt};
@@ -88,9 +90,9 @@ std::optional<Blocker> no_longer(const PoolView& view, const Member& member, Kin
 
 Queue::Queue(Means means, base::MetricsRegistry& metrics)
     : with_(std::move(means)),
-      removed_(metrics.counter("kubenodesmith_nodes_removed_total", "Nodes whose removal was begun",
+      removed_(metrics.counter("kubenodesmith_nodes_removed_total", "Nodes whose removal began",
                                {"namespace", "pool", "reason"})),
-      undone_(metrics.counter("kubenodesmith_removals_undone_total", "Removals that were given up",
+      undone_(metrics.counter("kubenodesmith_removals_undone_total", "Removals of nodes that were given up",
                               {"namespace", "pool", "reason"})) {}
 
 void Queue::forget(const std::string& claim_uid) {
@@ -121,7 +123,7 @@ asio::awaitable<bool> Queue::attempt(Pass& pass, Member member, asio::awaitable<
         failures_.erase(uid);
         co_return true;
     } catch (const kube::ApiError& error) {
-        // Somebody else wrote or deleted it first: the next look sees what they did.
+        // Someone else wrote or deleted it first. The next round sees the change.
         if (error.is_conflict() || error.is_not_found()) {
             pass.look_again(kOvertakenPause);
             co_return false;
@@ -133,9 +135,9 @@ asio::awaitable<bool> Queue::attempt(Pass& pass, Member member, asio::awaitable<
         base::log::warning(
             "A step of a node's removal failed, trying again",
             {{"node", member.node->metadata.name}, {"failures", failure.tries}, {"error", error.what()}});
-        with_.announcer.say(
-            kube::target_of(*member.node), kube::EventType::warning, "RemovalRefused",
-            "the API server refuses what removing or keeping the node needs: " + std::string(error.what()));
+        with_.announcer.say(kube::target_of(*member.node), kube::EventType::warning, "RemovalRefused",
+                            "the API server refuses a request needed to remove or keep the node: " +
+                                std::string(error.what()));
     }
     co_return false;
 }
@@ -187,7 +189,7 @@ asio::awaitable<void> Queue::advance(Pass& pass) {
 void Queue::permit_power_cycles(Pass& pass) {
     using Permission = DisruptionReports::Permission;
     const auto standing = standing_blocker(pass.view().facts);
-    // An outage is no time to switch anything off, but what is off was switched off by us.
+    // During an outage nothing is switched off, but a machine that we switched off is switched on.
     if ((standing && !is_outage(standing)) || pass.view().observes()) return;
     for (const auto& member : pass.view().members) {
         if (!is_power_cycling(*member.claim) || member.claim->metadata.deletionTimestamp) continue;
@@ -203,7 +205,7 @@ bool Queue::is_permitted(const NodeSmithClaim& claim) const {
            with_.reports.permission_of(claim) != DisruptionReports::Permission::none;
 }
 
-// Undoes what has lost its ground, and waits for the taint to be there and to settle.
+// Undoes unjustified disruptions, and waits until the taint is set and has settled.
 asio::awaitable<void> Queue::prepare(Pass& pass, Member member, std::vector<Member>& prepared) {
     const auto kind = *under_way(*member.claim);
     if (const auto why = no_longer(pass.view(), member, kind)) {
@@ -232,7 +234,7 @@ asio::awaitable<void> Queue::prepare(Pass& pass, Member member, std::vector<Memb
         prepared.push_back(member);
 }
 
-// What goes together is judged together: one machine may be launched for all of them.
+// Judges the group together, because one machine may be launched for all of them.
 asio::awaitable<void> Queue::depart(Pass& pass, std::vector<Member> group, Kind kind, bool is_busy) {
     DepartureVerdict verdict{Outlook::clear, ""};
     if (kind != Kind::Unhealthy) {
@@ -266,7 +268,7 @@ asio::awaitable<void> Queue::let_drain(Pass& pass, Member member, bool all_at_on
     const auto kind = *under_way(*member.claim);
     const auto live = co_await look_live(pass.view(), member, kind, all_at_once);
     if (live.why_not) {
-        // The cache may not know why for a while, and would have it begin anew at once.
+        // The cache may lack the reason for a while, and would start the disruption again immediately.
         pass.refuse(member, kind, live.why_not->message);
         co_await undo(pass, member, *live.why_not);
         co_return;
@@ -276,7 +278,7 @@ asio::awaitable<void> Queue::let_drain(Pass& pass, Member member, bool all_at_on
     with_.reports.permit(*member.claim, live.is_empty ? Permission::leave_empty : Permission::drain);
 }
 
-// A machine that is kept waits for its claim's reconciler to note what a person decided.
+// Removes the node. A kept machine waits until its claim's reconciler records a person's decision.
 asio::awaitable<void> Queue::remove_unless_held(Pass& pass, Member member) {
     const auto& view = pass.view();
     const auto kind = *under_way(*member.claim);
@@ -317,7 +319,7 @@ asio::awaitable<void> Queue::undo(Pass& pass, Member member, Blocker why) {
     const auto kind = under_way(*member.claim);
     auto said = why;
     said.message = std::string(kNodeStays) + why.message;
-    // What makes an empty node needed may be gone with the next event.
+    // The next event may make an empty node unneeded again.
     const auto pauses = kind == Kind::Empty ? std::nullopt : kind;
     co_await taken_back(member.claim, said, pauses);
     undone_.with({member.claim->metadata.namespace_, member.claim->spec.poolRef, why.reason}).add();

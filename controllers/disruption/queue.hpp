@@ -1,8 +1,8 @@
-// The disruptions that were decided, each taken one step further at a time: the node tainted, its pods' next
-// places awaited (provisioning launches what is missing, because the node counts as leaving), looked at again
-// after a pause by live reads, drained, and its claim deleted; or all of it undone. What is permitted here
-// the claims' reconciler carries out. The queue itself is the claims' status (condition Disrupted) and the
-// Nodes' taint, where any process finds it again.
+// Carries out the decided disruptions, one step at a time. It taints the node and waits for places for its
+// pods. Provisioning launches what is missing, because the node counts as leaving. After a pause it checks
+// again by live reads, drains the node, and deletes its claim; or it undoes everything. The claims'
+// reconciler carries out what the queue permits. The queue is stored in the claims' status (condition
+// Disrupted) and the Nodes' taint, so any process can continue it.
 #pragma once
 
 #include <functional>
@@ -28,24 +28,24 @@ public:
         Announcer& announcer;
         DisruptionReports& reports;
         Refusals& refusals;
-        std::function<bool()> may_mutate;  // this process surely leads
+        std::function<bool()> may_mutate;  // this process is certainly the leader
     };
     Queue(Means means, base::MetricsRegistry& metrics);
 
-    // False: the claim could not be written, so nothing has begun.
+    // Returns false if the claim could not be written, so that nothing has begun.
     asio::awaitable<bool> add(Pass& pass, Command command);
     asio::awaitable<void> advance(Pass& pass);
-    // Its taint has gone, so it has to settle anew.
+    // Forgets the claim's taint, which is gone and must settle again next time.
     void is_in_service(const std::string& claim_uid) {
         tainted_.erase(claim_uid);
         permitted_.erase(claim_uid);
     }
     void forget(const std::string& claim_uid);
-    // Why nothing is decided for the claim's node now, as the last write for it was refused.
+    // Returns why nothing is decided for the claim's node now, because the last write for it was refused.
     std::optional<Blocker> refusal_of(const NodeSmithClaim& claim) const;
 
 private:
-    // Writes for a claim that the API server refused are tried again after a pause that grows.
+    // Failure describes refused writes for a claim. They are repeated after growing pauses.
     struct Failure {
         int tries = 0;
         base::TimePoint pause_ends{};
@@ -56,12 +56,12 @@ private:
         bool is_empty = false;  // no pod has to move
     };
 
-    // The claims' reconciler is about to do it: what goes together is not judged apart because some are
-    // ahead.
+    // Reports whether the claims' reconciler is about to act. A group is not judged separately
+    // because some members are ahead.
     bool is_permitted(const NodeSmithClaim& claim) const;
     void permit_power_cycles(Pass& pass);
-    // Takes one node's step. One that fails must not keep the other nodes of the pool from theirs, so it ends
-    // here. False: it failed, or is not due after it failed.
+    // Takes one node's step and catches its failure, so that the pool's other nodes get theirs. Returns false
+    // if it failed, or is not due after a failure.
     asio::awaitable<bool> attempt(Pass& pass, Member member, asio::awaitable<void> step);
     asio::awaitable<void> begin(Pass& pass, Command command);
     asio::awaitable<void> prepare(Pass& pass, Member member, std::vector<Member>& prepared);
@@ -74,21 +74,23 @@ private:
     asio::awaitable<void> remove_unless_held(Pass& pass, Member member);
     asio::awaitable<void> undo(Pass& pass, Member member, Blocker why);
     asio::awaitable<void> remove(const PoolView& view, Member member);
-    // `cause` is what is replaced for, see cause_of(); empty: nothing is replaced.
+    // Records a decision. `cause` is the cause of the replacement, see
+    // cause_of(); empty: nothing is replaced.
     asio::awaitable<void> decided(ClaimPointer claim, Blocker why, std::string cause);
-    // What is undone is not begun again for a while, unless it is no kind.
+    // Undoes a decision. It is not taken again for a while, unless `kind` is nullopt.
     asio::awaitable<void> taken_back(ClaimPointer claim, Blocker why, std::optional<Kind> kind);
     asio::awaitable<void> write_disrupted(ClaimPointer claim, api::v1alpha1::ClaimStatus status,
                                           ConditionStatus disrupted, Blocker why);
-    // Notes how long machines are not created instead of the pool's nodes; nullopt: they are, as one came.
+    // Records how long machines are not created in place of the pool's nodes; nullopt:
+    // they are, because one was created.
     asio::awaitable<void> note_replacement(const PoolView& view,
                                            std::optional<api::v1alpha1::ReplacementPause> pause);
 
     Means with_;
     base::Family<base::Counter>& removed_;
     base::Family<base::Counter>& undone_;
-    std::map<std::string, base::TimePoint> tainted_;    // by claim UID: when this process first saw it so
-    std::map<std::string, base::TimePoint> permitted_;  // by claim UID: when it was last let drain
+    std::map<std::string, base::TimePoint> tainted_;    // by claim UID: when this process first saw the taint
+    std::map<std::string, base::TimePoint> permitted_;  // by claim UID: when it last permitted the drain
     std::map<std::string, Failure> failures_;           // by claim UID
     std::set<std::string> deleted_;  // UIDs of claims that the stores may still show as live
 };

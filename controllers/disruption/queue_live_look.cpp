@@ -1,4 +1,4 @@
-// The last look before a node is drained: what the API server says now, not what the cache has seen.
+// Makes the last check before a drain, by live reads instead of the cache.
 #include <algorithm>
 #include <utility>
 
@@ -25,13 +25,14 @@ asio::awaitable<Queue::LiveLook> Queue::look_live(const PoolView& view, Member m
     co_return look;
 }
 
-// The cache may not know of a volume that was made a moment ago, nor of a claim that was deleted.
+// Reads the volumes live. The cache may lack a new volume or the deletion of a claim.
 asio::awaitable<std::optional<Blocker>> Queue::look_for_volumes(const PoolView& view, Member member) {
     if (gave_up_volumes(view.pool.get(), *member.claim)) co_return std::nullopt;
     const std::vector<std::string> everywhere{""};
     co_await with_.informers.persistent_volumes.observe_list(with_.client, everywhere);
     if (!with_.informers.persistent_volumes.undecodable().empty())
-        co_return Blocker{"VolumeNotReadable", "a PersistentVolume cannot be decoded, and may be on its disk",
+        co_return Blocker{"VolumeNotReadable",
+                          "a PersistentVolume that may be on the node's disk cannot be decoded",
                           std::nullopt};
     const auto& node = *member.node;
     LocalVolumes held;

@@ -1,4 +1,4 @@
-// What the queue writes: decisions at claims, what pools remember, and the end of a claim.
+// Makes the queue's writes: decisions at claims, records of pools, and the deletion of a claim.
 #include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/disruption/queue.hpp"
@@ -14,7 +14,7 @@ namespace controllers::disruption {
 asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
     if (!with_.may_mutate()) throw std::runtime_error("removing a node: this process may no longer lead");
     const auto kind = *under_way(*member.claim);
-    // The removal of another node in the same pass has written it, too.
+    // Another node's removal in the same pass has written the pool too.
     const auto pool = with_.informers.pools.store().get(api::key_of(*view.pool));
     if (!pool) co_return;
     auto after = *pool;
@@ -62,13 +62,14 @@ asio::awaitable<void> Queue::write_disrupted(ClaimPointer claim, api::v1alpha1::
     const api::ConditionUpdate update{std::string(conditions::kDisrupted), disrupted, std::move(why.reason),
                                       std::move(why.message), claim->metadata.generation};
     api::set_condition(after.status.conditions, update, now);
-    // Or the claim's reconciler would have to write once more. Whether the Node is Ready is for it to say.
+    // Concluding here saves the claim's reconciler another write. That reconciler
+    // decides whether the Node is Ready.
     conclude(after, std::nullopt, now);
     after.status.phase = claim::phase_of(after);
     co_await write_status(with_.client, with_.informers.claims, *claim, std::move(after));
 }
 
-// A pool whose status cannot be written must not keep its nodes from what was decided for them.
+// Writes the pause and catches a failure, so that decisions about the pool's nodes are still carried out.
 asio::awaitable<void> Queue::note_replacement(const PoolView& view,
                                               std::optional<api::v1alpha1::ReplacementPause> pause) {
     const auto pool = with_.informers.pools.store().get(api::key_of(*view.pool));
@@ -78,7 +79,7 @@ asio::awaitable<void> Queue::note_replacement(const PoolView& view,
     try {
         co_await write_status(with_.client, with_.informers.pools, *pool, std::move(after));
     } catch (const kube::ApiError& error) {
-        base::log::warning("The pause between replacements of a pool could not be noted",
+        base::log::warning("The pause between replacements of a pool could not be recorded",
                            {{"pool", api::key_of(*pool).str()}, {"error", error.what()}});
     }
 }

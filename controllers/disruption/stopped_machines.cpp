@@ -17,7 +17,7 @@ namespace controllers::disruption {
 
 namespace {
 
-// A Node that is not Ready for that long may well come back by itself.
+// A Node that is not Ready for less time often recovers by itself.
 constexpr auto kPatience = std::chrono::minutes{1};
 constexpr base::Duration kAskAgain = std::chrono::minutes{1};
 
@@ -30,7 +30,7 @@ void StoppedMachines::subscribe(kube::WorkQueue& queue) {
             keys.push_back(claim::provider_of(*claim));
         return keys;
     });
-    // Immediately, as the provider's key may be at work on another machine for long.
+    // Called immediately, because the provider's key may be busy with another machine for long.
     kube::watch(informers_.nodes).became(is_ready).call([this](const api::Node& node) {
         for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node.metadata.name))
             forget(claim->metadata.uid);
@@ -91,7 +91,7 @@ asio::awaitable<void> StoppedMachines::ask(ClaimPointer claim) {
         const auto wait = worth_a_look_in(*claim);
         if (!wait || *wait > base::Duration::zero()) co_return;
         bool is_stopped = machine && machine->state == providers::MachineState::stopped;
-        // Its claim has it started, or leaves it to the person who switched it off.
+        // The claim has the machine started, or leaves it to the person who switched it off.
         const auto fresh = informers_.claims.store().get(api::key_of(*claim));
         if ((*backend)->capabilities().machine_starter)
             is_stopped = is_stopped && fresh && claim::does_not_start(*fresh);
@@ -101,7 +101,7 @@ asio::awaitable<void> StoppedMachines::ask(ClaimPointer claim) {
     } catch (const providers::FencedError&) {
         throw;
     } catch (const std::exception& error) {
-        // One machine that cannot be looked at says nothing about the others.
+        // A machine that cannot be examined says nothing about the others.
         base::log::warning("Could not look at the machine of a node that is not Ready",
                            {{"node", claim->status.nodeName}, {"error", error.what()}});
     }

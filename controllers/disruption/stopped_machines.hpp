@@ -1,6 +1,5 @@
-// Knows whether machines of Nodes that are not Ready are switched off. Asks the providers, each in a key of
-// its own, so that one that hangs holds up neither the others nor the decisions, which are made from the
-// answers that are there.
+// Knows whether machines of Nodes that are not Ready are switched off. It asks each provider under a separate
+// key, so that a provider that hangs delays no other one. Decisions use the answers that exist.
 #pragma once
 
 #include <functional>
@@ -14,24 +13,25 @@
 
 namespace controllers::disruption {
 
-// Keys are those of NodeSmithProviders.
+// The keys are those of NodeSmithProviders.
 class StoppedMachines final : public kube::Reconciler {
 public:
     StoppedMachines(Informers& informers, base::Clock& clock, ProviderInstances& instances)
         : informers_(informers), clock_(clock), instances_(instances) {}
 
     void subscribe(kube::WorkQueue& queue);
-    // Called with the key of the pool of which a machine was found stopped, or is no longer.
+    // Sets a listener. It gets the key of a pool when one of its machines is
+    // found stopped, or no longer stopped.
     void on_change(std::function<void(const kube::ObjectKey&)> listener) { listener_ = std::move(listener); }
-    // Asks about the provider's machines that were not asked about for a while.
+    // Asks about the provider's machines that were not checked for a while.
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey provider) override;
 
     bool contains(const std::string& claim_uid) const;
     void forget(const std::string& claim_uid);
 
 private:
-    // How long its Node must still be not Ready before its machine is worth a look; nullopt: it is Ready, or
-    // nobody wants to know.
+    // Returns how much longer the Node must be not Ready before its machine is checked; nullopt: it is
+    // Ready, or no one needs the answer.
     std::optional<base::Duration> worth_a_look_in(const NodeSmithClaim& claim) const;
     asio::awaitable<void> ask(ClaimPointer claim);
 

@@ -1,4 +1,4 @@
-// Which changes in the cluster make the DisruptionReconciler look at which pools.
+// Decides which changes in the cluster make the DisruptionReconciler examine which pools.
 #include <tuple>
 
 #include "controllers/cache/writes.hpp"
@@ -10,12 +10,12 @@ namespace controllers::disruption {
 
 namespace {
 
-// What of a Node alters whether it may leave; its heartbeats do not.
+// Returns the parts of a Node that decide whether it may be removed. Heartbeats are not among them.
 auto essence(const api::Node& node) {
     return std::tie(node.spec, node.metadata.labels, node.metadata.annotations);
 }
 
-// Nothing is disrupted while the provider answers for another cluster.
+// Returns the Ready reason: nothing is disrupted while the provider answers for another cluster.
 std::string readiness(const NodeSmithProvider& provider) {
     const auto* ready = api::find_condition(provider.status.conditions, conditions::kReady);
     return ready ? ready->reason : std::string();
@@ -29,7 +29,7 @@ bool is_healthy(const NodeSmithControlPlane& control_plane) {
     return api::is_true(control_plane.status.conditions, conditions::kClusterHealthy);
 }
 
-// Returns which pods a budget lets go, as far as it can tell by itself.
+// Returns which pods a budget lets go, as far as the budget itself shows.
 auto leniency(const api::PodDisruptionBudget& budget) {
     const auto& status = budget.status;
     const bool is_healthy = status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;
@@ -56,7 +56,7 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
         .when([](const api::Pod& pod) { return !pod.spec.nodeName.empty() && is_drainable(pod); })
         .after(kBurst)
         .enqueue(queue, [pools_on](const api::Pod& pod) { return pools_on(pod.spec.nodeName); });
-    // A pod that waits no more may have kept an empty node.
+    // A pod that no longer waits may have kept an empty node.
     kube::watch(informers_.pods).flipped(is_unschedulable).enqueue(queue, all);
 
     kube::watch(informers_.nodes)

@@ -1,4 +1,4 @@
-// What the ProvisioningReconciler says about what it could not do, and when time may change that.
+// Reports what provisioning could not do, and when time alone may change that.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -10,7 +10,7 @@ namespace controllers::provisioning {
 
 namespace {
 
-// The API server accepts at most 1024 bytes in the message of an Event.
+// The API server accepts at most 1024 bytes in an Event's message.
 constexpr std::size_t kLongestMessage = 1000;
 
 std::string joined(const std::vector<std::string>& reasons) {
@@ -47,8 +47,8 @@ void ProvisioningReconciler::say_what_is_missing(const Decision& decision) {
         announcer_.say(kube::target_of(*daemon_set), kube::EventType::warning, "FitsNoMachine",
                        "no machine of " + std::string(pools.size() == 1 ? "pool " : "pools ") +
                            joined(pools) +
-                           " is large enough for its pod, so machines are made without room for it: request "
-                           "less, or select other nodes");
+                           " is large enough for its pod, so machines are created without room for it: "
+                           "request less, or select other nodes");
     }
     for (const auto& supply : decision.world.pools) talked_of.insert(supply.pool->metadata.uid);
     for (const auto& [key, control_plane] : informers_.control_planes.store().all())
@@ -93,7 +93,7 @@ void ProvisioningReconciler::plan_next_look(const Decision& decision) {
     for (const auto& refusal : room_refusals(informers_, now)) look_at(refusal.until);
 }
 
-// Pods that wait for a machine of a provider that is away get another one then.
+// Returns when pods that wait for a machine of an unavailable provider get another one.
 std::optional<api::Time> ProvisioningReconciler::next_end_of_patience() const {
     std::optional<api::Time> next;
     const api::Time now(clock_.wall_now());

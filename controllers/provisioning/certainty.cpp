@@ -1,4 +1,4 @@
-// What may be launched while the batch is still open.
+// Decides what may be launched while the batch is still open.
 #include <algorithm>
 #include <set>
 
@@ -8,7 +8,8 @@ namespace controllers::provisioning {
 
 namespace {
 
-// A pool that pauses after each launch, or bounds how much one may be, wants few and well considered ones.
+// Reports whether the pool launches without pauses or batch limits. Such settings ask
+// for few, well considered launches.
 bool launches_at_any_time(const api::v1alpha1::ScaleUp& scale_up) {
     return scale_up.batchSize == 0 && scale_up.stabilizationWindow.value <= std::chrono::seconds{0};
 }
@@ -19,7 +20,7 @@ void keep_what_is_certain(Decision& decision) {
     std::set<std::size_t> scarce;  // budgets
     for (const auto& cut : decision.result.cuts) scarce.insert(cut.budget);
     for (auto& launch : decision.launches) {
-        // Who gets the last that a limit leaves is decided when all are there.
+        // The last machines of a limit are distributed when all pods are known.
         const auto& budgets = decision.world.snapshot.pools[launch.pool].budgets;
         const bool is_scarce =
             std::ranges::any_of(budgets, [&](std::size_t budget) { return scarce.contains(budget); });

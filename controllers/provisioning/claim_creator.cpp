@@ -14,7 +14,7 @@ namespace controllers::provisioning {
 
 namespace {
 
-// What takes longer than this is not waited for.
+// A batch that takes longer is no longer waited for.
 constexpr base::Duration kAtOnce = std::chrono::seconds{2};
 constexpr base::Backoff kInterruptedPause{std::chrono::seconds{1}, std::chrono::seconds{4}};
 
@@ -23,7 +23,7 @@ std::string size_of(const PlannedClaim& planned_claim) {
            std::to_string(planned_claim.size.memoryMiB) + " MiB";
 }
 
-// Each try has another name, which would make the same refusal look like news.
+// Removes the name from the message. Each attempt has another name, so the same refusal would look new.
 std::string without_name(std::string message, const std::string& name) {
     const auto quoted = '"' + name + "\" ";
     for (auto at = message.find(quoted); at != std::string::npos; at = message.find(quoted))
@@ -62,7 +62,8 @@ asio::awaitable<std::optional<limits::LimitHit>> ClaimCreator::reserve(
     std::vector<std::size_t> granted;
     for (std::size_t i = 0; i < planned_claims.size() && i < batch.reservation.granted.size(); ++i)
         if (batch.reservation.granted[i]) granted.push_back(i);
-    // Hosts are chosen in the order of the claims: the small ones would take what only the large ones need.
+    // Hosts are chosen in the order of the claims. Small ones would take hosts that only large ones
+    // need, so large ones come first.
     std::ranges::sort(granted, {}, [&](std::size_t i) {
         const auto& size = planned_claims[i].size;
         return std::pair(-api::v1alpha1::cost_in_mib(size.cpuCores, size.memoryMiB), i);
@@ -131,7 +132,7 @@ asio::awaitable<void> ClaimCreator::end() {
     co_await group_->join();
 }
 
-// A pool that is interrupted must not stop the others.
+// Creates a batch's claims and catches its failure, so that the other pools continue.
 asio::awaitable<void> ClaimCreator::create_all_of(Batch& batch) {
     try {
         co_await create_all(batch);
@@ -171,7 +172,7 @@ asio::awaitable<void> ClaimCreator::create(Batch& batch, Line line) {
     const auto& pool = *batch.pool;
     const auto& size = line.planned_claim.size;
     if (std::ranges::find(batch.refused, size) != batch.refused.end()) co_return;
-    // A webhook that hangs takes its time: nobody else shall wait for this answer, too.
+    // A webhook that hangs takes long. Other decisions must not wait for this answer too.
     reservations_.refusals().note_probe(pool, size);
     const auto wanted = make_claim(pool, line.sequence, line.planned_claim);
     std::optional<NodeSmithClaim> made;
@@ -189,7 +190,7 @@ asio::awaitable<void> ClaimCreator::create(Batch& batch, Line line) {
         }
     }
     reservations_.refusals().note_success(pool, size);
-    // An earlier try of ours whose answer was lost, or, very rarely, another claim of that name.
+    // Our earlier attempt succeeded but its answer was lost. Very rarely another claim has that name.
     if (is_taken) made = co_await client_.get<NodeSmithClaim>(api::key_of(wanted));
     if (!made || made->spec.idempotencyKey != wanted.spec.idempotencyKey) {
         base::log::warning("Skipped a claim: its name belongs to another claim",

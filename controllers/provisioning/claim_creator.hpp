@@ -1,7 +1,7 @@
-// Creates claims: reserves machines within the limits and creates their claims, each batch of a pool in a
-// queue of its own. A batch that was interrupted is continued with the same names, as long as its reservation
-// may be used. A claim that the API server refuses is dropped and noted, and its reservation settles. A batch
-// that is slow, because a webhook hangs for one, goes on by itself and holds up nobody else.
+// Reserves machines within the limits and creates their claims, with a separate task for each batch of a
+// pool. An interrupted batch continues with the same names while its reservation is valid. A claim that the
+// API server refuses is dropped and recorded, and its reservation settles. A slow batch, for example because
+// of a webhook that hangs, continues alone and delays no other one.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -26,28 +26,29 @@ namespace controllers::provisioning {
 
 class ClaimCreator : InContext {
 public:
-    // Called for each claim that was created.
+    // Called for each created claim.
     using Created = std::function<void(const NodeSmithClaim&, const PlannedClaim&)>;
 
-    // may_mutate: this process surely leads. `ended` is called when a slow batch has ended or was
-    // interrupted.
+    // may_mutate: this process is certainly the leader. `ended` is called when a slow
+    // batch has ended or was interrupted.
     ClaimCreator(const Context& context, Reservations& reservations, std::function<bool()> may_mutate,
                  Created created, std::function<void()> ended);
 
-    // Reserves as many as fit; work_off() creates their claims. Returns the limit that refused some,
-    // if any did. Throws ApiError 409 if somebody else changed the limits' figures: decide anew.
+    // Reserves as many as fit; work_off() creates their claims. Returns a limit that refused some, if any
+    // did. Throws ApiError 409 if the limits' figures changed meanwhile: the caller must decide again.
     asio::awaitable<std::optional<limits::LimitHit>> reserve(PoolPointer pool,
                                                              std::vector<PlannedClaim> planned_claims);
-    // Starts on what was reserved or interrupted and nothing works on. Only within work_off()'s caller.
+    // Starts tasks for idle batches that are reserved or interrupted. Must be
+    // called from work_off()'s caller.
     asio::awaitable<void> begin();
-    // Starts, too, and returns when all claims are created, but for those of slow batches.
+    // Does the same, and returns when all claims except those of slow batches are created.
     asio::awaitable<void> work_off();
-    // The claims that are still to be created: they count as coming, or others would be ordered for their
-    // pods.
+    // Returns the claims that are still to be created. They count as coming, because otherwise more
+    // would be launched for their pods.
     ClaimPointers under_way() const;
-    // When the first of the interrupted batches may be continued by work_off(); nullopt: there is none.
+    // Returns when work_off() may continue the first interrupted batch; nullopt: none is interrupted.
     std::optional<base::TimePoint> next_try() const;
-    // Cancels what is under way and waits for its end.
+    // Cancels running tasks and waits for their end.
     asio::awaitable<void> end();
 
 private:
@@ -59,7 +60,7 @@ private:
         PoolPointer pool;
         Reservation reservation;
         std::deque<Line> left;
-        std::vector<api::v1alpha1::Size> refused;  // one try for each size tells enough
+        std::vector<api::v1alpha1::Size> refused;  // one refused attempt for each size suffices
         bool is_in_work = false;
         bool is_slow = false;
         int failures = 0;
@@ -78,7 +79,7 @@ private:
     std::function<void()> ended_;
     std::list<Batch> batches_;
     std::optional<base::Event> progress_;
-    std::optional<base::TaskGroup> group_;  // made by the first batch, on its executor
+    std::optional<base::TaskGroup> group_;  // created by the first batch, on its executor
 };
 
 }  // namespace controllers::provisioning

@@ -15,8 +15,8 @@ namespace {
 
 using Launches = std::map<std::string, int>;
 
-// By what the API server knows, which a restart survives, and by memory, which survives that people take the
-// finalizers of claims.
+// Counts by the API server's objects, which survive a restart, and by memory. The latter survives if
+// people remove the finalizers of claims.
 Launches recent_launches(const DecisionInputs& inputs, api::Time now) {
     auto launches = launches_last_hour(inputs.informers.claims.store().values(),
                                        inputs.informers.pools.store().all(), now);
@@ -32,9 +32,9 @@ bool is_exhausted(const std::string& uid, const Launches& launches) {
     return launched != launches.end() && launched->second >= kMostLaunchesPerHour;
 }
 
-// Pods of leaving nodes are demand as well, which select_demand() does not see. Those for which too many
-// machines were launched already get what is free, but no other machine; whoever shared one with them is not
-// to suffer for it.
+// Returns pods that caused too many launches. Pods of leaving nodes are demand too, but
+// select_demand() does not see them. They get free room but no further machine. Pods that shared a
+// machine with them must not suffer.
 std::set<std::string> exhausted_pods(const scheduling::Result& result, const Launches& launches) {
     std::set<std::string> uids;
     for (const auto& claim : result.claims)
@@ -43,7 +43,7 @@ std::set<std::string> exhausted_pods(const scheduling::Result& result, const Lau
     return uids;
 }
 
-// False: none of them was there.
+// Returns false if none of them was found.
 bool take_off_leaving_nodes(World& world, const std::set<std::string>& uids) {
     std::size_t taken = 0;
     for (auto& node : world.snapshot.nodes) {
@@ -53,7 +53,7 @@ bool take_off_leaving_nodes(World& world, const std::set<std::string>& uids) {
     return taken > 0;
 }
 
-// The scheduler tries a pod first on the node that it is nominated for.
+// Keeps nominated pods on their nodes, because the scheduler tries them there first.
 void keep_nominations(World& world, const std::set<std::string>& uids) {
     std::map<std::string_view, std::vector<std::string>> nominated;  // UIDs of pods by node
     for (const auto& pod : world.snapshot.pods)
@@ -62,7 +62,7 @@ void keep_nominations(World& world, const std::set<std::string>& uids) {
     if (nominated.empty()) return;
     for (auto& node : world.snapshot.nodes)
         if (const auto found = nominated.find(node.node->metadata.name); found != nominated.end())
-            node.bought_for.insert(node.bought_for.end(), found->second.begin(), found->second.end());
+            node.launched_for.insert(node.launched_for.end(), found->second.begin(), found->second.end());
 }
 
 std::vector<PoolLaunch> launches_of(const World& world, const scheduling::Result& result,
@@ -82,7 +82,7 @@ std::vector<PoolLaunch> launches_of(const World& world, const scheduling::Result
 
 std::vector<RefusedPod> refused_pods(const PendingPods& demand, const scheduling::Result& result) {
     std::vector<RefusedPod> refused;
-    // Pods of leaving nodes are no pending pods yet.
+    // Pods of leaving nodes are not pending yet.
     for (const auto& unplaced : result.unplaced)
         if (demand.waiting.contains(unplaced.pod->metadata.uid))
             refused.push_back({unplaced.pod, unplaced.reasons});
@@ -90,7 +90,7 @@ std::vector<RefusedPod> refused_pods(const PendingPods& demand, const scheduling
     return refused;
 }
 
-// Pools whose claims the operator found to be refused, in the words of the refusal.
+// Closes pools whose claims are refused, with the message of the refusal.
 void close_refused(std::vector<PoolSupply>& supplies) {
     for (auto& supply : supplies) {
         const auto* available = api::find_condition(supply.pool->status.conditions, conditions::kAvailable);

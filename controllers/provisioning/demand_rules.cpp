@@ -16,7 +16,7 @@ bool takes_pods(const api::Node& node) {
            !api::find_taint(node.spec.taints, api::taints::kDisrupted, api::taints::kNoSchedule);
 }
 
-// Until when the scheduler may be waiting for pods to end there; nullopt: it is not about time.
+// Returns until when the scheduler may wait for pods to end there; nullopt: time alone changes nothing.
 std::optional<api::Time> last_end(const Informers& informers, const std::string& node) {
     std::optional<api::Time> last;
     for (const auto& pod : informers.pods.store().by_index(kPodsByNode, node))
@@ -24,7 +24,7 @@ std::optional<api::Time> last_end(const Informers& informers, const std::string&
     return last;
 }
 
-// When the next of the young nodes should have reported what room its CSI drivers have.
+// Returns when the next young node should have reported the room of its CSI drivers.
 std::optional<api::Time> next_report(const Informers& informers, api::Time now) {
     const bool any_reports = std::ranges::any_of(informers.csi_drivers.store().all(), [](const auto& entry) {
         return entry.second->spec.storageCapacity;
@@ -36,7 +36,7 @@ std::optional<api::Time> next_report(const Informers& informers, api::Time now) 
     return next;
 }
 
-// Nobody is ending on the node that these pods are nominated for.
+// Marks nominations for a node where no pod is ending.
 void judge_unfounded(const PodPointers& pods, DemandRules& rules, api::Time now) {
     for (const auto& pod : pods) {
         const auto created = pod->metadata.creationTimestamp.value_or(api::Time());

@@ -1,4 +1,4 @@
-// What of the cluster decides, besides the pods themselves, which pods are launched for.
+// Holds the cluster-wide rules that decide which pending pods get machines.
 #pragma once
 
 #include <functional>
@@ -15,33 +15,32 @@
 namespace controllers::provisioning {
 
 struct DemandRules {
-    // Pods of lower priority are launched nothing for.
+    // Pods with a lower priority get no machines.
     std::int32_t expendable_below = std::numeric_limits<std::int32_t>::min();
     KindHistories kinds;
     std::function<std::string(const api::Pod&)> kind_of;  // empty: kinds do not matter
-    // Nodes on which the scheduler makes room for a pod by preemption, but that will have none: they leave,
-    // or their pods did not end in time.
+    // Names nodes where preemption for a pod will not succeed. They are leaving, or
+    // their pods did not end in time.
     std::set<std::string> void_nominations;
-    // UIDs of pods that are nominated for a node where no pod is ending: their room is there, or will not be.
+    // UIDs of pods nominated for a node where no pod is ending: their room exists, or never will.
     std::set<std::string> unfounded_nominations;
-    // UIDs of pods that are nominated for a machine of their own: they wait as before.
+    // UIDs of pods that are nominated for the machine launched for them: they wait as before.
     std::set<std::string> told_of_their_machine;
-    std::optional<api::Time> look_again;  // when time alone changes what follows from these
+    std::optional<api::Time> look_again;  // when time alone changes the result of these rules
 };
 
-// How long CSI drivers may take to report the room of a new node: external-provisioner asks once a minute.
+// Limits how long CSI drivers may take to report a new node's room: external-provisioner asks once a minute.
 inline constexpr std::chrono::minutes kReportingPatience{2};
-// Until when the room on the claim's Node may be reported yet; nullopt: it is not in service.
+// Returns until when the claim's Node may still get its room reported; nullopt: it is not in service.
 std::optional<api::Time> settles_until(const NodeSmithClaim& claim);
 
-// The lowest figure of all ControlPlanes: all their pools serve the same pods.
+// Returns the lowest value of all ControlPlanes, because their pools serve the same pods.
 std::int32_t expendable_below(const ControlPlanes& control_planes);
 
-// How long the scheduler may take after a pod's creation to evict those whose room it has nominated the pod
-// for.
+// Limits how long after a pod's creation the scheduler may take to evict the pods on its nominated node.
 inline constexpr std::chrono::minutes kPreemptionPatience{1};
 
-// Respect only where all ControlPlanes ask for it.
+// Returns Respect if all ControlPlanes request it.
 scheduling::Preferences preferences_of(const ControlPlanes& control_planes);
 
 DemandRules demand_rules(const Informers& informers, const PodPointers& unschedulable, api::Time now);

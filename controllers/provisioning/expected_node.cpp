@@ -10,10 +10,10 @@ namespace controllers::provisioning {
 
 namespace {
 
-// A provider that was away for less is expected back before anything else is launched.
+// A provider that was unavailable for a shorter time is expected back before anything else is launched.
 constexpr std::chrono::seconds kProviderPatience{30};
 
-// What the kubelet says of every machine of the pool.
+// Adds the labels that the kubelet of every machine of the pool sets.
 void add_kubelet_labels(api::StringMap& labels, const std::string& host_name, const NodeSmithPool* pool) {
     const std::string arch = pool ? pool->spec.machineTemplate.architecture : "amd64";
     labels.try_emplace(std::string(api::labels::kHostname), host_name);
@@ -29,21 +29,21 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
     api::Node result;
     if (node) result = *node;
     if (!node) result.metadata.name = claim.metadata.name;
-    // Its age in plans is that of the launch.
+    // The Node's age in plans is that of the launch.
     result.metadata.creationTimestamp = claim.metadata.creationTimestamp;
     const claim::NodeOrigin origin{claim, pool, claim::zone_label(provider), host,
                                    claim::region_of(provider)};
     auto labels = claim::node_labels(origin);
     if (pool) take_contested_off(labels, *pool);
     for (const auto& [key, value] : labels) result.metadata.labels[key] = value;
-    // A wish for a zone will be kept, but the claim's status tells the zone only when the machine is placed.
+    // The requested zone will be used, but the claim's status has it only after the placement.
     if (!origin.zone_label.empty() && claim.status.zone.empty() && !claim.spec.zone.empty())
         result.metadata.labels[origin.zone_label] = claim.spec.zone;
     add_kubelet_labels(*result.metadata.labels, result.metadata.name, pool);
     if (pool) claim::add_taints(result.spec.taints, pool->spec.machineTemplate.taints);
     if (host) claim::add_taints(result.spec.taints, host->taints);
     claim::add_taints(result.spec.taints, claim.spec.taints);
-    // A young Node has no figures yet, or none for what a device plugin will add.
+    // A young Node lacks figures, or those that a device plugin will add.
     for (const auto& [name, amount] : expected_allocatable(claim, pool, provider)) {
         const auto known = result.status.allocatable.find(name);
         if (known == result.status.allocatable.end() || known->second.is_zero())

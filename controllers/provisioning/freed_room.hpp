@@ -1,5 +1,4 @@
-// Room that pods which are ending give back: they have been told to go, and by when they will be gone. What
-// fits there then needs no machine.
+// Finds room that ending pods will free, and when. Pods that fit there need no machine.
 #pragma once
 
 #include <optional>
@@ -9,19 +8,19 @@
 
 namespace controllers::provisioning {
 
-// How long after its grace period a pod may take to be gone: its sandbox, its volumes.
+// Limits the time after its grace period that a pod may take to vanish: its sandbox, its volumes.
 inline constexpr std::chrono::seconds kEndingPatience{10};
-// What ends later is not waited for: a machine is there sooner.
+// Room that becomes free later is not waited for, because a machine is available sooner.
 inline constexpr std::chrono::minutes kLongestWaitForRoom{2};
 
-// When a pod that is being deleted should be gone; nullopt: it is not, or has ended.
+// Returns when a pod that is being deleted should be gone; nullopt: it is not being deleted, or has ended.
 std::optional<api::Time> ends_by(const api::Pod& pod);
 
 struct FreedRoom {
-    std::set<std::size_t> nodes;     // indices into the snapshot's: more is free there soon than now
+    std::set<std::size_t> nodes;     // indices of snapshot nodes that will soon have more room
     std::optional<api::Time> until;  // when the first of these pods should be gone
 };
-// Takes the pods that will be gone soon off the nodes that stay. One that is not gone in time counts again.
+// Removes pods that will soon be gone from the nodes that are kept. A pod that is late counts again.
 FreedRoom free_room_of_ending_pods(World& world, api::Time now);
 
 }  // namespace controllers::provisioning

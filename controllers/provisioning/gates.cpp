@@ -27,7 +27,7 @@ Gate for_a_while(Gate gate) {
     return gate;
 }
 
-// What the user has to change.
+// Returns a gate that the user's settings close.
 std::optional<Gate> closed_by_wish(const GateFacts& facts) {
     if (facts.pool.metadata.deletionTimestamp) return closed(reasons::kDeleting, "is being deleted");
     for (const auto* metadata : {&facts.pool.metadata, facts.manager ? &facts.manager->metadata : nullptr,
@@ -67,8 +67,8 @@ std::optional<Gate> closed_by_state(const GateFacts& facts) {
     return std::nullopt;
 }
 
-// Sizes that nothing is known against are still asked for. Machines without stated sizes have too many of
-// them to try each.
+// Reports whether every size is refused. Sizes without a known refusal are still tried. Machines without
+// stated sizes have too many sizes to try each.
 bool are_all_sizes_refused(const GateFacts& facts) {
     if (facts.refusals.empty()) return false;
     return std::ranges::all_of(facts.pool.spec.machineTemplate.sizes, [&facts](const auto& stated) {
@@ -122,20 +122,20 @@ Gate gate_of(const GateFacts& facts, api::Time now) {
         if (gate.most_claims <= 0)
             return for_a_while(closed("MaxConcurrent", base::counted(facts.counts.pending_nodes, "node") +
                                                            " " + base::is_or_are(facts.counts.pending_nodes) +
-                                                           " already on the way (scaleUp.maxConcurrent)"));
+                                                           " already being created (scaleUp.maxConcurrent)"));
     }
     if (facts.probe.is_needed) {
         if (!facts.probe.claim.empty())
-            return for_a_while(closed("OneAtATime",
-                                      "others took away replacements, too: the next machine comes when that "
-                                      "of claim " +
-                                          facts.probe.claim + " has stayed for a while",
-                                      facts.probe.proven_at));
+            return for_a_while(
+                closed("OneAtATime",
+                       "replacements were removed, too: the next machine is created once that of claim " +
+                           facts.probe.claim + " has stayed for a while",
+                       facts.probe.proven_at));
         gate.most_claims = std::min<std::int64_t>(gate.most_claims, 1);
     }
     if (const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour; most > 0) {
         if (facts.creations_last_hour >= most)
-            // Looked at again each minute: when the oldest creation is an hour old is not worth remembering.
+            // Checked again each minute, because remembering the oldest creation's time is not worth it.
             return for_a_while(closed(
                 "RateLimited",
                 base::counted(most, "claim") + (most == 1 ? " was" : " were") + " created in the last hour",

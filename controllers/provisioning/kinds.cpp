@@ -22,7 +22,8 @@ bool is_of_last_hour(const std::optional<api::Time>& time, api::Time now) {
     return time && now.at - time->at <= std::chrono::hours{1};
 }
 
-// What was launched within a pause was launched before it could follow from a launch that did not help.
+// Counts attempts. Launches within one pause count once, because none of them could
+// follow from the failure of another.
 int attempts(std::vector<api::Time> launches) {
     std::ranges::sort(launches);
     int attempts = 0;
@@ -51,8 +52,8 @@ std::string kind_of(const Informers& informers, const api::Pod& pod) {
         pod, [&](const std::string& claim) { return describe(informers, {pod.metadata.namespace_, claim}); });
 }
 
-std::vector<std::string> kinds_bought_for(const NodeSmithClaim& claim) {
-    return listed(claim, api::annotations::kBoughtForKinds);
+std::vector<std::string> kinds_launched_for(const NodeSmithClaim& claim) {
+    return listed(claim, api::annotations::kLaunchedForKinds, "kubenodesmith.io/bought-for-kinds");
 }
 
 bool was_never_used(const NodeSmithClaim& claim) {
@@ -63,7 +64,7 @@ bool was_never_used(const NodeSmithClaim& claim) {
 
 KindHistories launches_by_kind(const Informers& informers, api::Time now) {
     KindHistories histories;
-    std::map<std::string, std::vector<api::Time>> in_vain;  // when launched, by kind
+    std::map<std::string, std::vector<api::Time>> in_vain;  // launch times, by kind
     std::set<std::string> counted;
     for (const auto& [key, claim] : informers.claims.store().all()) {
         counted.insert(claim->metadata.uid);
@@ -72,7 +73,7 @@ KindHistories launches_by_kind(const Informers& informers, api::Time now) {
         const bool is_unused = is_empty(informers, claim->status.nodeName) &&
                                (!claim->status.emptySince || was_never_used(*claim));
         if (is_unused && now.at - since->at < kSchedulerPatience) continue;
-        for (const auto& kind : kinds_bought_for(*claim)) {
+        for (const auto& kind : kinds_launched_for(*claim)) {
             if (is_unused)
                 in_vain[kind].push_back(*claim->metadata.creationTimestamp);
             else
@@ -91,7 +92,7 @@ std::set<std::string> pods_of_empty_machines(const Informers& informers) {
     std::set<std::string> uids;
     for (const auto& [key, claim] : informers.claims.store().all()) {
         if (!claim::usable_since(*claim) || !is_empty(informers, claim->status.nodeName)) continue;
-        for (auto& uid : bought_for(*claim)) uids.insert(std::move(uid));
+        for (auto& uid : launched_for(*claim)) uids.insert(std::move(uid));
     }
     return uids;
 }

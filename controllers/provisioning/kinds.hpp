@@ -1,5 +1,5 @@
-// Launches by kind of pod: a machine that did not help one pod helps none that is like it, so the next one,
-// or the one that replaces it, is not launched for as if nothing had happened.
+// Counts launches by kind of pod. A machine that did not help one pod helps none that is like it. So its
+// successor, or the next pod of the kind, must not get machines without limit.
 #pragma once
 
 #include <map>
@@ -12,27 +12,27 @@
 
 namespace controllers::provisioning {
 
-// See scheduling/pods/pod_kind.hpp. Of a volume claim counts the volume, or if there is none yet, class and
-// size.
+// Returns the pod's kind, see scheduling/pods/pod_kind.hpp. A volume claim contributes its volume or, if
+// none exists yet, its class and size.
 std::string kind_of(const Informers& informers, const api::Pod& pod);
 
-// What a claim was launched for, by the kinds of the pods; empty for one that was applied by a user.
-std::vector<std::string> kinds_bought_for(const NodeSmithClaim& claim);
+// Returns the kinds of the pods that a claim was launched for; empty for a claim that a user created.
+std::vector<std::string> kinds_launched_for(const NodeSmithClaim& claim);
 
-// A Node that came into service and has had no pod but those of DaemonSets since. By the claim's status,
-// which the disruption reconciler keeps.
+// Reports whether the Node came into service and since ran no pods except those of DaemonSets. It uses the
+// claim's status, which the disruption reconciler maintains.
 bool was_never_used(const NodeSmithClaim& claim);
 
 struct KindHistory {
-    // How often within the last hour machines were launched that no pod used, although they had their time.
-    // What is launched before the first of them has shown anything repeats no mistake: it is the same one.
+    // Counts launches of the last hour that no pod used in time. Launches made before the first of them has
+    // shown anything count as the same mistake.
     int in_vain = 0;
     int of_use = 0;  // machines that some pod used
 };
 using KindHistories = std::map<std::string, KindHistory>;
 KindHistories launches_by_kind(const Informers& informers, api::Time now);
 
-// UIDs of the pods for which machines were launched that are in service and empty.
+// Returns the UIDs of the pods whose launched machines are in service and empty.
 std::set<std::string> pods_of_empty_machines(const Informers& informers);
 
 }  // namespace controllers::provisioning

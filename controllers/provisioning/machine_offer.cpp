@@ -13,9 +13,10 @@ namespace controllers::provisioning {
 
 namespace {
 
-// Of the boot disk, until learned: the kubelet keeps 10 % (evictionHard nodefs.available,
-// https://kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction/#hard-eviction-thresholds),
-// partitions and the file system about as much again as half of that.
+// This share of the boot disk counts until the real one is learned. The kubelet keeps 10 % free (evictionHard
+// nodefs.available,
+// https://kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction/#hard-eviction-thresholds).
+// Partitions and the file system take about 5 %.
 constexpr std::int64_t kDiskPercentForPods = 85;
 constexpr std::int64_t kMiBPerGiB = 1024;
 
@@ -24,7 +25,8 @@ std::int64_t stated_pods(const NodeSmithPool& pool) {
     return bootstrap && bootstrap->kubelet ? bootstrap->kubelet->maxPods : 0;
 }
 
-// What the user states is what the kubelet is told, but an image that joins by itself does as it likes.
+// Returns the smaller value: the kubelet gets the stated one, but an image
+// that joins by itself may ignore it.
 std::int64_t pods_per_node(std::int64_t stated, std::int64_t learned) {
     if (stated > 0 && learned > 0) return std::min(stated, learned);
     if (stated > 0 || learned > 0) return std::max(stated, learned);

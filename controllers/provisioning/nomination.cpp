@@ -23,20 +23,21 @@ const NodeSmithControlPlane* manager_of_claim(const Informers& informers, const 
                       informers.control_planes.store().all());
 }
 
-// Nothing is written for a pool that nobody manages, or whose manager only looks or rests.
+// Reports whether a nomination may be written. The pool must be managed, and its
+// manager must neither observe nor pause.
 bool may_write(const NodeSmithControlPlane* manager) {
     return manager && manager->spec.mode == api::v1alpha1::Mode::Active;
 }
 
-// Until when the scheduler may take it; nullopt: its machine is not in service yet.
+// Returns until when the scheduler may use the nomination; nullopt: the machine is not in service yet.
 std::optional<api::Time> patience_of(const NodeSmithClaim& claim) {
     const auto since = claim::usable_since(claim);
     return since ? std::optional(api::Time(since->at + kSchedulerPatience)) : std::nullopt;
 }
 
-// A place to be told of, although its Node may not be Ready yet: the sooner the scheduler knows, the fewer
-// others it puts there. Without room it is none: the scheduler keeps the room of all that are told of a Node
-// from their equals, so that too many would keep it from each other.
+// Reports whether the pod may be nominated for this Node, even before it is Ready. Early nominations
+// keep other pods away. Without room it may not: the scheduler reserves room for all nominated pods,
+// so too many would block each other.
 bool holds(const Informers& informers, const Promise& promise, api::Time now) {
     const auto& claim = *promise.claim;
     if (!promise.has_room || !disruption::is_staying(claim) || claim::is_leaving(claim)) return false;
@@ -48,7 +49,8 @@ bool holds(const Informers& informers, const Promise& promise, api::Time now) {
     return !patience || now < *patience;
 }
 
-// The scheduler may be making room there for the pod by preemption: a nomination of its own by then.
+// Reports whether a pod is ending there. The scheduler may then be preempting for the pod, so that the
+// nomination is the scheduler's own.
 bool is_anything_ending(const Informers& informers, const std::string& node) {
     const auto pods = informers.pods.store().by_index(kPodsByNode, node);
     return std::ranges::any_of(
@@ -62,18 +64,18 @@ bool is_newer(const NodeSmithClaim& one, const NodeSmithClaim& other) {
     return age(one) > age(other);
 }
 
-// The Node is another one, or is open only now.
+// Reports whether the Node is another one, or has only now opened.
 bool is_news(const Informers& informers, const Told& told, const std::string& name) {
     const auto node = informers.nodes.store().get({"", name});
     return told.node != name || (node && is_open(*node) && !told.is_open);
 }
 
 bool names_pod(const NodeSmithClaim& claim, const std::string& pod_uid) {
-    const auto uids = bought_for(claim);
+    const auto uids = launched_for(claim);
     return std::ranges::find(uids, pod_uid) != uids.end();
 }
 
-// The claim is gone with its Node, and the pool still knows that one was bought for this pod.
+// Reports whether the claim is gone with its Node. The pool still knows that it was launched for this pod.
 bool is_of_gone_machine(const Informers& informers, const api::Pod& pod) {
     if (informers.nodes.store().get({"", pod.status.nominatedNodeName})) return false;
     for (const auto& [key, pool] : informers.pools.store().all()) {

@@ -1,5 +1,5 @@
-// Which Node a waiting pod is told of in status.nominatedNodeName: that of the machine that was bought for
-// it, if it has room there, until the scheduler had its time to use it. Pure.
+// Decides which Node a waiting pod's status.nominatedNodeName names. It is the machine launched for it, while
+// it has room there, until the scheduler had time to use it. Pure.
 // https://www.kubernetes.dev/resources/keps/5278/ (on by default from Kubernetes 1.35 on)
 #pragma once
 
@@ -13,34 +13,34 @@
 
 namespace controllers::provisioning {
 
-// The first Kubernetes 1.x whose scheduler takes a nomination of others than itself.
+// This is the first Kubernetes 1.x whose scheduler accepts nominations by others.
 inline constexpr int kFirstMinorWithNominations = 35;
 
-// The pod is nominated for the Node of a claim that was bought for it. The scheduler, too, may have said so:
-// then it agrees with us.
+// Reports whether the pod is nominated for the Node of a claim launched for it. The scheduler
+// may have made the same nomination.
 bool is_told_of_its_machine(const Informers& informers, const api::Pod& pod);
 
 struct Nomination {
-    // What status.nominatedNodeName becomes: empty, it goes; nullopt: it stays as it is.
+    // New value of status.nominatedNodeName; empty: it is removed; nullopt: it is unchanged.
     std::optional<std::string> node;
     std::optional<api::Time> until;  // when time alone changes this
 };
 
-// What this process has told a pod of.
+// Told records the nominations that this process made for a pod.
 struct Told {
     std::string node;      // the last one; empty: none
-    bool is_open = false;  // it was by then
-    int times = 0;         // how often of that
+    bool is_open = false;  // it was open to pods then
+    int times = 0;         // nominations of that Node in that state
 };
-// The scheduler takes a nomination off at each attempt that fails, and tries all that wait whenever a machine
-// joins (seen with 1.36). So it is told again, but never for ever: so often while the Node is not open to
-// pods yet, and so often afterwards.
+// The scheduler removes a nomination after each failed attempt. It retries all waiting pods when a machine
+// joins (observed with 1.36). So nominations are repeated, but not forever. This limit applies once before
+// the Node is open to pods and once afterwards.
 inline constexpr int kMostTellings = 8;
 
-// Nothing that belongs to its joining keeps pods away.
+// Reports whether no taint of the Node's joining keeps pods away.
 bool is_open(const api::Node& node);
 
-// `promises`: all of the pod's. What is not known to be ours stays.
+// Returns the nomination. `promises` are all of the pod's. A nomination that is not known to be ours is kept.
 Nomination nomination(const Informers& informers, const api::Pod& pod, const std::vector<Promise>& promises,
                       const Told& told, api::Time now);
 

@@ -20,10 +20,10 @@ namespace json = boost::json;
 namespace {
 
 constexpr base::Duration kVersionKnownFor = std::chrono::hours{1};
-// A right that lacks is given by people.
+// A missing right is granted by people, which takes time.
 constexpr base::Duration kSilence = std::chrono::minutes{10};
 
-// What of a claim and of a Node decides whether pods are told of it.
+// Returns the parts of a claim that affect nominations for its Node.
 auto place_of_claim(const NodeSmithClaim& claim) {
     return std::tuple(claim.status.nodeName, disruption::is_staying(claim),
                       api::is_true(claim.status.conditions, conditions::kRegistered),
@@ -47,15 +47,15 @@ Nominator::Nominator(const Context& context)
     : InContext(context),
       promises_(informers_),
       written_(context.metrics.counter("kubenodesmith_nominations_total",
-                                       "Writes of status.nominatedNodeName of pods, by what they did",
-                                       {"action"})) {}
+                                       "Writes of status.nominatedNodeName of pods, by action", {"action"})) {
+}
 
 void Nominator::subscribe(kube::WorkQueue& queue) {
     kube::watch(informers_.pods).changed(is_unschedulable, nominated).when(is_unschedulable).enqueue(queue);
     kube::watch(informers_.pods).ceased(is_unschedulable).call([this](const api::Pod& pod) {
         told_.erase(pod.metadata.uid);
     });
-    // Of many that are bound at once, each changes the room of the others.
+    // Each of many pods that are bound simultaneously changes the room of the others.
     kube::watch(informers_.pods)
         .changed(is_unschedulable, &api::Pod::spec)
         .after(kBurst)
@@ -121,7 +121,7 @@ asio::awaitable<bool> Nominator::is_served() {
     co_return server_->takes_nominations;
 }
 
-// Fails if the pod is another one, or anybody wrote it meanwhile: then its event leads here again.
+// Writes the nomination. It fails if the pod was replaced or changed meanwhile; that change queues it again.
 asio::awaitable<bool> Nominator::write(PodPointer pod, std::string node) {
     const auto& metadata = pod->metadata;
     json::object status;
@@ -132,7 +132,7 @@ asio::awaitable<bool> Nominator::write(PodPointer pod, std::string node) {
         {"status", std::move(status)}};
     try {
         auto written = co_await client_.patch_status<api::Pod>(api::key_of(*pod), std::move(patch));
-        // A process that dies before this line finds its value by the claim.
+        // If the process dies before this line, it finds the value by the claim later.
         if (node.empty())
             informers_.pods.observe(std::move(written));
         else if (is_unschedulable(written)) {
@@ -145,7 +145,7 @@ asio::awaitable<bool> Nominator::write(PodPointer pod, std::string node) {
         }
     } catch (const kube::ApiError& error) {
         if (!error.is_forbidden()) throw;
-        base::log::warning("no right to tell the scheduler which pods new nodes are for",
+        base::log::warning("The operator lacks the right to nominate new nodes for pods",
                            {{"error", error.what()}});
         silent_until_ = clock_.now() + kSilence;
         co_return false;

@@ -1,5 +1,5 @@
-// Tells the scheduler which pods the new machines are for: writes status.nominatedNodeName of waiting pods,
-// and nothing else of them. What fails is no harm: the scheduler then chooses by itself.
+// Nominates new machines' Nodes for pods: it writes status.nominatedNodeName of waiting pods, and nothing
+// else. A failure does no harm, because the scheduler then chooses by itself.
 #pragma once
 
 #include <map>
@@ -15,19 +15,19 @@
 
 namespace controllers::provisioning {
 
-// Its keys are pods.
+// The keys are pods.
 class Nominator final : public kube::Reconciler, InContext {
 public:
-    // Before the informers run.
+    // Must be called before the informers run.
     explicit Nominator(const Context& context);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
-    // The API server's Kubernetes takes nominations; asked anew now and then, for it is upgraded while this
-    // process runs.
+    // Reports whether the API server's Kubernetes accepts nominations. It is asked again occasionally,
+    // because the cluster may be upgraded while this process runs.
     asio::awaitable<bool> is_served();
-    // False: the API server does not let the operator.
+    // Returns false if the API server denies the operator this write.
     asio::awaitable<bool> write(PodPointer pod, std::string node);
     kube::Keys waiting_pods_told_of(const std::string& node) const;
 
@@ -38,7 +38,7 @@ private:
         base::TimePoint asked;
     };
     std::optional<Server> server_;
-    base::TimePoint silent_until_{};    // the API server has refused
+    base::TimePoint silent_until_{};    // set when the API server has refused
     std::map<std::string, Told> told_;  // by UID of the pod
 };
 

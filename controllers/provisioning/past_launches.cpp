@@ -15,6 +15,9 @@ namespace json = boost::json;
 
 namespace {
 
+// The annotation's name in an earlier release.
+constexpr std::string_view kFormerly = "kubenodesmith.io/past-purchases";
+
 bool is_recent(const std::optional<api::Time>& launched, api::Time now) {
     return launched && now.at - launched->at <= std::chrono::hours{1};
 }
@@ -59,8 +62,8 @@ void drop_oldest(std::vector<PastLaunch>& launches) {
     }
 }
 
-// Pods that ran and ended within a minute leave a machine behind that looks as if nobody had used it. One
-// that did not help has pods of the kind still waiting.
+// Returns the kinds that still wait. Pods that ran and ended within a minute leave a machine that looks
+// unused. If a machine did not help, pods of the kind are still waiting.
 std::vector<std::string> kinds_that_wait(const Informers& informers, std::vector<std::string> kinds) {
     std::set<std::string> waiting;
     for (const auto& pod : unschedulable_pods(informers)) waiting.insert(kind_of(informers, *pod));
@@ -68,24 +71,24 @@ std::vector<std::string> kinds_that_wait(const Informers& informers, std::vector
     return kinds;
 }
 
-// A rate of its pool's ControlPlane counts it.
+// Reports whether a rate of its pool's ControlPlane counts it.
 bool counts_against_rate(const Informers& informers, const NodeSmithClaim& claim) {
     const auto* manager =
         manager_of({claim.metadata.namespace_, claim.spec.poolRef}, informers.control_planes.store().all());
     return manager && manager->spec.rateLimits.maxCreationsPerHour > 0 && limits::is_created_by_pool(claim);
 }
 
-std::vector<std::string> bought_for_living(const NodeSmithClaim& claim, const kube::Store<api::Pod>& pods) {
+std::vector<std::string> launched_for_living(const NodeSmithClaim& claim, const kube::Store<api::Pod>& pods) {
     std::set<std::string> alive;
     for (const auto& [key, pod] : pods.all()) alive.insert(pod->metadata.uid);
-    auto uids = bought_for(claim);
+    auto uids = launched_for(claim);
     std::erase_if(uids, [&alive](const std::string& uid) { return !alive.contains(uid); });
     return uids;
 }
 
 }  // namespace
 
-// While its machine is being made it may have one any moment.
+// A claim whose machine is being created may get one at any moment.
 bool never_had_machine(const NodeSmithClaim& claim) {
     const auto& status = claim.status;
     const bool has_run = claim::is_true(claim, conditions::kLaunched) || !status.nodeName.empty() ||
@@ -96,6 +99,7 @@ bool never_had_machine(const NodeSmithClaim& claim) {
 std::vector<PastLaunch> past_launches(const NodeSmithPool& pool) {
     std::vector<PastLaunch> launches;
     const auto* text = api::find(pool.metadata.annotations, kPastLaunches);
+    if (!text) text = api::find(pool.metadata.annotations, kFormerly);
     if (!text) return launches;
     try {
         const auto list = json::parse(*text);
@@ -114,7 +118,7 @@ std::map<std::string, int> launches_last_hour(const ClaimPointers& claims, const
         if (!is_recent(claim->metadata.creationTimestamp, now)) continue;
         counted.insert(claim->metadata.uid);
         if (never_had_machine(*claim)) continue;
-        for (const auto& uid : bought_for(*claim)) ++launches[uid];
+        for (const auto& uid : launched_for(*claim)) ++launches[uid];
     }
     for (const auto& [key, pool] : pools) {
         for (const auto& past : past_launches(*pool)) {
@@ -141,9 +145,9 @@ asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client
     const auto& created = claim.metadata.creationTimestamp;
     if (!pool || pool->metadata.deletionTimestamp || !is_recent(created, now)) co_return;
     std::vector<std::string> pods;
-    if (!never_had_machine(claim)) pods = bought_for_living(claim, informers.pods.store());
+    if (!never_had_machine(claim)) pods = launched_for_living(claim, informers.pods.store());
     std::vector<std::string> kinds_in_vain;
-    if (was_never_used(claim)) kinds_in_vain = kinds_that_wait(informers, kinds_bought_for(claim));
+    if (was_never_used(claim)) kinds_in_vain = kinds_that_wait(informers, kinds_launched_for(claim));
     if (pods.empty() && kinds_in_vain.empty() && !counts_against_rate(informers, claim)) co_return;
     auto list = past_launches(*pool);
     std::erase_if(list, [&](const PastLaunch& past) {
@@ -153,6 +157,7 @@ asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client
     drop_oldest(list);
     auto after = *pool;
     after.metadata.annotations[std::string(kPastLaunches)] = to_text(list);
+    after.metadata.annotations->erase(std::string(kFormerly));
     auto patch = kube::difference(*pool, after, kube::Lock::resource_version);
     if (!patch) co_return;
     auto written = co_await client.patch<NodeSmithPool>(api::key_of(*pool), std::move(*patch));

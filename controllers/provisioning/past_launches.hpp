@@ -1,6 +1,6 @@
-// Launches whose claims are gone, kept in an annotation of the pool that launched, so that no restart forgets
-// them: a machine that ended in vain must not make room for a fourth within the hour, nor one that is gone
-// for more than maxCreationsPerHour.
+// Remembers launches whose claims are gone, in an annotation of their pool, so that they survive a restart. A
+// machine that did not help must not make room for a fourth within the hour. A machine that is gone still
+// counts against maxCreationsPerHour.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -17,11 +17,11 @@
 
 namespace controllers::provisioning {
 
-// On a pool: a JSON list of {"claim": UID, "time": when it was created, "pods": [UID, ...]}, and if no pod
-// ever used the machine "vain": [kind, ...].
-inline constexpr std::string_view kPastLaunches = "kubenodesmith.io/past-purchases";
-// All annotations of an object together hold 256 KiB; a UID takes 39 bytes, and a launch less than 100. The
-// oldest launches go first.
+// Names the annotation of a pool. It is a JSON list of {"claim": UID, "time": creation time, "pods": [UID,
+// ...]}. If no pod ever used the machine, an entry has "vain": [kind, ...].
+inline constexpr std::string_view kPastLaunches = "kubenodesmith.io/past-launches";
+// All annotations of an object together may have 256 KiB. A UID takes 39 bytes, and a launch less than 100.
+// The oldest launches are dropped first.
 inline constexpr std::size_t kMostRemembered = 2048;  // launches, pods and kinds
 
 struct PastLaunch {
@@ -31,22 +31,23 @@ struct PastLaunch {
     std::vector<std::string> kinds_in_vain;  // see kinds.hpp
 };
 
-// What is noted at the pool; what somebody else wrote there counts as nothing.
+// Returns what the pool records; invalid entries of others count as nothing.
 std::vector<PastLaunch> past_launches(const NodeSmithPool& pool);
 
-// The claim failed before any machine of it ran: such a launch shows nothing about whether one would help.
+// Reports whether the claim failed before any machine of it ran. Such a launch
+// does not show whether one would help.
 bool never_had_machine(const NodeSmithClaim& claim);
 
-// How many machines were launched for each pod within the last hour, by UID of the pod.
+// Returns how many machines were launched for each pod within the last hour, by UID of the pod.
 std::map<std::string, int> launches_last_hour(const ClaimPointers& claims, const Pools& pools, api::Time now);
 
-// How many claims the pool created within the last hour, those that are gone included. Before the first one
-// is gone its ControlPlane must have had a rate for creations.
+// Returns how many claims the pool created within the last hour, including deleted ones. Its ControlPlane
+// must have had a creation rate before the first of them was deleted.
 std::int64_t creations_last_hour(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time now);
 
-// Notes at the pool for which pods that still exist and for which kinds in vain the claim was launched, or
-// that it was launched at all where a rate counts it, if that is less than an hour ago. Made before the
-// claim's finalizer goes; may be repeated. Throws ApiError, 409 if the pool changed meanwhile.
+// Records a launch of the last hour in its pool: its existing pods and the kinds that it did not help. It
+// also records any launch that counts against a rate. It is called before the claim's finalizer is removed,
+// and may be repeated. Throws ApiError, 409 if the pool changed meanwhile.
 asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client, NodeSmithClaim claim,
                                       api::Time now);
 

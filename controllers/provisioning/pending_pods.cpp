@@ -11,7 +11,7 @@ bool is_of_daemon_set(const api::Pod& pod) {
     return owner && owner->kind == "DaemonSet";
 }
 
-// The scheduler makes room for it by preemption.
+// Reports whether the scheduler is preempting other pods for it.
 bool is_being_made_room_for(const api::Pod& pod, const Nodes& nodes, const DemandRules& rules) {
     const auto& nominated = pod.status.nominatedNodeName;
     return !nominated.empty() && nodes.contains({"", nominated}) &&
@@ -42,7 +42,7 @@ public:
         }
     }
 
-    // Why nothing is created for the pod; nullopt: it is demand.
+    // Returns why nothing is created for the pod; nullopt: it is demand.
     std::optional<HeldBack> judge(const PodPointer& pod) {
         const auto& uid = pod->metadata.uid;
         if (is_expendable(*pod, rules_))
@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    // Empty where nothing speaks against its kind, which is mostly so and quickly seen.
+    // Returns an empty kind if nothing is known against it, which is the usual and cheap case.
     std::string doubtful_kind(const api::Pod& pod) const {
         if (doubtful_.empty() || !rules_.kind_of) return {};
         auto kind = rules_.kind_of(pod);
@@ -74,7 +74,8 @@ private:
             pod_history.is_of_kind ? "pod " + pod_history.pod + ", which is like it," : "it";
         return {pod,
                 "a node created for " + for_whom +
-                    " is in service, but the scheduler did not use it; nothing is created for it before " +
+                    " is in service, but the scheduler did not use it; no machine is created for the pod "
+                    "before " +
                     pod_history.retry_at->str(),
                 pod_history.retry_at};
     }
@@ -83,28 +84,29 @@ private:
         return {pod, std::move(message), api::Time(now_.at + std::chrono::minutes{1})};
     }
 
-    // After a launch in vain the first pod of the kind shows whether the next one helps.
+    // After a launch without effect, the first pod of the kind shows whether the next one helps.
     std::optional<HeldBack> judge_kind(const PodPointer& pod, const std::string& kind,
                                        const PodHistory& pod_history) {
         const auto history = rules_.kinds.find(kind);
         if (history != rules_.kinds.end() && history->second.in_vain >= kMostLaunchesPerHour)
-            return exhausted(pod, "machines were created in vain for pods like it " +
-                                      std::to_string(history->second.in_vain) + " times within an hour");
+            return exhausted(pod, "machines were created for pods like it " +
+                                      std::to_string(history->second.in_vain) +
+                                      " times within an hour and did not help them");
         if (pod_history.wrong == 0) return std::nullopt;
         const auto [probe, is_first] = probes_.try_emplace(kind, api::key_of(*pod).str());
         if (is_first) return std::nullopt;
-        return HeldBack{
-            pod,
-            "machines created for pods like it did not help them; it waits for what one for pod " +
-                probe->second + " will show",
-            std::nullopt};
+        return HeldBack{pod,
+                        "machines created for pods like it did not help them; waiting to see whether a new "
+                        "machine helps pod " +
+                            probe->second,
+                        std::nullopt};
     }
 
     const std::map<std::string, int>& launches_;
     const Pools& pools_;
     api::Time now_;
     const DemandRules& rules_;
-    std::set<std::string> doubtful_;             // kinds for which machines were launched in vain
+    std::set<std::string> doubtful_;             // kinds whose launched machines did not help
     std::map<std::string, std::string> probes_;  // pods by kind
 };
 

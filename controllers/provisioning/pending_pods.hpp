@@ -1,4 +1,4 @@
-// Which waiting pods machines are launched for. Pure.
+// Decides which waiting pods get machines. Pure.
 #pragma once
 
 #include <map>
@@ -17,28 +17,28 @@ namespace controllers::provisioning {
 struct HeldBack {
     PodPointer pod;
     std::string message;             // why nothing is launched for it
-    std::optional<api::Time> until;  // nullopt: as long as things are as they are
+    std::optional<api::Time> until;  // nullopt: until something changes
 };
 
 struct PendingPods {
     PodPointers pods;  // to be placed
     std::vector<HeldBack> held_back;
-    PodPointers nominated;          // for which the scheduler makes room by preemption
+    PodPointers nominated;          // pods that the scheduler makes room for by preemption
     std::set<std::string> waiting;  // UIDs of all pods that the scheduler cannot place
 };
 
-// `unschedulable` are the pods that the scheduler cannot place. Left out in silence: pods of DaemonSets,
-// which belong to Nodes that exist.
-// `launches` is how many machines were launched for each within the last hour, by UID.
+// `unschedulable` are the pods that the scheduler cannot place. Pods of DaemonSets are left out silently,
+// because they belong to existing Nodes.
+// `launches` counts the machines launched for each pod within the last hour, by UID.
 PendingPods select_demand(const PodPointers& unschedulable, const std::map<std::string, int>& launches,
                           const Pools& pools, const Nodes& nodes, api::Time now,
                           const DemandRules& rules = {});
 
-// Returns pods of DaemonSets that the scheduler found no room for on their node.
+// Returns pods of DaemonSets that have no room on their node according to the scheduler.
 PodPointers waiting_daemon_pods(const Informers& informers);
 
-// Pods that may keep an empty node: without those about which a prediction was wrong before, which would keep
-// for ever a node that the scheduler does not give them, and without expendable ones.
+// Returns pods that may keep an empty node. Pods with a wrong prediction are left out. They would keep
+// forever a node that the scheduler does not give them. Expendable pods are left out too.
 PodPointers pods_that_keep_nodes(const PodPointers& unschedulable, const Pools& pools, const Nodes& nodes,
                                  const DemandRules& rules = {});
 

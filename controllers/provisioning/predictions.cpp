@@ -15,19 +15,19 @@ using api::v1alpha1::Misprediction;
 
 namespace {
 
-bool is_bought_for(const NodeSmithClaim& claim, const std::string& uid) {
-    const auto uids = bought_for(claim);
+bool is_launched_for(const NodeSmithClaim& claim, const std::string& uid) {
+    const auto uids = launched_for(claim);
     return std::ranges::find(uids, uid) != uids.end();
 }
 
-// The newest launch for the pod that became a Node and was not judged yet. One that was judged is older
-// than the pause it led to.
+// Returns the newest launch for the pod that became a Node and was not judged yet. A judged one is
+// older than the pause that it caused.
 std::optional<Time> unjudged(const ClaimPointers& claims, const std::string& uid,
                              std::optional<Time> paused_until) {
     std::optional<Time> newest;
     for (const auto& claim : claims) {
         const auto since = claim::usable_since(*claim);
-        if (!since || !is_bought_for(*claim, uid)) continue;
+        if (!since || !is_launched_for(*claim, uid)) continue;
         if (paused_until && claim->metadata.creationTimestamp < *paused_until) continue;
         newest = std::max(newest, since);
     }
@@ -69,7 +69,7 @@ bool is_remembered(const Misprediction& entry, const std::set<std::string>& wait
            now.at < entry.nextRetryTime->at + kRemembered;
 }
 
-// Of pods that are gone one for each kind is enough: the one that was wrong most often.
+// Keeps one deleted pod for each kind: the one with the most wrong predictions.
 void forget_surpassed(std::vector<Misprediction>& list, const std::set<std::string>& waiting) {
     std::map<std::string, std::pair<std::int32_t, std::string>> best;  // count and pod, by kind
     for (const auto& entry : list)
@@ -122,7 +122,7 @@ std::set<std::string> pods_of_leaving_claims(const ClaimPointers& claims) {
         const bool leaves = disrupted && disrupted->status == ConditionStatus::True &&
                             disruption::kind_named(disrupted->reason);
         if (!leaves) continue;
-        for (const auto& uid : bought_for(*claim)) uids.insert(uid);
+        for (const auto& uid : launched_for(*claim)) uids.insert(uid);
     }
     return uids;
 }

@@ -1,5 +1,5 @@
-// Never launching for ever: what is known of pods for which machines were launched in vain. Pure; kept in the
-// status of the pool that launched and in the claims, so that it survives a restart.
+// Remembers pods that new machines did not help, so that launches for them end. Pure. The data is in the
+// status of the launching pool and in the claims, so that it survives a restart.
 #pragma once
 
 #include <optional>
@@ -13,19 +13,19 @@
 
 namespace controllers::provisioning {
 
-// At most this many machines in an hour are launched for the same pod.
+// Limits the machines that are launched for one pod within an hour.
 inline constexpr int kMostLaunchesPerHour = 3;
-// How long the scheduler may take to see a new Node before its silence counts.
+// Limits how long the scheduler may take to see a new Node before a waiting pod counts as contradicting.
 inline constexpr std::chrono::seconds kSchedulerPatience{60};
 inline constexpr std::chrono::minutes kFirstPause{10};
 inline constexpr std::chrono::hours kLongestPause{24};
-// How long after the pause what was learned of a pod that is gone holds for others of its kind.
+// Knowledge from a deleted pod applies to others of its kind for this long after its pause.
 inline constexpr std::chrono::hours kRemembered{1};
-// The status of a pool holds at most this many.
+// A pool's status holds at most this many.
 inline constexpr std::size_t kMostMispredictions = 128;
 
-// A pod that waits although we think that it fits a Node that exists, or although one was launched for it
-// that leaves already.
+// ContradictedPod is a pod that waits although a prediction says that it fits an existing Node. It also
+// stands for a pod whose launched machine is being removed already.
 struct ContradictedPod {
     std::string uid;
     std::string name;  // namespace/name
@@ -33,30 +33,30 @@ struct ContradictedPod {
 };
 
 struct Predictions {
-    std::vector<api::v1alpha1::Misprediction> list;   // the pool's, as it should be now
-    std::vector<api::v1alpha1::Misprediction> added;  // of these, found wrong just now
-    std::optional<api::Time> judge_at;                // a pod's patience ends then
+    std::vector<api::v1alpha1::Misprediction> list;   // the pool's list as it should be now
+    std::vector<api::v1alpha1::Misprediction> added;  // entries of the list that were found wrong just now
+    std::optional<api::Time> judge_at;                // time when a pod's patience ends
 };
 
-// Judges the pool's launches: a pod that is contradicted kSchedulerPatience after a Node launched for it was
-// Initialized was predicted wrongly. Each launch counts once. Entries of pods that wait no more are
-// dropped; if the pod is not `placed` but gone, only kRemembered after its pause, for others of its kind.
+// Judges the pool's launches. A prediction was wrong if its pod still waits kSchedulerPatience after the
+// launched Node was Initialized. Each launch counts once. Entries of pods that no longer wait are dropped. If
+// the pod is not `placed` but deleted, its entry is kept for its kind until kRemembered after its pause.
 Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
                   const std::vector<ContradictedPod>& contradicted, const std::set<std::string>& waiting_uids,
                   const std::set<std::string>& placed, const Pools& pools, api::Time now);
 
-// What all pools together know of one pod, or of the pods of its kind.
+// PodHistory holds what all pools know about one pod, or about the pods of its kind.
 struct PodHistory {
     int wrong = 0;                      // launches that did not help
-    std::optional<api::Time> retry_at;  // not launched for before
-    std::string pod;                    // that taught it, as "namespace/name"
-    bool is_of_kind = false;            // that is another one
+    std::optional<api::Time> retry_at;  // time before which nothing is launched for it
+    std::string pod;                    // pod that this was learned from, as "namespace/name"
+    bool is_of_kind = false;            // true if that was another pod of the same kind
 };
-// Without a kind: of this pod alone.
+// Returns the history of this pod alone if `kind` is empty.
 PodHistory history_of(const std::string& pod_uid, const std::string& kind, const Pools& pools);
 
-// UIDs of the pods for which machines were launched that leave by our own decision: broken, empty, ... Such a
-// launch did not help, and soon nothing but this is left to remember it by.
+// Returns the UIDs of pods whose launched machines are being removed by our own decision: broken, empty, ...
+// Such a launch did not help. Soon only this will remember it.
 std::set<std::string> pods_of_leaving_claims(const ClaimPointers& claims);
 
 }  // namespace controllers::provisioning

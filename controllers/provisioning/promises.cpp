@@ -14,15 +14,16 @@ namespace controllers::provisioning {
 
 namespace {
 
-constexpr const char* kClaimsByPod = "bought-for";    // UIDs of pods
-constexpr const char* kPodsByUid = "waiting-by-uid";  // of unschedulable ones
+constexpr const char* kClaimsByPod = "launched-for";  // UIDs of pods
+constexpr const char* kPodsByUid = "waiting-by-uid";  // UIDs of unschedulable pods
 
 auto turn_of(const PodPointer& pod) {
     return std::tuple(-std::int64_t{pod->spec.priority.value_or(0)}, pod->metadata.creationTimestamp,
                       api::key_of(*pod));
 }
 
-// Devices are told of by plugins that start after the kubelet; the claim is not Initialized before.
+// Drops resources that the Node does not report yet. Device plugins start after the kubelet, and
+// the claim is not Initialized before.
 scheduling::Amounts as_far_as_told(scheduling::Amounts wanted, const scheduling::Amounts& offered) {
     std::erase_if(wanted.extra, [&offered](const scheduling::Extra& extra) {
         return std::ranges::find(offered.extra, extra.resource, &scheduling::Extra::resource) ==
@@ -52,7 +53,7 @@ std::set<std::string> without_room(const api::Node& node, const PodPointers& bou
 }
 
 Promises::Promises(Informers& informers) : informers_(informers) {
-    informers.claims.store().add_index(kClaimsByPod, bought_for);
+    informers.claims.store().add_index(kClaimsByPod, launched_for);
     informers.pods.store().add_index(kPodsByUid, [](const api::Pod& pod) {
         return is_unschedulable(pod) ? std::vector{pod.metadata.uid} : std::vector<std::string>();
     });
@@ -70,7 +71,7 @@ std::vector<Promise> Promises::of(const api::Pod& pod) {
 
 PodPointers Promises::waiting_for(const NodeSmithClaim& claim) const {
     PodPointers result;
-    for (const auto& uid : bought_for(claim))
+    for (const auto& uid : launched_for(claim))
         std::ranges::move(informers_.pods.store().by_index(kPodsByUid, uid), std::back_inserter(result));
     return result;
 }

@@ -1,5 +1,5 @@
-// What waiting pods are promised: the machines that were bought for them. A Node may offer less than was
-// planned, as its kubelet keeps more or other pods came first: then not all of them have room on it.
+// Tracks which machine each waiting pod was launched for. A Node may offer less than planned, because its
+// kubelet reserves more or other pods came first. Then not all of them have room on it.
 #pragma once
 
 #include <map>
@@ -13,8 +13,9 @@
 
 namespace controllers::provisioning {
 
-// UIDs of those of the waiting pods for which the Node has no room beside what is bound to it, each in its
-// turn: priority, age, name. What the Node does not tell of yet keeps nobody away. Pure.
+// Returns the UIDs of the waiting pods that have no room on the Node in addition to its bound
+// pods. They are tried in the order of priority, age and name. Resources that the Node does
+// not report yet exclude no pod. Pure.
 std::set<std::string> without_room(const api::Node& node, const PodPointers& bound, PodPointers waiting);
 
 struct Promise {
@@ -22,17 +23,17 @@ struct Promise {
     bool has_room = true;  // for the pod, on the claim's Node
 };
 
-// Looks at a Node once for all its pods, until it is told that something changed there.
+// Promises examines a Node once for all its pods, until a change there is reported.
 class Promises {
 public:
-    // Before the informers run; they outlive it.
+    // Must be created before the informers run, and must not outlive them.
     explicit Promises(Informers& informers);
     std::vector<Promise> of(const api::Pod& pod);
-    // Whom the claim was bought for, as far as they are unschedulable.
+    // Returns the unschedulable pods that the claim was launched for.
     PodPointers waiting_for(const NodeSmithClaim& claim) const;
-    // Returns whom this concerns: those that were judged by what was known of the Node.
+    // Forgets the Node's data. Returns the pods that were judged by it.
     kube::Keys forget(const std::string& node);
-    // Of the Node that the pod is on, and of those that were bought for it.
+    // Forgets the Node that the pod is on, and the Nodes launched for it.
     kube::Keys forget_nodes_of(const api::Pod& pod);
 
 private:

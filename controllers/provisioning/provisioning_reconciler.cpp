@@ -17,7 +17,8 @@ using scheduling::Availability;
 
 namespace {
 
-// When a write that failed is tried again: one that somebody else overtook as soon as the store shows it.
+// Returns when a failed write is repeated. After a conflict that is as soon
+// as the store shows the other write.
 api::Time next_try(const kube::ApiError& error, const base::Clock& clock) {
     return api::Time(clock.wall_now() + std::chrono::seconds{error.is_conflict() ? 1 : 30});
 }
@@ -26,8 +27,8 @@ std::string name_of(const api::Pod& pod) {
     return api::key_of(pod).str();
 }
 
-// Pods that would fit a Node in service, but wait; and those that fit no Node, while one that was launched
-// for them is in service and empty.
+// Returns pods that contradict a prediction. Some would fit a Node in service but wait. Others fit no Node
+// while one launched for them is empty in service.
 std::set<std::string> contradicted_pods(const Decision& decision, const Informers& informers) {
     std::set<std::string> pods, fitting;
     if (decision.demand.waiting.empty()) return pods;
@@ -44,14 +45,15 @@ std::set<std::string> contradicted_pods(const Decision& decision, const Informer
     return pods;
 }
 
-// Empty if machines launched for its kind were of use: then what ails this pod does not ail the others.
+// Returns an empty kind if machines launched for it were used: then this
+// pod's problem does not affect others.
 std::string doubtful_kind_of(const api::Pod& pod, const KindHistories& kinds, const Informers& informers) {
     auto kind = kind_of(informers, pod);
     const auto history = kinds.find(kind);
     return history != kinds.end() && history->second.of_use > 0 ? std::string() : kind;
 }
 
-// Of the pods about which a prediction was wrong those that run by now.
+// Returns those pods with a wrong prediction that run by now.
 std::set<std::string> placed_of(const NodeSmithPool& pool, const Informers& informers) {
     std::set<std::string> uids;
     for (const auto& entry : pool.status.mispredictions) {
@@ -71,12 +73,13 @@ ProvisioningReconciler::Metrics::Metrics(base::MetricsRegistry& registry)
     : created(registry.counter("kubenodesmith_claims_created_total", "Claims that were created for pools",
                                {"namespace", "pool"})),
       pod_to_claim(registry.histogram("kubenodesmith_pod_to_claim_seconds",
-                                      "From a pod seen as unschedulable to the creation of the claim for it",
+                                      "Time from seeing a pod as unschedulable to creating the claim for it",
                                       {0.05, 0.1, 0.5, 1, 1.1, 1.5, 2, 5, 10, 11, 15, 30, 60, 300, 1800})),
-      solve(registry.histogram("kubenodesmith_scheduling_solve_seconds", "Time of one scheduling decision",
+      solve(registry.histogram("kubenodesmith_scheduling_solve_seconds",
+                               "Duration of one scheduling decision",
                                {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10})),
       decisions(registry.counter("kubenodesmith_scheduling_decisions_total",
-                                 "Scheduling decisions by what came of them", {"result"})),
+                                 "Scheduling decisions, by result", {"result"})),
       unplaced(registry.gauge("kubenodesmith_pods_unplaced",
                               "Pods that fit no node and that no new machine can help now")) {}
 
@@ -138,7 +141,7 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     const auto decision = decide(api::Time(clock_.wall_now()));
     const auto& result = decision.result;
     const char* outcome =
-        result.claims.empty() ? (result.unplaced.empty() ? "nothing_needed" : "nothing_possible") : "buy";
+        result.claims.empty() ? (result.unplaced.empty() ? "nothing_needed" : "nothing_possible") : "launch";
     metrics_.decisions.with({outcome}).add();
 
     say_what_is_missing(decision);
@@ -158,14 +161,14 @@ asio::awaitable<void> ProvisioningReconciler::look_early() {
     const auto begun = clock_.now();
     auto decision = decide(api::Time(clock_.wall_now()));
     keep_what_is_certain(decision);
-    if (!decision.launches.empty()) metrics_.decisions.with({"buy_early"}).add();
+    if (!decision.launches.empty()) metrics_.decisions.with({"launch_early"}).add();
     co_await launch(decision);
     window_.note_early_look(clock_.now(), waits_since(decision, begun));
     continue_creations();
     unfinished_ = false;
 }
 
-// What was interrupted is continued after a pause, whatever else makes us look before.
+// Continues interrupted creations after a pause, even if something else triggers an earlier look.
 void ProvisioningReconciler::continue_creations() {
     const auto next = claim_creator_.next_try();
     if (next) next_look_ = next_look_ ? std::min(*next_look_, *next) : *next;
@@ -194,8 +197,8 @@ Decision ProvisioningReconciler::decide(api::Time now) {
 }
 
 asio::awaitable<void> ProvisioningReconciler::launch(const Decision& decision) {
-    // A pool that cannot launch now must not keep the others from it. Limits are shared, so places are
-    // reserved one pool after the other; claims are created of all pools side by side.
+    // A pool that cannot launch now must not stop the others. Limits are shared, so places are reserved one
+    // pool after the other. The claims of all pools are created concurrently.
     std::exception_ptr failure;
     for (const auto& launch : decision.launches) {
         std::vector<PlannedClaim> planned_claims;
@@ -212,14 +215,14 @@ asio::awaitable<void> ProvisioningReconciler::launch(const Decision& decision) {
     }
     co_await claim_creator_.work_off();
     if (failure) std::rethrow_exception(failure);
-    // The pods of a refused claim are told why, or get another machine, while its pause lasts.
+    // During its pause, the pods of a refused claim get the reason, or another machine.
     for (const auto& launch : decision.launches)
         if (!reservations_.refusals().pauses_of(*decision.world.pools[launch.pool].pool).empty())
             look_at(api::Time(clock_.wall_now()));
 }
 
-// Says of each new claim which machine it replaces, as far as any of its pool are being replaced. Which of
-// them it is does not matter: what ends a series is that the cause is the same.
+// Records in new claims which machines they replace, if any of their pool are being replaced. Which one each
+// gets does not matter, because the cause that ends a series is the same.
 void ProvisioningReconciler::take_places(const NodeSmithPool& pool,
                                          std::vector<PlannedClaim>& planned_claims) {
     const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str());
@@ -243,7 +246,8 @@ asio::awaitable<void> ProvisioningReconciler::launch_for(PoolSupply supply, std:
     if (hit) announcer_.say(about, kube::EventType::warning, "ScaleUpBlocked", hit->message);
 }
 
-// A claim without a machine that nobody needs any more would take the next room that is free.
+// Withdraws waiting claims that are no longer needed. Without a machine, such a
+// claim would take the next free room.
 asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
     for (const auto& key : superfluous_waits(informers_)) {
         const auto claim = informers_.claims.store().get(key);
@@ -257,15 +261,16 @@ asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
         try {
             co_await client_.remove<NodeSmithClaim>(key, std::move(same));
         } catch (const kube::ApiError& error) {
-            // The next look tries again; the other claims are withdrawn now.
+            // The next round tries again; the other claims are withdrawn now.
             base::log::warning("A claim that no pod needs could not be withdrawn",
                                {{"claim", key.str()}, {"error", error.what()}});
             look_at(next_try(error, clock_));
             continue;
         }
         const std::string why = lacks_room(*claim) ? "no host had room for its machine"
-                                                   : "its provider could not make its machine";
-        events_.normal(*claim, "Withdrawn", why + ", and the pods that it was made for need it no more");
+                                                   : "its provider could not create its machine";
+        events_.normal(*claim, "Withdrawn",
+                       why + ", and the pods for which it was created no longer need it");
     }
 }
 
@@ -293,7 +298,7 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
         try {
             co_await write_status(client_, informers_.pools, *pool, std::move(after));
         } catch (const kube::ApiError& error) {
-            // What was learned for other pools is noted all the same.
+            // Results for other pools are recorded nevertheless.
             base::log::warning("The wrong predictions of a pool could not be noted",
                                {{"pool", key.str()}, {"error", error.what()}});
             look_at(next_try(error, clock_));
@@ -307,7 +312,7 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
             if (!pod) continue;
             const auto* scheduled = api::find_condition(pod->status.conditions, conditions::kPodScheduled);
             events_.warning(*pod, "PredictionFailed",
-                            "a node that was created for the pod did not help it, the scheduler says: " +
+                            "a node that was created for the pod did not help it; the scheduler says: " +
                                 (scheduled ? scheduled->message : std::string("nothing")));
         }
     }
@@ -344,7 +349,7 @@ World ProvisioningReconciler::world_for_removals() {
     return provisioning::world_for_removals(inputs(), api::Time(clock_.wall_now()));
 }
 
-// The quickest of all ControlPlanes: a decision is one for all pools.
+// Returns the shortest durations of all ControlPlanes, because a decision covers all pools.
 BatchingDurations ProvisioningReconciler::durations() const {
     std::optional<BatchingDurations> shortest;
     for (const auto& [key, control_plane] : informers_.control_planes.store().all()) {

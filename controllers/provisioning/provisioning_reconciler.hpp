@@ -1,6 +1,6 @@
-// Launches machines for pods that fit no node, for minNodes and for headroom, over all pools at once.
-// Collects a burst of demand, asks the scheduling engine, reserves within the limits, creates claims, and
-// says what could not be done. One key for everything.
+// Launches machines for pods that fit no node, for minNodes and for headroom, over all pools together. It
+// collects a burst of demand, calls the scheduling engine, reserves within the limits, and creates claims. It
+// reports what could not be done. It has one key for everything.
 #pragma once
 
 #include <functional>
@@ -24,16 +24,16 @@ namespace controllers::provisioning {
 
 class ProvisioningReconciler final : public kube::Reconciler, InContext {
 public:
-    // may_mutate: this process surely leads.
+    // may_mutate: this process is certainly the leader.
     ProvisioningReconciler(const Context& context, Reservations& reservations,
                            std::function<bool()> may_mutate);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
-    // Cancels the creation of claims that is still under way and waits for its end.
+    // Cancels running creations of claims and waits for their end.
     asio::awaitable<void> end();
 
-    // The cluster as removals are judged by it: with the pods that may keep a node, and what may be launched.
+    // Returns the cluster as removals see it: with the pods that may keep a node, and what may be launched.
     World world_for_removals();
 
 private:
@@ -48,12 +48,13 @@ private:
 
     bool is_due() const;
     base::Duration time_left() const;
-    // Decides and acts once; afterwards next_look_ says when time alone makes another look worth while.
+    // Decides and acts once. Afterwards next_look_ holds the time when another look
+    // is worthwhile without any change.
     asio::awaitable<void> run();
     // Launches what is certain although the batch is still open.
     asio::awaitable<void> look_early();
     bool is_early_look_due() const;
-    // When the first pod came that gets nothing by this decision; `now` if all get something.
+    // Returns when the first pod arrived that gets nothing by this decision; `now` if all get something.
     base::TimePoint waits_since(const Decision& decision, base::TimePoint now) const;
     Decision decide(api::Time now);
     asio::awaitable<void> launch(const Decision& decision);
@@ -68,7 +69,7 @@ private:
     void plan_next_look(const Decision& decision);
     std::optional<api::Time> next_end_of_patience() const;
     void look_at(std::optional<api::Time> when);
-    // At once, from outside of reconcile().
+    // Triggers an immediate look from outside of reconcile().
     void look_again();
     void continue_creations();
     void note_created(const NodeSmithClaim& claim, const PlannedClaim& planned_claim);
@@ -86,13 +87,13 @@ private:
     Metrics metrics_;
     claim::TemplateHashes template_hashes_;
     ClaimCreator claim_creator_;
-    scheduling::Solver solver_;  // one for all decisions: it remembers what nodes hold
+    scheduling::Solver solver_;  // shared by all decisions, because it caches what nodes hold
     kube::WorkQueue* queue_ = nullptr;
 
     BatchingWindow window_;
     bool unfinished_ = false;  // a decision was interrupted by a failure
     std::optional<base::TimePoint> next_look_;
-    // What this process knows of a waiting pod.
+    // Waiting holds what this process knows about a waiting pod.
     struct Waiting {
         base::TimePoint since;
         std::vector<base::TimePoint> launches;

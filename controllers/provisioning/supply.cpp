@@ -22,8 +22,8 @@ ClaimPointers claims_of(const Informers& informers, const kube::ObjectKey& pool)
     return informers.claims.store().by_index(kClaimsByPool, pool.str());
 }
 
-// A claim that has failed or was taken away counts immediately: the pool's status shows it a moment later,
-// when another machine would have been launched already.
+// Returns the pool with the latest failures and losses. The pool's own status shows them a moment later, when
+// another machine would have been launched already.
 NodeSmithPool with_latest(const NodeSmithPool& pool, const ClaimPointers& claims, const Informers& informers,
                           api::Time now) {
     auto counted = pool;

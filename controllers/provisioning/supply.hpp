@@ -1,4 +1,4 @@
-// What each pool may launch now, from the stores.
+// Determines what each pool may launch now, from the stores.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace controllers::provisioning {
 
-// Returns all pools, in the order of their keys. Claims that are `under_way` to the API server count.
+// Returns all pools, sorted by key. Claims that are `under_way` to the API server count.
 std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservations& reservations,
                                       const ClaimPointers& under_way, api::Time now);
 

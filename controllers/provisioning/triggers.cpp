@@ -1,5 +1,5 @@
-// What makes the ProvisioningReconciler look again. New demand extends the batching window, other changes
-// only open it.
+// Decides what makes the ProvisioningReconciler look again. New demand extends the batching
+// window; other changes only open it.
 #include <tuple>
 
 #include "controllers/provisioning/provisioning_reconciler.hpp"
@@ -14,7 +14,7 @@ namespace controllers::provisioning {
 
 namespace {
 
-// What of an object alters a decision; a claim's progress from step to step, for one, does not.
+// Returns the parts of an object that affect a decision. A claim's progress from step to step does not.
 auto essence_of_claim(const NodeSmithClaim& claim) {
     return std::tuple(state_of(claim), disruption::is_staying(claim), limits::is_admitted(claim),
                       lacks_room(claim), lacks_provider(claim), is_held_up(claim),
@@ -45,10 +45,11 @@ bool is_host_ready(const NodeSmithHost& host) {
     return api::is_true(host.status.conditions, conditions::kReady);
 }
 
-// Of a pool, or of a control plane.
+// Applies to pools and control planes.
 constexpr auto kUsage = [](const auto& object) { return limits::usage_of(object.status.reserved); };
 
-// While it is not Ready, or not for the way in which machines are to join, pods that wait are told why.
+// Returns why the provider is not Ready, or not usable for the configured way of
+// joining. Waiting pods get this reason.
 std::string why_not_ready(const NodeSmithProvider& provider) {
     const auto* ready = api::find_condition(provider.status.conditions, conditions::kReady);
     if (!ready) return "not examined";
@@ -106,7 +107,7 @@ void ProvisioningReconciler::subscribe_to_pods() {
         waiting_.erase(pod.metadata.uid);
         changed();
     });
-    // What runs takes headroom, or gives it back.
+    // Running pods use headroom, or free it.
     kube::watch(informers_.pods)
         .changed([](const api::Pod& pod) -> const auto& { return pod.spec.nodeName; })
         .when([this](const api::Pod& pod) {

@@ -28,7 +28,7 @@ const NodeSmithProvider* provider_of(const Informers& informers, const NodeSmith
     return informers.providers.store().get({pool.metadata.namespace_, pool.spec.providerRef}).get();
 }
 
-// Builds a World; the indices of pools, places and budgets are those of the snapshot.
+// Builder builds a World. The indices of pools, places and budgets are those of the snapshot.
 class Builder {
 public:
     Builder(const Informers& informers, claim::TemplateHashes& template_hashes,
@@ -74,14 +74,14 @@ public:
         world_.pools.push_back(std::move(supply));
     }
 
-    // Claims that have no host yet, and machines that the provider has not counted yet, take room that it
-    // does not know of. Claims that find none leave what there is to others.
+    // Subtracts room that the provider does not know of. Claims without a host take it, and machines that the
+    // provider has not counted yet. Claims that found no room take none.
     void take_room_of_coming_machines() {
         for (const auto& [key, claim] : informers_.claims.store().all()) take_room_of(*claim);
         for (const auto& claim : under_way_) take_room_of(*claim);
     }
 
-    // What no host could take is not asked of them again at once.
+    // Marks sizes that no host could take, so that they are not requested again immediately.
     void note_refused_sizes() {
         for (const auto& refusal : room_refusals(informers_, now_)) {
             for (const auto& [name, index] : place_indices_) {
@@ -141,7 +141,7 @@ private:
         place->free_memory_mib = std::max<std::int64_t>(0, *place->free_memory_mib - size.memoryMiB);
     }
 
-    // nullptr: the provider has counted its machine, or does not tell of its host.
+    // Returns null if the provider has counted its machine or does not report its host.
     scheduling::Place* place_of_uncounted(const NodeSmithClaim& claim) {
         const auto& status = claim.status;
         const auto provider =
@@ -152,7 +152,8 @@ private:
         return &world_.snapshot.places[place->second];
     }
 
-    // In the zone, or else where most memory is free; a host that is used as a whole if it has the size.
+    // Returns the place in the zone, otherwise the one with most free memory. A host that is
+    // used as a whole must have the size.
     scheduling::Place* likely_place(const scheduling::Pool& pool, const std::string& zone,
                                     const api::v1alpha1::Size& size) {
         scheduling::Place* likely = nullptr;
@@ -170,7 +171,7 @@ private:
         return likely;
     }
 
-    // The labels of a Node of the pool: those that are the same everywhere, or all of them on one host.
+    // Returns the labels of the pool's Nodes: those common to all hosts, or all labels on one host.
     api::StringMap labels_at(const NodeSmithPool& pool, const NodeSmithProvider* provider,
                              const std::string* host, const api::v1alpha1::HostSpec* metal = nullptr) {
         NodeSmithClaim sample;
@@ -221,7 +222,7 @@ private:
         }
     }
 
-    // Bare metal is launched as it stands: each free host is one place for one machine of exactly its size.
+    // Adds bare-metal hosts. Each free host is one place for one machine of exactly its size.
     void add_hosts(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider& provider) {
         entry.shapes.clear();
         std::set<std::pair<std::int64_t, std::int64_t>> sizes;
@@ -259,7 +260,7 @@ private:
         const bool is_other =
             !status.architecture.empty() && status.architecture != pool.spec.machineTemplate.architecture;
         if (!is_free || is_other) return false;
-        // The pool's pods must be able to count on running there.
+        // The pool's pods must be able to tolerate the host's taints.
         const auto& tolerated = pool.spec.machineTemplate.taints;
         return std::ranges::all_of(host.spec.taints, [&](const api::Taint& taint) {
             return std::ranges::any_of(
@@ -272,7 +273,8 @@ private:
         const bool in_service =
             disruption::is_staying(claim) && api::is_true(claim.status.conditions, conditions::kInitialized);
         if (!in_service && removal_hangs(claim)) {
-            // As it stands, with its taints: the kube-scheduler counts it in spreads as long as it is there.
+            // The Node is added unchanged, with its taints: the kube-scheduler counts
+            // it in spreads while it exists.
             if (node) add_node(std::move(node), Availability::ready, std::nullopt);
         } else if (!disruption::is_staying(claim)) {
             if (!node) return;
@@ -291,7 +293,7 @@ private:
             auto coming = std::make_shared<const api::Node>(std::move(expected));
             add_node(host ? std::move(coming) : within_its_machine(std::move(coming), claim, pool.get()),
                      Availability::coming, &claim);
-            world_.snapshot.nodes.back().bought_for = bought_for(claim);
+            world_.snapshot.nodes.back().launched_for = launched_for(claim);
             world_.snapshot.nodes.back().is_unplaced = !node && claim.status.host.empty();
             auto& startup = world_.snapshot.nodes.back().startup_taints;
             if (pool) startup = pool->spec.machineTemplate.startupTaints;
@@ -302,18 +304,20 @@ private:
 
     void add_in_service(const NodeSmithClaim& claim, NodePointer node, const NodeSmithPool* pool) {
         const auto host = informers_.hosts.store().get({claim.metadata.namespace_, claim.status.host});
-        // Bare metal is as large as it is, whatever its claim asked for.
+        // A bare-metal host has its real size, whatever its claim requested.
         add_node(host ? node : within_its_machine(node, claim, pool), Availability::ready, &claim);
         look_past({claim, *node, pool, host ? &host->spec : nullptr});
         auto& added = world_.snapshot.nodes.back();
         added.is_settling = settles_until(claim) > now_;
         if (claim::is_being_started(claim, now_)) expect_back(added);
-        // The scheduler takes its time over many pods: until then the room is for those it was launched for.
+        // The scheduler needs time for many pods. Until then the room is reserved
+        // for the pods it was launched for.
         const auto since = claim::usable_since(claim);
-        if (!since || now_.at < since->at + kSchedulerPatience) added.bought_for = bought_for(claim);
+        if (!since || now_.at < since->at + kSchedulerPatience) added.launched_for = launched_for(claim);
     }
 
-    // The taints of a Node whose kubelet is silent go when its machine runs again.
+    // Treats the taints of a Node with a silent kubelet as temporary, because they
+    // vanish when its machine runs again.
     static void expect_back(scheduling::Node& added) {
         added.availability = Availability::coming;
         for (const auto& taint : added.node->spec.taints)
@@ -326,8 +330,9 @@ private:
         if (!note.empty()) world_.notes_on_nodes[added.node->metadata.name] = std::move(note);
     }
 
-    // A claim says its zone only if its pods care which, and has a host only when its machine is made. Where
-    // there is one host, its zone is known before: pods with a spread over zones count there.
+    // Adds the labels that a single place determines. A claim names a zone only if its pods need it,
+    // and a host only once it is placed. If there is one host, its zone is known before, and pods
+    // with a zone spread count there.
     void add_labels_of_only_place(api::Node& expected, const NodeSmithClaim& claim,
                                   const NodeSmithProvider* provider) const {
         const auto pool = pool_indices_.find({claim.metadata.namespace_, claim.spec.poolRef});
@@ -370,7 +375,7 @@ private:
     std::set<kube::ObjectKey> candidates_;             // NodeSmithHosts that a claim has or is about to take
     std::map<kube::ObjectKey, PoolPointer> pictures_;  // see as_its_nodes_show()
     std::map<kube::ObjectKey, std::size_t> pool_indices_;
-    std::vector<std::string> hashes_;  // of the templates of pools, by index
+    std::vector<std::string> hashes_;  // template hashes of pools, by index
     std::map<std::string, std::size_t> place_indices_;
     Budgets budgets_{world_};
 };

@@ -1,5 +1,5 @@
-// Undeclared taints in the solve: young Nodes that wait until somebody takes theirs off, and pools whose new
-// Nodes are expected to keep some. Pure.
+// Handles undeclared taints in the solver. Some young Nodes wait until another program removes theirs. New
+// Nodes of some pools are expected to keep some. Pure.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace controllers::provisioning {
 
-// Pods that do not tolerate them get no machine of the pool.
+// Adds the taints to the pool, so that it launches no machines for pods that do not tolerate them.
 void expect_taints(scheduling::Pool& pool, const std::vector<api::v1alpha1::UndeclaredTaint>& taints,
                    api::Time now);
 
-// Makes the solve look past the Node's temporary taints. Returns what it waits for, for people; empty:
-// nothing.
+// Makes the solver ignore the Node's temporary taints. Returns what the Node
+// waits for, for people; empty: nothing.
 std::string look_past_taints(scheduling::Node& node, const claim::TaintFacts& facts, api::Time now);
 
 }  // namespace controllers::provisioning

@@ -79,8 +79,8 @@ std::string conflicts_text(const std::vector<AddressConflict>& conflicts) {
                 " and to claim " + one.other_claim + " of pool " + one.pool.str();
     if (!text.empty())
         text +=
-            ". Nothing is taken away: delete one claim of each pair, or give the networks names "
-            "(network.name) if they are different ones";
+            ". Both keep the address: delete one claim of each pair, or, if the networks are different ones, "
+            "name them (network.name)";
     return text;
 }
 

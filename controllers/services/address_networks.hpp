@@ -1,5 +1,5 @@
-// Which network an interface of a pool's machines is on: two machines may have the same address if theirs are
-// different ones. Pure.
+// Determines the network of an interface of a pool's machines. Two machines may have the same
+// address if their networks differ. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,38 +12,39 @@
 
 namespace controllers {
 
-// What is not known may be anything.
+// AddressNetwork describes a network. An unknown part may have any value.
 struct AddressNetwork {
-    std::string name;     // stated by the user (network.name); nothing else counts then
-    std::string backend;  // the Proxmox cluster; empty: not known, or bare metal
+    std::string name;     // set by the user (network.name); the other members do not count then
+    std::string backend;  // the Proxmox cluster; empty: unknown, or bare metal
     std::string bridge;   // empty: the template's
     std::optional<std::int32_t> vlan;
 };
 
-// Null: it is not there.
+// Returns null if it does not exist.
 ProviderPointer provider_of_pool(const Informers& informers, const NodeSmithPool& pool);
 
-// What a pool asks for of the network of its machines: its own template's, else its provider's.
+// Returns the network settings of a pool's machines: its own template's, otherwise its provider's.
 const api::v1alpha1::MachineNetwork& machine_network(const NodeSmithPool& pool,
                                                      const NodeSmithProvider* provider);
 
-// Of that interface (net0 to net31) of the pool's machines. `provider` may be null.
+// Returns the network of that interface (net0 to net31) of the pool's machines. `provider` may be null.
 AddressNetwork address_network(const NodeSmithPool& pool, const NodeSmithProvider* provider,
                                const std::string& interface);
 
 bool may_be_one(const AddressNetwork& a, const AddressNetwork& b);
 
-// An address that a claim of this pool and another claim hold on what may be one network.
+// AddressConflict is an address that two claims hold on what may be the same
+// network. One of them is this pool's.
 struct AddressConflict {
     std::string address;
-    std::string claim;    // of the pool
-    api::ObjectKey pool;  // of the other
+    std::string claim;    // claim of the pool
+    api::ObjectKey pool;  // pool of the other claim
     std::string other_claim;
 };
-// The first 16 of them.
+// Returns at most 16 conflicts.
 std::vector<AddressConflict> address_conflicts(const Informers& informers, const NodeSmithPool& pool);
 
-// For people; empty: there is none.
+// Describes the conflicts for people; empty: none.
 std::string conflicts_text(const std::vector<AddressConflict>& conflicts);
 
 }  // namespace controllers

@@ -19,7 +19,9 @@ struct Range {
 ip::address parse(const std::string& text, const std::string& range) {
     boost::system::error_code error;
     const auto address = ip::make_address(text, error);
-    if (error) throw std::invalid_argument("network.addresses: " + range + " holds no IP address: " + text);
+    if (error)
+        throw std::invalid_argument("network.addresses: " + range +
+                                    " is not an IP address or a range of them: " + text);
     return address;
 }
 

@@ -17,7 +17,7 @@ namespace {
 using api::v1alpha1::AddressReservation;
 using api::v1alpha1::MachineNetwork;
 
-// Tells which addresses of others are taken on the networks that a pool's machines are on.
+// Book knows which addresses are taken on the networks of a pool's machines.
 class Book {
 public:
     Book(const NodeSmithPool& pool, const ProviderPointer& provider, const MachineNetwork& network) {
@@ -28,7 +28,8 @@ public:
         }
     }
 
-    // Whether that reservation of `other`, whose provider may be unknown, takes its address from this pool.
+    // Reports whether the reservation of `other` takes its address from this
+    // pool. Its provider may be unknown.
     bool takes(const NodeSmithPool& other, const NodeSmithProvider* provider,
                const AddressReservation& reservation) const {
         const auto there = address_network(other, provider, interface_of(reservation));
@@ -39,7 +40,7 @@ private:
     std::vector<AddressNetwork> own_;
 };
 
-// What an interface of each machine is to have: one address out of these.
+// AddressWish lists the addresses from which an interface of each machine gets one.
 struct AddressWish {
     std::string interface;
     std::string field;
@@ -59,17 +60,17 @@ std::vector<AddressWish> wishes_of(const MachineNetwork& network) {
     return ranges;
 }
 
-// With a second family the first one is IPv4: the family tells whose an address is.
+// Checks that the first family is IPv4 if a second exists, because the family identifies an address's owner.
 void check_families(const MachineNetwork& network) {
     for (const auto& one : bootstrap::by_interface(network)) {
         if (!one.ipv6) continue;
         if (std::ranges::any_of(one.addresses, bootstrap::is_ipv6))
-            throw std::invalid_argument("interface " + one.interface +
-                                        " has IPv6 addresses in addresses and in ipv6.addresses: leave them "
-                                        "in ipv6.addresses");
+            throw std::invalid_argument(
+                "interface " + one.interface +
+                " has IPv6 addresses in addresses and in ipv6.addresses: keep them in ipv6.addresses only");
         if (!std::ranges::all_of(one.ipv6->addresses, bootstrap::is_ipv6))
             throw std::invalid_argument("ipv6.addresses of interface " + one.interface +
-                                        " holds an IPv4 address");
+                                        " contains an IPv4 address");
     }
 }
 
@@ -84,7 +85,7 @@ bool serves(const AddressReservation& reservation, const AddressWish& range, boo
     return interface_of(reservation) == range.interface && is_second == range.is_second;
 }
 
-// Those that `held` lacks are taken from `taken`'s rest.
+// Chooses addresses that `held` lacks and that `taken` does not contain.
 std::variant<Addresses::Reserved, Addresses::Refusal> choose(const MachineNetwork& network,
                                                              const Addresses::Reserved& held,
                                                              const std::string& claim,
@@ -161,7 +162,8 @@ asio::awaitable<std::variant<Addresses::Reserved, Addresses::Refusal>> Addresses
     const auto& chosen = std::get<Reserved>(choice);
     if (chosen != held)
         co_await write_status(client_, informers_.pools, *pool, with_reservations(*pool, claim, chosen));
-    // Written first and read after it: of two pools that took the same address at least one sees the other.
+    // The write comes before the read. So if two pools took the same address, at
+    // least one of them sees the other.
     const auto shared_one = co_await shared(key, claim, std::move(network), chosen);
     if (shared_one.empty()) co_return choice;
     co_await give_back(key, claim);
@@ -182,7 +184,7 @@ std::set<std::string> Addresses::taken(const NodeSmithPool& pool, const MachineN
         for (const auto& reservation : other->status.addresses)
             if (book.takes(*other, provider.get(), reservation)) result.insert(reservation.address);
     }
-    // Machines that were kept (deletionPolicy Retain) have no claim any more, but still their Node.
+    // Machines that were kept (deletionPolicy Retain) no longer have a claim, but still their Node.
     for (const auto& [key, node] : informers_.nodes.store().all())
         result.merge(addresses_of_foreign(informers_, *node));
     return result;
@@ -198,12 +200,12 @@ asio::awaitable<std::string> Addresses::shared(kube::ObjectKey key, std::string 
         co_return std::string("of pool " + key.name + ", which is gone or cannot be decoded,");
     const Book book(*own, provider_of_pool(informers_, *own), network);
     std::set<std::string> others;
-    // Whether a pool that cannot be decoded shares addresses with this one is not known.
+    // A pool that cannot be decoded may share addresses with this one.
     for (const auto& pool : pools.undecodable)
         if (informers_.managed.contains(pool.rest.metadata.namespace_))
             for (const auto& reservation : pool.rest.status.addresses) others.insert(reservation.address);
     for (const auto& pool : pools.objects) {
-        // Of a namespace that is not managed, another operator keeps the book.
+        // Another operator tracks the addresses of a namespace that we do not manage.
         if (!informers_.managed.contains(pool.metadata.namespace_)) continue;
         const auto provider = provider_of_pool(informers_, pool);
         for (const auto& reservation : pool.status.addresses) {
@@ -237,7 +239,7 @@ asio::awaitable<void> Addresses::release_unused(kube::ObjectKey key) {
             const bool is_free = co_await is_unused(claim);
             if (is_free) unused.insert(reservation.claim);
         } catch (const std::exception& error) {
-            // The addresses of a claim that cannot be read stay taken, and those of others are given back.
+            // The addresses of a claim that cannot be read stay taken; those of others are freed.
             base::log::warning("Cannot tell whether addresses are still used",
                                {{"claim", claim.str()}, {"error", error.what()}});
         }
@@ -249,12 +251,13 @@ asio::awaitable<void> Addresses::release_unused(kube::ObjectKey key) {
     co_await write_status(client_, informers_.pools, *pool, std::move(after));
 }
 
-// A claim that the cache lacks may be younger than what the cache has seen: the API server decides.
+// Reports whether the claim has ended. A claim that the cache lacks may be newer than the
+// cache, so the API server decides.
 asio::awaitable<bool> Addresses::is_unused(kube::ObjectKey key) {
     const auto known = informers_.claims.store().get(key);
     if (known) {
         const auto& list = known->status.conditions;
-        // What is kept, stopped, uses none.
+        // A kept, stopped machine uses no address.
         const bool is_off = api::is_true(list, conditions::kMachineDeleted) || known->status.keptSince;
         co_return api::is_true(list, conditions::kFailed) && is_off;
     }

@@ -67,8 +67,8 @@ void ClaimRefusals::tell(const NodeSmithPool& pool) const {
 
 bool is_refusal(const kube::ApiError& error) {
     const auto says = [&error](const char* words) { return error.message.find(words) != std::string::npos; };
-    // An admission webhook answers with the code that it likes. One that is down makes an internal error of
-    // the API server, which says so before it does anything.
+    // An admission webhook may answer with any code. If it is down, the API server reports
+    // an internal error before it acts.
     if (says("denied the request") || says("failed calling webhook")) return true;
     constexpr int kRefusals[] = {400, 403, 405, 413, 415, 422};
     return std::ranges::find(kRefusals, error.code) != std::end(kRefusals);

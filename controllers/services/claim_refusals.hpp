@@ -1,7 +1,7 @@
-// Remembers which claims the API server refused to create: an object quota, an admission policy or a webhook
-// may refuse those of one pool, or of one size. Each refused size of a pool is asked for again after a pause
-// that grows to a minute, so that an obstacle that is gone is noticed soon. Forgets with the process: the
-// next one asks once and knows as much.
+// Remembers which claims the API server refused to create. An object quota, an admission policy or a
+// webhook may refuse the claims of one pool or size. Each refused size is tried again after a pause
+// that grows to a minute, so that recovery is noticed soon. It does not outlive the process. The next
+// process learns it from one attempt.
 #pragma once
 
 #include <cstdint>
@@ -19,35 +19,35 @@ namespace controllers {
 
 struct ClaimRefusal {
     api::v1alpha1::Size size;
-    std::string message;  // the API server's own words
-    int tries = 0;        // in a row
+    std::string message;  // message of the API server
+    int tries = 0;        // consecutive attempts
     base::TimePoint pause_ends{};
 };
 
 class ClaimRefusals {
 public:
-    // At least one claim a minute probes an obstacle while pods wait.
+    // While pods wait, an obstacle is probed by at least one claim a minute.
     static constexpr base::Duration kShortestPause = std::chrono::seconds{2};
     static constexpr base::Duration kLongestPause = std::chrono::minutes{1};
-    // A refusal whose pause ended so long ago is no longer believed: nothing has asked since.
+    // A refusal expires this long after its pause, because nothing has been tried since.
     static constexpr base::Duration kBelieved = std::chrono::minutes{2};
 
     explicit ClaimRefusals(const base::Clock& clock) : clock_(clock) {}
 
-    // Called with a pool's key when what is known of it changes.
+    // Sets a listener that gets a pool's key when its refusals change.
     void on_change(std::function<void(const kube::ObjectKey&)> listener) { listener_ = std::move(listener); }
 
     void note(const NodeSmithPool& pool, const api::v1alpha1::Size& size, const std::string& message);
-    // A size that was refused before is asked for now: its pause goes on until there is an answer.
+    // Notes that a refused size is being tried now. Its pause continues until there is an answer.
     void note_probe(const NodeSmithPool& pool, const api::v1alpha1::Size& size);
-    // A claim of that size was created.
+    // Notes that a claim of that size was created.
     void note_success(const NodeSmithPool& pool, const api::v1alpha1::Size& size);
-    // The refusals that are still believed, whether their pause has ended or not. Another object of the
-    // pool's name starts afresh, and so does a pool whose spec was changed.
+    // Returns the refusals that have not expired, even if their pause has ended. A replaced pool starts
+    // without refusals, and so does a pool with a changed spec.
     std::vector<ClaimRefusal> of(const NodeSmithPool& pool) const;
-    // Those whose pause has not ended.
+    // Returns refusals whose pause has not ended.
     std::vector<ClaimRefusal> pauses_of(const NodeSmithPool& pool) const;
-    // When the first of these pauses ends; `now` if there is none. Rounded up, as times have whole seconds.
+    // Returns when the first of these pauses ends, rounded up to whole seconds; `now` if there is none.
     api::Time next_try(const NodeSmithPool& pool, api::Time now) const;
     void forget(const kube::ObjectKey& pool) { pools_.erase(pool); }
 
@@ -67,8 +67,8 @@ private:
     std::map<kube::ObjectKey, Entry> pools_;
 };
 
-// Reports whether the API server has surely not done what was asked, and will not before somebody does
-// something: a missing right, a quota, a policy, a rule of the schema, or a webhook that denies or is down.
+// Reports whether the API server has certainly not done what was requested, and will not until someone acts.
+// The cause is a missing right, a quota, a policy, the schema, or a webhook that denies or is down.
 bool is_refusal(const kube::ApiError& error);
 
 }  // namespace controllers

@@ -10,7 +10,7 @@ using api::v1alpha1::NodeSmithHost;
 
 namespace {
 
-// The Secret that is protected; empty: none is named, or one of a namespace that is not accepted.
+// Returns the Secret to protect; empty: none is named, or its namespace is not accepted.
 std::string secret_of(const std::optional<api::v1alpha1::SecretReference>& reference,
                       const std::string& namespace_) {
     if (!reference || (!reference->namespace_.empty() && reference->namespace_ != namespace_)) return {};
@@ -35,21 +35,19 @@ CredentialsObstacle missing(const kube::ObjectKey& secret) {
 }
 
 CredentialsObstacle being_deleted(const kube::ObjectKey& secret) {
-    return {
-        std::string(reasons::kDeleting),
-        "Secret " + secret.str() +
-            " is being deleted and is kept while machines need it: it ends with the last of their claims. "
-            "To keep on using it, release it (" +
-            command_to_release(secret) + ") and create it again"};
+    return {std::string(reasons::kDeleting),
+            "Secret " + secret.str() +
+                " is being deleted and is kept while machines need it: it is gone once the last of their "
+                "claims is. To continue to use it, release it (" +
+                command_to_release(secret) + ") and create it again"};
 }
 
 CredentialsObstacle forbidden(const kube::ObjectKey& secret, const kube::ApiError& error) {
-    return {
-        std::string(reasons::kSecretForbidden),
-        "Secret " + secret.str() +
-            " does not carry our finalizer, so do not delete it before the claims that need it. Apply the "
-            "RoleBinding kubenodesmith-credentials of this release in namespace " +
-            secret.namespace_ + ": " + error.what()};
+    return {std::string(reasons::kSecretForbidden),
+            "Secret " + secret.str() +
+                " does not carry the operator's finalizer, so do not delete it before the claims that need "
+                "it. Apply the RoleBinding kubenodesmith-credentials of this release in namespace " +
+                secret.namespace_ + ": " + error.what()};
 }
 
 }  // namespace
@@ -114,7 +112,7 @@ template <api::Kind T>
 asio::awaitable<void> CredentialsKeeper::release(kube::Informer<T>& informer, kube::ObjectKey key) {
     auto object = informer.store().get(key);
     if (!object || object->status.protectedSecret.empty()) co_return;
-    // From here on whoever needs it waits for its turn.
+    // Any object that needs it waits for its turn from now on.
     protected_.erase({key.namespace_, object->status.protectedSecret});
     const auto turn = co_await turns_.enter(key.namespace_);
     object = informer.store().get(key);
@@ -137,7 +135,7 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::add_finalizer(kube::Obje
         }
         const bool has_it = api::has_finalizer(found->metadata, api::finalizers::kCredentials);
         const bool is_leaving = found->metadata.deletionTimestamp.has_value();
-        // No finalizer can be added to what is being deleted.
+        // An object that is being deleted accepts no finalizers.
         if (!has_it && is_leaving) co_return being_deleted(secret);
         const auto space = informers_.namespaces.store().get({"", secret.namespace_});
         const bool namespace_ends = space && space->metadata.deletionTimestamp;
@@ -151,7 +149,7 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::add_finalizer(kube::Obje
         protected_.insert(secret);
         if (is_leaving) co_return being_deleted(secret);
     } catch (const kube::ApiError& error) {
-        // 404: the ClusterRole of the rights is not there.
+        // 404: the ClusterRole of the rights does not exist.
         if (!error.is_forbidden() && !error.is_not_found()) throw;
         co_return forbidden(secret, error);
     }
@@ -175,7 +173,7 @@ asio::awaitable<void> CredentialsKeeper::remove_finalizer(kube::ObjectKey secret
         if (!error.is_forbidden() && !error.is_not_found()) throw;
         if (error.is_forbidden())
             base::log::warning(
-                "Cannot look whether a Secret carries our finalizer",
+                "Cannot check whether a Secret carries the operator's finalizer",
                 {{"secret", secret.str()}, {"error", error.what()}, {"remedy", command_to_release(secret)}});
     }
     if (others.empty()) co_await rights_.give_up(secret.namespace_);

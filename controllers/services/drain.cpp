@@ -12,17 +12,17 @@ namespace controllers {
 
 namespace {
 
-// Time brings deadlines near, and makes pods count as stuck.
+// Passing time brings deadlines closer, and makes pods count as stuck.
 constexpr base::Duration kLookAgain = std::chrono::seconds{5};
 constexpr base::Duration kNotAtOnce = std::chrono::seconds{1};
-// Answers about pods that nobody asks for any more.
+// Sets when answers about pods are dropped that are no longer asked for.
 constexpr base::Duration kForgetAfter = std::chrono::minutes{10};
-// A kubelet that does not end a pod this long after its grace period is not going to (dead host).
+// A kubelet that has not ended a pod this long after its grace period will not do so (dead host).
 constexpr auto kStuckAfter = std::chrono::minutes{1};
-// A kubelet that is not heard of for this long ends no pod, however long the pod's grace period is. Such a
-// Node would be repaired by now.
+// A kubelet that is silent for this long ends no pod, however long its grace period is.
+// Such a Node would be repaired by now.
 constexpr auto kUnheardPatience = std::chrono::minutes{10};
-// PodPointers of system-cluster-critical and system-node-critical.
+// Priority of system-cluster-critical and system-node-critical.
 constexpr std::int32_t kCriticalPriority = 2'000'000'000;
 
 std::string name_of(const api::Pod& pod) {
@@ -39,7 +39,7 @@ base::Seconds grace_of(const api::Pod& pod) {
     return base::Seconds{seconds < 0 ? 1 : seconds};
 }
 
-// deletionTimestamp is when the grace period ends.
+// Uses deletionTimestamp, which is when the grace period ends.
 bool ends_too_late(const api::Pod& pod, api::Time deadline) {
     return pod.metadata.deletionTimestamp && pod.metadata.deletionTimestamp->at > deadline.at;
 }
@@ -55,7 +55,7 @@ void look_in(DrainProgress& progress, base::Duration wait) {
     progress.retry_after = is_first ? wait : std::min(progress.retry_after, wait);
 }
 
-// Looks again when the first of the pods has to be deleted to end by the deadline.
+// Schedules the next step when the first pod must be deleted in order to end by the deadline.
 void look_before(DrainProgress& progress, api::Time deadline, const DrainPlan& plan, api::Time now) {
     for (const auto* group : {&plan.evict, &plan.later, &plan.protected_})
         for (const auto& pod : *group)
@@ -64,13 +64,13 @@ void look_before(DrainProgress& progress, api::Time deadline, const DrainPlan& p
 
 bool lasts(const std::string& duration, const api::Pod& pod, api::Time now) {
     try {
-        // The kubelet's clock writes the one, the API server's the other.
+        // The kubelet's clock writes one of them, and the API server's clock the other.
         const auto start = std::max(pod.status.startTime.value_or(now),
                                     pod.metadata.creationTimestamp.value_or(api::Time{}));
         return now.at <
                start.at + std::chrono::ceil<std::chrono::seconds>(api::Duration::parse(duration).value);
     } catch (const std::invalid_argument&) {
-        return false;  // "false", or a mistake: then nothing is protected
+        return false;  // "false", or a mistake: nothing is protected
     }
 }
 
@@ -106,7 +106,7 @@ bool is_safe_to_evict(const api::Pod& pod) {
 std::string protection_of(const api::Pod& pod, api::Time now) {
     if (is_protected(pod, now)) return "is annotated not to be disrupted";
     const bool is_bare = !api::controller_of(pod.metadata) && !is_safe_to_evict(pod);
-    return is_bare ? "has no controller that would bring it back" : "";
+    return is_bare ? "has no controller that would create it again" : "";
 }
 
 asio::awaitable<PodPointers> live_pods(kube::Client& client, std::string node) {
@@ -115,7 +115,7 @@ asio::awaitable<PodPointers> live_pods(kube::Client& client, std::string node) {
     auto listed_pods = co_await client.list<api::Pod>(std::move(options));
     PodPointers pods;
     for (auto& pod : listed_pods.objects) pods.push_back(std::make_shared<const api::Pod>(std::move(pod)));
-    // A pod that cannot be decoded counts as one that still runs.
+    // A pod that cannot be decoded counts as running.
     for (auto& pod : listed_pods.undecodable) {
         pod.rest.status.phase = api::PodPhase::Running;
         pods.push_back(std::make_shared<const api::Pod>(std::move(pod.rest)));
@@ -166,7 +166,8 @@ DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::
     plan.evict = std::move(ordinary);
     (critical_wait ? plan.later : plan.evict)
         .insert((critical_wait ? plan.later : plan.evict).end(), critical.begin(), critical.end());
-    // By importance; then the largest first, which find a place while there is most room; then by name.
+    // Sorted by priority, the lowest first, then by size, and then by name. Large pods find
+    // places while there is most room.
     scheduling::ResourceNames names;
     const auto rank = [&names](const api::Pod& pod) {
         const auto wants = scheduling::requests_of(pod.spec, names);
@@ -178,7 +179,7 @@ DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::
 }
 
 std::string DrainProgress::message() const {
-    if (done) return "no pod is left that has to move";
+    if (done) return "no pod is left that has to be evicted";
     std::string text =
         "waiting for " + base::counted(std::ssize(waiting) + std::ssize(blocked), "pod") + ": ";
     if (blocked.empty()) return text + listed(waiting);
@@ -224,7 +225,7 @@ PodPointers Drainer::protected_on(const std::string& node) const {
     return found;
 }
 
-// By our own watching: deletionTimestamp is by another calendar, and ours may be wrong.
+// Measures with our own clock. deletionTimestamp uses another clock, and ours may be wrong.
 std::set<std::string> Drainer::stuck_among(const std::string& node, const PodPointers& pods) {
     const auto known = informers_.nodes.store().get({"", node});
     const bool is_heard_of = known && is_ready(*known);
@@ -248,7 +249,7 @@ std::set<std::string> Drainer::stuck_among(const std::string& node, const PodPoi
     return stuck;
 }
 
-// The scheduler may have bound a pod that the watch has not shown yet.
+// Reads the pods live, because the scheduler may have bound one that the watch has not shown yet.
 asio::awaitable<void> Drainer::confirm(DrainRequest request, DrainProgress& progress) {
     const auto pods = co_await live_pods(client_, request.node);
     const auto plan =

@@ -1,6 +1,6 @@
-// Empties a Node through the eviction API, one level-triggered step at a time. Budgets are kept by the API
-// server; what runs on the Node anyway (static, DaemonSet and ended pods) is left alone. Each pod is asked on
-// its own: one whose eviction fails keeps no other pod. The Node's taint is the caller's business.
+// Empties a Node through the eviction API, in level-triggered steps. The API server enforces budgets. Pods
+// that belong to the Node (static, DaemonSet and ended ones) are ignored. Each pod is evicted separately, so
+// one that fails delays no other. The caller manages the Node's taint.
 // https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
 #pragma once
 
@@ -22,13 +22,13 @@ namespace controllers {
 
 struct DrainRequest {
     std::string node;
-    // Respect do-not-disrupt annotations: for a disruption that we chose, not for a claim that a user
-    // deleted.
+    // `voluntary` respects do-not-disrupt annotations. It is for our own disruptions, not
+    // for claims that a user deleted.
     enum class Kind { voluntary, forced_by_user } kind = Kind::voluntary;
-    // From then on nothing is waited for; pods are deleted so early that their grace period ends by then.
-    // nullopt: wait for budgets and pods as long as it takes.
+    // Sets when waiting ends. Pods are deleted early enough for their grace period to end by then. nullopt:
+    // wait for budgets and pods as long as they need.
     std::optional<api::Time> deadline;
-    // UIDs of pods that stay: the machine is kept for their volumes.
+    // UIDs of pods that stay, because the machine is kept for their volumes.
     std::set<std::string> spared;
 };
 
@@ -41,47 +41,47 @@ struct DrainProgress {
     std::string message() const;       // for a condition; changes only with the pods
 };
 
-// What one step does; pure.
+// DrainPlan holds what one step does. Pure.
 struct DrainPlan {
     PodPointers evict;
     PodPointers kill;  // delete: the deadline leaves no time for budgets
     PodPointers ending;
-    PodPointers later;  // when those that matter less have ended
+    PodPointers later;  // after less important pods have ended
     PodPointers protected_;
 };
-// `stuck`: UIDs of pods that have been ending for so long that they are not waited for.
+// Plans a step. `stuck` has the UIDs of pods that have been ending for too long to wait for.
 DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::Time now,
                      const std::set<std::string>& stuck = {});
 
-// A pod that a drain evicts: neither static nor of a DaemonSet nor ended.
+// Reports whether a drain evicts the pod: it is neither static nor of a DaemonSet nor ended.
 bool is_drainable(const api::Pod& pod);
-// The pods of the node as the API server knows them.
+// Returns the pods of the node according to the API server.
 asio::awaitable<PodPointers> live_pods(kube::Client& client, std::string node);
-// How long the pods of a node may take to end by their own grace periods; the critical ones are asked when
-// the others have ended. Pods that end already are not counted.
+// LongestEnd says how long the pods of a node may take to end by their own grace periods. Critical pods are
+// evicted after the others have ended. Pods that are ending already do not count.
 struct LongestEnd {
     base::Seconds duration{0};
     std::string
-        pods;  // whose grace periods these are, for people: "default/db (1h)"; empty: nobody has to move
+        pods;  // the pods with these grace periods, for people: "default/db (1h)"; empty: no pod has to move
 };
 LongestEnd longest_end(const PodPointers& pods);
-// The annotations of do-not-disrupt, a duration counted from the pod's start.
+// Reports whether a do-not-disrupt annotation protects the pod. A duration counts from the pod's start.
 bool is_protected(const api::Pod& pod, api::Time now);
-// The user says that it may be evicted although it looks precious.
+// Reports whether the user permits its eviction although it looks precious.
 bool is_safe_to_evict(const api::Pod& pod);
-// Why no disruption of ours would evict the pod: "is annotated not to be disrupted", "has no controller that
-// would bring it back"; empty: one may.
+// Returns why none of our disruptions would evict the pod: "is annotated not to be disrupted", "has no
+// controller that would bring it back"; empty: one may.
 std::string protection_of(const api::Pod& pod, api::Time now);
 
 class Drainer {
 public:
     Drainer(Informers& informers, kube::Client& client, base::Clock& clock);
 
-    // Evicts what may be evicted now. Cancelling half-way is safe.
+    // Evicts the pods that may be evicted now. It may be cancelled at any point.
     asio::awaitable<DrainProgress> step(DrainRequest request);
-    // Pods of the node that a drain forced by a user evicts although something protects them.
+    // Returns the protected pods of the node that a drain forced by a user evicts nevertheless.
     PodPointers protected_on(const std::string& node) const;
-    // When a pod was last asked to leave, by this process; nullopt: none was.
+    // Returns when this process last evicted a pod; nullopt: none.
     std::optional<base::TimePoint> evicted_at() const { return evictions_.accepted_at(); }
     // Cancels requests that are not answered yet. No step may follow.
     asio::awaitable<void> end() { return evictions_.end(); }

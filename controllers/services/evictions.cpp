@@ -12,19 +12,19 @@ namespace {
 
 using Kind = EvictionState::Kind;
 
-// An answer that takes longer than this is not waited for.
+// An answer that takes longer is not waited for.
 constexpr base::Duration kAtOnce = std::chrono::seconds{2};
 // Budgets change with every pod that becomes Ready elsewhere.
 constexpr base::Duration kBudgetPause = std::chrono::seconds{5};
-// A webhook is asked again this soon after it is mended at the latest.
+// The longest pause bounds the delay after a webhook is repaired.
 constexpr base::Backoff kFailurePause{std::chrono::seconds{5}, std::chrono::seconds{30}};
-// A refusal may ask for a longer pause, up to this one.
+// A refusal may ask for a longer pause, up to this limit.
 constexpr base::Duration kLongestEvictionPause = std::chrono::minutes{1};
 constexpr base::Duration kNextLook = std::chrono::seconds{1};
-// Pods that nobody asks for any more.
+// Sets when pods are dropped that are no longer asked for.
 constexpr base::Duration kForgetEvictionAfter = std::chrono::minutes{10};
-// The client's places are for the whole operator. Requests that failed before leave room for the others, and
-// deletions have places of their own: they are made when a deadline is near.
+// The client's places serve the whole operator. Requests that failed before leave room for others. Deletions
+// have separate places, because a deadline is near.
 constexpr std::ptrdiff_t kMostEvictions = 12;
 constexpr std::ptrdiff_t kMostRepeated = 6;
 constexpr std::ptrdiff_t kMostDeletions = 6;
@@ -60,7 +60,7 @@ asio::awaitable<void> Evictions::send(std::vector<EvictionRequest> requests) {
     const auto patience = clock_.now() + kAtOnce;
     std::vector<Key> begun;
     for (;;) {
-        // A pod that was refused before gives way to those that were not.
+        // A pod that was refused before yields to others.
         for (const bool is_repeated : {false, true})
             std::erase_if(requests, [&](const auto& request) {
                 return (records_[key_of(request)].failures > 0) == is_repeated && begin(request, begun);
@@ -175,7 +175,7 @@ EvictionState Evictions::state_of(const EvictionRequest& request) const {
     const bool is_refused = record.answer == Kind::budget || record.answer == Kind::several_budgets ||
                             record.answer == Kind::failed;
     const auto look_in = record.is_under_way ? kNextLook : std::max(record.due - clock_.now(), kNextLook);
-    // While it is asked again the last answer is the best that is known.
+    // While the request is repeated, the last answer is the best known.
     if (is_refused) return {record.answer, record.message, look_in};
     if (!record.is_under_way)
         return {record.answer, "", record.answer == Kind::under_way ? kNextLook : base::Duration::zero()};

@@ -1,5 +1,5 @@
-// Asks the API server to evict or delete pods, each on its own and side by side. A request that is refused,
-// fails or is not answered delays neither the other pods nor the caller.
+// Asks the API server to evict or delete pods, separately and concurrently. A request that is refused, fails
+// or gets no answer delays neither other pods nor the caller.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -19,53 +19,53 @@ namespace controllers {
 
 struct EvictionRequest {
     PodPointer pod;
-    // Set: the pod is deleted with this grace period, and no budget is asked.
+    // If set, the pod is deleted with this grace period, and budgets do not apply.
     std::optional<base::Seconds> grace;
 };
 
-// How far the request for one pod is.
+// EvictionState says how far the request for one pod is.
 struct EvictionState {
     enum class Kind {
-        accepted,         // the pod is going to end
-        gone,             // there is no such pod
-        under_way,        // it is sent, or is going to be sent in a moment
+        accepted,         // the pod will end
+        gone,             // the pod does not exist
+        under_way,        // it was sent, or will be in a moment
         budget,           // a budget allows no eviction now
         several_budgets,  // the eviction API refuses pods with more than one
-        failed,           // a webhook or policy refuses it, it fails otherwise, or it is not answered
+        failed,           // a webhook or policy refuses it, it fails otherwise, or gets no answer
     };
     Kind kind = Kind::under_way;
-    std::string message;       // in the words of the refusal, if there is one
-    base::Duration look_in{};  // when to ask again; zero: nothing is waited for but the pod
+    std::string message;       // text of the refusal, if any
+    base::Duration look_in{};  // when to ask again; zero: the pod alone is waited for
 };
 
 class Evictions {
 public:
     Evictions(kube::Client& client, base::Clock& clock);
 
-    // Sends the requests that are due, and returns when these are answered, or soon: what is not answered by
-    // then stays under way. Throws nothing but a cancellation.
+    // Sends due requests, and returns when they are answered, or soon. Requests without an answer stay under
+    // way. Throws only on cancellation.
     asio::awaitable<void> send(std::vector<EvictionRequest> requests);
     EvictionState state_of(const EvictionRequest& request) const;
-    // When a request was last accepted; nullopt: none was.
+    // Returns when a request was last accepted; nullopt: none was.
     std::optional<base::TimePoint> accepted_at() const { return accepted_at_; }
-    // Cancels what is under way and waits for its end; nothing is sent from then on.
+    // Cancels running requests and waits for their end. Nothing is sent afterwards.
     asio::awaitable<void> end();
 
 private:
-    // UID, and whether the pod is deleted instead of evicted: a deletion waits for no eviction.
+    // Holds the UID, and whether the pod is deleted instead of evicted. A deletion waits for no eviction.
     using Key = std::pair<std::string, bool>;
     struct Record {
         EvictionState::Kind answer = EvictionState::Kind::under_way;  // the last one
         std::string message;
-        int failures = 0;  // in a row
+        int failures = 0;  // consecutive
         bool is_under_way = false;
         base::TimePoint sent_at{};
-        base::TimePoint due{};  // not sent again before
+        base::TimePoint due{};  // earliest time of the next attempt
         base::TimePoint used_at{};
     };
     static Key key_of(const EvictionRequest& request);
     bool has_place_for(const Key& key, const Record& record) const;
-    // False: there is no place for it now.
+    // Returns false if there is no place for it now.
     bool begin(const EvictionRequest& request, std::vector<Key>& begun);
     asio::awaitable<void> ask(EvictionRequest request);
     asio::awaitable<void> ask_once(EvictionRequest request);
@@ -78,7 +78,7 @@ private:
     std::map<Key, Record> records_;
     std::optional<base::TimePoint> accepted_at_;
     std::optional<base::Event> answered_;
-    std::optional<base::TaskGroup> under_way_;  // made by the first request, on its executor
+    std::optional<base::TaskGroup> under_way_;  // created by the first request, on its executor
 };
 
 }  // namespace controllers

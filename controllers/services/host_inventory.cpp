@@ -125,7 +125,8 @@ providers::Host host_of(NodeSmithHost object) {
     return host_of(std::make_shared<const NodeSmithHost>(std::move(object)));
 }
 
-// The status with this use; with a message also its stage, and Ready=False with the reason that names it.
+// Returns the status with this use. A message also sets its stage, and Ready=False
+// with the reason that names the stage.
 HostStatus with_use(HostStatus status, const providers::HostUse& use, std::string message, api::Time now) {
     const auto& stage = host_stage_name(use.stage);
     status.claimRef.reset();
@@ -148,7 +149,7 @@ HostStatus with_use(HostStatus status, const providers::HostUse& use, std::strin
     return status;
 }
 
-// Somebody else was first, or the object is gone: an expected outcome of a compare-and-swap.
+// Reports whether someone else was first, or the object is gone: expected outcomes of a compare-and-swap.
 bool is_lost_race(const kube::ApiError& error) {
     return error.is_conflict() || error.is_not_found();
 }
@@ -205,7 +206,7 @@ asio::awaitable<std::optional<NodeSmithHost>> KubernetesHostInventory::swap_stat
         if (takes && !api::has_finalizer(before.metadata, api::finalizers::kHost)) {
             const auto decided_on = before.status;
             before = co_await with_finalizer(std::move(before));
-            // Between the read and this patch somebody else may have taken it.
+            // Someone else may have taken it between the read and this patch.
             if (before.status != decided_on) co_return std::nullopt;
         }
         auto after = before;
@@ -224,7 +225,7 @@ asio::awaitable<std::optional<NodeSmithHost>> KubernetesHostInventory::swap_stat
 
 void KubernetesHostInventory::announce(const providers::Host& host, std::string reason, std::string message) {
     const auto& object = *host.source->object;
-    base::log::info("Announced about a host",
+    base::log::info("Reported an Event about a host",
                     {{"host", api::key_of(object).str()}, {"reason", reason}, {"message", message}});
     const auto& owner = object.status.claimRef;
     const auto claim =
@@ -234,7 +235,7 @@ void KubernetesHostInventory::announce(const providers::Host& host, std::string 
     events_.warning(object, std::move(reason), std::move(message));
 }
 
-// By the same rules as a claim finds its Node, and by the API server's answer: the cache may be behind.
+// Applies the rules that find a claim's Node, and asks the API server if the cache lacks it.
 asio::awaitable<bool> KubernetesHostInventory::has_ready_node(providers::Host host) {
     const auto& object = *host.source->object;
     const auto& owner = object.status.claimRef;

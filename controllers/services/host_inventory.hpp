@@ -1,6 +1,6 @@
-// The hosts of bare-metal backends, from the cache and the API server. Taking a host writes its finalizer
-// before its claimRef, so that no host disappears while a claim has it. Backends see values: what is written
-// of NodeSmithHosts is written here.
+// Gives bare-metal backends access to their hosts, from the cache and the API server. Reserving a host writes
+// its finalizer before its claimRef, so that no host disappears while a claim has it. Backends see values:
+// this class makes their writes to NodeSmithHosts.
 #pragma once
 
 #include "controllers/cache/informers.hpp"
@@ -12,7 +12,7 @@ namespace controllers {
 
 class KubernetesHostInventory final : public providers::HostInventory {
 public:
-    // All must outlive this.
+    // All arguments must outlive this object.
     KubernetesHostInventory(Informers& informers, kube::Client& client, base::Clock& clock,
                             kube::EventRecorder& events)
         : informers_(informers), client_(client), clock_(clock), events_(events) {}

@@ -1,5 +1,5 @@
-// What garbage collection finds out about the machines of claims: facts for the claims' reconciler, which
-// alone writes their status. In memory only, as a process that starts anew finds out the same. One thread.
+// Passes garbage collection's findings about claims' machines to the claims' reconciler, which alone writes
+// their status. The data is in memory only, because a new process finds the same. It serves one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,18 @@ class MachineReports {
 public:
     struct Report {
         bool is_gone = false;   // its provider verified that it does not exist
-        std::string host;       // where it is now; empty: where the claim says
-        std::string zone;       // of that host; empty: unknown
-        std::string doubt{};    // why is_gone alone proves nothing; empty: nothing speaks against it
-        std::string cluster{};  // identity of the provider's cluster that it was found on; empty: as claimed
+        std::string host;       // its present host; empty: the one in the claim
+        std::string zone;       // zone of that host; empty: unknown
+        std::string doubt{};    // why is_gone alone proves nothing; empty: no doubt
+        std::string cluster{};  // identity of the provider's cluster that has it; empty: as claimed
     };
 
-    // Of the claim's present machine; null: nothing. Valid until the next call that is not const.
+    // Returns the report about the claim's present machine; null: none. It is
+    // valid until the next non-const call.
     const Report* of(const NodeSmithClaim& claim) const;
     void report(const NodeSmithClaim& claim, Report report);
     void forget(const api::ObjectKey& claim) { by_claim_.erase(claim); }
-    // `told` is called with the key of a claim each time that something is reported of it.
+    // Sets a callback that gets a claim's key for each report about it.
     void on_report(std::function<void(const api::ObjectKey& claim)> told) { told_ = std::move(told); }
 
 private:

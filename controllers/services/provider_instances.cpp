@@ -11,11 +11,11 @@ namespace controllers {
 
 namespace {
 
-// All hosts of a rack refuse the same Secret, each of them time and again.
+// All hosts of a rack refuse the same Secret repeatedly.
 constexpr base::Backoff kBetweenRefusals{std::chrono::seconds{5}, std::chrono::seconds{30}};
-// After so long without one, a refusal is news.
+// After this time without a refusal, the next one counts as the first.
 constexpr base::Duration kQuiet = std::chrono::minutes{5};
-// So long the sessions of a backend may take to end.
+// Limits how long the sessions of a backend may take to end.
 constexpr base::Duration kFarewell = std::chrono::seconds{10};
 
 ProviderUnavailable unavailable(std::string_view reason, std::string message) {
@@ -38,7 +38,7 @@ ProviderInstances::ProviderInstances(Informers& informers, kube::Client& client,
       factory_(std::move(factory)),
       credentials_(informers, client, environment.executor, std::move(credentials_role)) {}
 
-// A deletionTimestamp raises metadata.generation and changes nothing that a backend is made of.
+// Compares the spec, because a deletionTimestamp raises metadata.generation and changes nothing in a backend.
 bool ProviderInstances::is_current(const Entry& entry, const NodeSmithProvider& object) {
     return entry.provider && entry.uid == object.metadata.uid && entry.spec == object.spec &&
            entry.cluster == recorded_cluster(object);
@@ -62,7 +62,7 @@ asio::awaitable<ProviderLookup> ProviderInstances::refresh(kube::ObjectKey key) 
     const auto object = informers_.providers.store().get(key);
     const auto entry = entries_.find(key);
     const bool is_leaving = object && object->metadata.deletionTimestamp;
-    // Its machines are removed with what it works with, whatever became of the Secret.
+    // The backend removes its machines with its present credentials, whatever happened to the Secret.
     const bool is_kept = std::holds_alternative<ProviderUnavailable>(lookup) && is_leaving &&
                          entry != entries_.end() && is_current(entry->second, *object);
     if (is_kept) lookup = entry->second.provider;
@@ -126,12 +126,13 @@ asio::awaitable<ProviderInstances::CredentialsLookup> ProviderInstances::credent
                           "there is no Secret " + key.str() + " (spec.credentialsSecretRef): create it");
 }
 
-// A backend that worked goes on removing machines while its provider is being deleted.
+// Drops the backend, unless its provider is being deleted: a working one continues to remove machines.
 asio::awaitable<void> ProviderInstances::drop(NodeSmithProvider object) {
     if (!object.metadata.deletionTimestamp) co_await erase(api::key_of(object));
 }
 
-// Keeps the backend that there is if its spec and its Secret are unchanged: it holds connections and tickets.
+// Keeps the existing backend if its spec and its Secret are unchanged, because
+// it holds connections and tickets.
 asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
     const auto object = informers_.providers.store().get(key);
     if (!object) {
@@ -139,8 +140,9 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         co_return unavailable(reasons::kProviderMissing, "there is no NodeSmithProvider " + key.str());
     }
     if (cluster_id().empty()) {
-        co_return unavailable(reasons::kNotReconciled,
-                              "namespace kube-system is not known yet; its UID marks our machines");
+        co_return unavailable(
+            reasons::kNotReconciled,
+            "namespace kube-system is not known yet; its UID marks the operator's machines");
     }
     auto read = co_await credentials_of(object);
     if (auto* why = std::get_if<ProviderUnavailable>(&read)) co_return std::move(*why);
@@ -186,7 +188,7 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
     co_return entry.provider;
 }
 
-// BMCs have few sessions, and those of a backend that is replaced or dropped would stay open.
+// Ends sessions: BMCs have few, and those of a replaced or dropped backend would stay open.
 asio::awaitable<void> ProviderInstances::say_farewell(std::shared_ptr<providers::Provider> backend) {
     auto* holder = backend->capabilities().session_holder;
     if (!holder) co_return;

@@ -1,7 +1,7 @@
-// The backend object of each NodeSmithProvider: made on first use from its spec and its Secret, made
-// anew when either has changed, or the cluster that its machines are on was recorded. A reconciler keeps the
-// shared_ptr while it works. While the provider is being deleted, a backend that works is kept although its
-// Secret is gone or may not be read any more.
+// Holds the backend object of each NodeSmithProvider. It is created at first use from spec and
+// Secret. It is recreated when either has changed or its cluster was recorded. A reconciler keeps
+// the shared_ptr while it works. While a provider is being deleted, a working backend is kept even
+// if its Secret is gone or unreadable.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -20,15 +20,15 @@
 
 namespace controllers {
 
-// Why there is no backend now: for a condition.
+// ProviderUnavailable says why there is no backend now, for a condition.
 struct ProviderUnavailable {
     std::string
         reason;  // ProviderMissing, CredentialsMissing, CredentialsRefused, ProviderInitializationFailed, ...
-    std::string message;  // names the object and field, and what would be right; never the secret
+    std::string message;  // names the object and field, and the remedy; never the secret
 };
 using ProviderLookup = std::variant<std::shared_ptr<providers::Provider>, ProviderUnavailable>;
 
-// Makes a backend; providers::make_provider but in tests.
+// Creates a backend; tests replace providers::make_provider.
 using ProviderFactory = std::function<std::unique_ptr<providers::Provider>(providers::ProviderConfig,
                                                                            providers::ProviderEnvironment&)>;
 
@@ -40,18 +40,19 @@ public:
 
     // Reads the Secret only if nothing is cached for this spec of the provider.
     asio::awaitable<ProviderLookup> get(kube::ObjectKey provider);
-    // Reads the Secret again; the backend is made anew if its data has changed.
+    // Reads the Secret again, and recreates the backend if its data has changed.
     asio::awaitable<ProviderLookup> refresh(kube::ObjectKey provider);
-    // The provider is gone: the sessions of its backend end.
+    // Ends the sessions of the backend of a provider that is gone.
     asio::awaitable<void> forget(kube::ObjectKey provider);
-    // Called each time that the backend of a provider refuses what its Secret held.
+    // Sets a handler that is called whenever a provider's backend refuses the credentials of its Secret.
     void on_refusal(std::function<void(const kube::ObjectKey& provider)> handler);
-    // A host of the provider refused what the provider's Secret held; the handler is called for that with
+    // Notes that a host refused the credentials of the provider's Secret. The handler is then called with
     // pauses of five to thirty seconds.
     void note_refusal(const kube::ObjectKey& provider);
-    // UID of the kube-system namespace: what marks our machines. Read once, from the namespaces' store.
+    // Returns the UID of the kube-system namespace, which marks our machines. It is read
+    // once, from the namespaces' store.
     std::string cluster_id() const;
-    // Keeps the Secrets that backends are made from.
+    // Returns the keeper of the Secrets that backends are made from.
     CredentialsKeeper& credentials() { return credentials_; }
 
 private:
@@ -59,8 +60,8 @@ private:
         std::string uid;
         api::v1alpha1::ProviderSpec spec;
         std::map<std::string, std::string> credentials;
-        std::string version;                // of their Secret
-        providers::BackendCluster cluster;  // as it was recorded when the backend was made
+        std::string version;                // version of their Secret
+        providers::BackendCluster cluster;  // as recorded when the backend was created
         std::shared_ptr<providers::Provider> provider;
     };
     using CredentialsLookup = std::variant<providers::SecretData, ProviderUnavailable>;
@@ -80,7 +81,7 @@ private:
     std::map<kube::ObjectKey, Entry> entries_;
     struct Refusals {
         base::TimePoint last{};
-        int count = 0;  // in a row
+        int count = 0;  // consecutive
     };
     std::map<kube::ObjectKey, Refusals> refusals_;
 };

@@ -20,8 +20,9 @@ Reserved written(const limits::Usage& usage, std::optional<api::Time> time) {
     return {usage.nodes, usage.cpuCores, usage.memoryMiB, time};
 }
 
-// A claim of this name was there, and somebody took its finalizers: its machine lives on as a Node, or holds
-// addresses. A claim launched under the same name could not join, and would be handed the same addresses.
+// Reports whether the name of a former claim is in use. Someone removed its finalizers, and
+// its machine lives on as a Node or holds addresses. A new claim with this name could not
+// join, and would get the same addresses.
 bool is_name_in_use(const std::string& name, const NodeSmithPool& pool, const Informers& informers) {
     if (informers.nodes.store().get({"", name})) return true;
     return std::ranges::any_of(pool.status.addresses,
@@ -74,7 +75,7 @@ asio::awaitable<Reservation> Reservations::reserve(kube::ObjectKey key, std::vec
     reservation.limit_hit = fits.limit_hit;
     if (fits.total.nodes == 0) co_return reservation;
 
-    // Counted from before the writes, so that the time in the status is never older than what it permits.
+    // The time starts before the writes, so that the time in the status is never older than what it permits.
     reservation.usable_until = clock_.now() + limits::kReservationUse;
     reservation.first_sequence = first_unseen(*pool);
     reservation.pool_ = key;
@@ -115,12 +116,12 @@ asio::awaitable<void> Reservations::write_pool(PoolPointer before, limits::Usage
 
 std::int64_t Reservations::first_unseen(const NodeSmithPool& pool) const {
     const auto own = pools_.find(api::key_of(pool));
-    // Claims of ours that are still to come have names already.
+    // Our claims that will still be created have names already.
     if (own != pools_.end() && own->second.open > 0) return pool.status.nextClaimSequence;
     std::set<std::string> seen;
     for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()))
         seen.insert(claim->spec.idempotencyKey);
-    // More than a pool ever has at a time; the status may say anything.
+    // Exceeds what a pool ever has simultaneously, because the status may contain any value.
     constexpr std::int64_t kMost = 100'000;
     const auto missing =
         std::min<base::Saturating>(pool.status.reserved.nodes - known_usage(pool).nodes, kMost);
@@ -134,8 +135,8 @@ std::int64_t Reservations::first_unseen(const NodeSmithPool& pool) const {
     return first;
 }
 
-// The value to write. Somebody else's reservation may hide in what it adds to, and settles when it would
-// have.
+// Returns the value to write. Another process's reservation may be part of the previous
+// value, and settles at its own time.
 Reserved Reservations::note(OwnBooks& books, const kube::ObjectKey& key, const Reserved& before,
                             const limits::Usage& total) {
     const auto now = clock_.wall_now();
@@ -149,7 +150,8 @@ Reserved Reservations::note(OwnBooks& books, const kube::ObjectKey& key, const R
     return reserved;
 }
 
-// Claims that are known but not in the status (adopted, or the status was lost) count as well.
+// Counts claims that are known but missing in the status too, because they
+// were adopted or the status was lost.
 limits::LimitUse Reservations::use_of_pool(const NodeSmithPool& pool) const {
     const auto used = limits::at_least(limits::usage_of(pool.status.reserved), known_usage(pool));
     return {limits::limits_of(pool.spec), used};
@@ -223,8 +225,8 @@ asio::awaitable<std::optional<base::Duration>> Reservations::settle_control_plan
     co_return std::nullopt;
 }
 
-// All pools are in one namespace. The list carries no resourceVersion, so that it shows every write before
-// it.
+// Lists the claims of pools in one namespace. The list carries no
+// resourceVersion, so it shows every earlier write.
 asio::awaitable<limits::Usage> Reservations::live_usage(std::vector<kube::ObjectKey> pools) {
     limits::Usage usage;
     if (pools.empty()) co_return usage;

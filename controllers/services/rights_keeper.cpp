@@ -18,7 +18,7 @@ const json::value* member_of(const json::value* value, std::string_view name) {
     return value && value->is_object() ? value->get_object().if_contains(name) : nullptr;
 }
 
-// system:serviceaccount:NAMESPACE:NAME is a ServiceAccount; any other name is a User.
+// Parses system:serviceaccount:NAMESPACE:NAME as a ServiceAccount, and any other name as a User.
 json::object subject_named(const std::string& user) {
     constexpr std::string_view kAccount = "system:serviceaccount:";
     if (user.starts_with(kAccount)) {
@@ -59,7 +59,7 @@ asio::awaitable<json::object> RightsKeeper::subject() {
     co_return subject_named(std::string(name->get_string()));
 }
 
-// A server-side apply, as a role can allow it for one name only; a POST has no name to allow.
+// Uses a server-side apply, because a role can allow it for a single name. A POST has no name to allow.
 asio::awaitable<api::RoleBinding> RightsKeeper::apply(std::string namespace_) {
     auto who = co_await subject();
     kube::Patch patch;
@@ -81,8 +81,9 @@ asio::awaitable<void> RightsKeeper::keep(std::string namespace_, bool namespace_
     const bool everywhere = co_await has_rights_everywhere();
     if (!everywhere) {
         const auto binding = co_await apply(namespace_);
-        // A process died while it gave the rights up. They hold as long as the finalizer, and no deletion is
-        // ever taken back: a new object is needed, which a namespace that ends would not take.
+        // A process died while it gave the rights up. They are valid while the finalizer
+        // exists, and no deletion can be reverted. So a new object is needed, which a namespace
+        // that is being deleted would refuse.
         const bool is_renewed = binding.metadata.deletionTimestamp && !namespace_ends;
         if (is_renewed) {
             co_await drop_finalizer(binding_in(namespace_));
@@ -101,7 +102,7 @@ asio::awaitable<void> RightsKeeper::drop_finalizer(kube::ObjectKey key) {
     co_await client_.patch<api::RoleBinding>(key, std::move(patch));
 }
 
-// It is deleted first, while its own rights still hold: the finalizer is the last that goes.
+// Deletes the binding first, while its own rights still apply. The finalizer is removed last.
 asio::awaitable<void> RightsKeeper::give_up(std::string namespace_) {
     kept_.erase(namespace_);
     const auto key = binding_in(std::move(namespace_));

@@ -1,7 +1,6 @@
-// RightsKeeper keeps the operator's rights on the Secrets of a namespace while one of them carries our
-// finalizer. When a namespace is deleted, so is the RoleBinding that gives the rights, and nobody could take
-// the finalizer off again. A second RoleBinding with our finalizer gives the same rights for as long as they
-// are needed.
+// RightsKeeper keeps the operator's rights on the Secrets of a namespace while one of them has our finalizer.
+// A deleted namespace loses the RoleBinding that grants the rights, so the finalizer could never be removed.
+// A second RoleBinding with our finalizer grants the same rights as long as they are needed.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -15,19 +14,19 @@ namespace controllers {
 
 namespace asio = boost::asio;
 
-// The ClusterRole and the RoleBinding of config/rbac/managed_namespaces.yaml.
+// These are the ClusterRole and the RoleBinding of config/rbac/managed_namespaces.yaml.
 inline constexpr const char* kCredentialsRole = "kubenodesmith-credentials";
 inline constexpr const char* kCredentialsInUse = "kubenodesmith-credentials-in-use";
 
 class RightsKeeper {
 public:
-    // `client` must outlive this. `role`: the ClusterRole that gives the rights.
+    // `client` must outlive this object. `role` is the ClusterRole that grants the rights.
     RightsKeeper(kube::Client& client, std::string role) : client_(client), role_(std::move(role)) {}
 
-    // Makes the RoleBinding, unless the rights hold in the whole cluster; one that is being deleted is made
-    // anew, unless its namespace is being deleted as well (`namespace_ends`). Throws ApiError.
+    // Creates the RoleBinding, unless the rights hold in the whole cluster. One that is being deleted is
+    // recreated, unless its namespace is being deleted too (`namespace_ends`). Throws ApiError.
     asio::awaitable<void> keep(std::string namespace_, bool namespace_ends);
-    // Removes it if it is there. It is no failure if the rights are gone already. Throws ApiError.
+    // Removes the RoleBinding if it exists. Missing rights are no failure. Throws ApiError.
     asio::awaitable<void> give_up(std::string namespace_);
 
 private:

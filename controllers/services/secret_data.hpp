@@ -1,4 +1,4 @@
-// What a Secret holds, as backends are given it.
+// Returns a Secret's data in the form that backends use.
 #pragma once
 
 #include "api/core.hpp"

@@ -9,7 +9,7 @@ namespace controllers {
 
 namespace {
 
-// "/spec/scaleUp/retry" is spec.scaleUp.retry for people.
+// Converts "/spec/scaleUp/retry" to spec.scaleUp.retry for people.
 std::string field_of(const std::string& pointer) {
     auto field = pointer.substr(1);
     std::ranges::replace(field, '/', '.');
@@ -19,9 +19,10 @@ std::string field_of(const std::string& pointer) {
 }  // namespace
 
 std::string why_not_understood(const api::ObjectMeta& metadata) {
-    if (metadata.isOutdated) return "its present version cannot be decoded: an Event says which field is odd";
+    if (metadata.isOutdated)
+        return "its current version cannot be decoded: an Event names the field to correct";
     std::string fields;
-    // What the status says is ours to write anew.
+    // The operator will overwrite unknown values in the status.
     for (const auto& unknown : metadata.unknownValues) {
         if (!unknown.pointer.starts_with("/spec/")) continue;
         fields += (fields.empty() ? "" : ", ") + field_of(unknown.pointer) + " has the value \"" +

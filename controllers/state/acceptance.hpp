@@ -1,5 +1,5 @@
-// Objects that this version does not understand as they are now: their spec has a value of a newer version,
-// or they cannot be decoded and are known as they were before. They and their machines are left alone.
+// Detects objects that this version does not understand. Their spec has a value of a newer version. Or they
+// cannot be decoded and are known in an older state. The operator does not touch them and their machines.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ inline bool is_understood(const api::ObjectMeta& metadata) {
     return why_not_understood(metadata).empty();
 }
 
-// Sets Accepted=False, Ready=False and Stalled for an object whose spec has a value that is not known, else
-// removes Accepted. Pure.
+// Sets Accepted=False, Ready=False and Stalled for an object whose spec has an unknown value;
+// otherwise removes Accepted. Pure.
 void conclude_acceptance(api::Conditions& conditions, const api::ObjectMeta& metadata, api::Time now);
 
 }  // namespace controllers

@@ -1,4 +1,4 @@
-// What a provider's credentials lack for the way in which a pool's machines join. Pure.
+// Determines which rights a provider's credentials lack for a pool's way of joining. Pure.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace controllers {
 
-// The pool's, or that of the control plane that manages it (null: none).
+// Returns the bootstrap of the pool, or of the control plane that manages it (null: none).
 api::v1alpha1::Bootstrap bootstrap_of(const api::v1alpha1::NodeSmithPool& pool,
                                       const api::v1alpha1::NodeSmithControlPlane* manager);
 
-// As the provider's condition for this way of joining says; empty: nothing.
+// Returns the message of the provider's condition for this way of joining; empty: nothing is missing.
 std::string missing_for_boot(const api::v1alpha1::NodeSmithProvider& provider,
                              const api::v1alpha1::Bootstrap& bootstrap);
 

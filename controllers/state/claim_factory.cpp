@@ -13,18 +13,18 @@ namespace {
 constexpr std::size_t kSuffixLength = 5;
 constexpr std::uint64_t kNames = 60'466'176;  // 36^5
 constexpr std::size_t kLongestPrefix = 63 - 1 - kSuffixLength;
-// An annotation may hold 256 KiB in all; a node rarely holds more pods than this.
+// The annotations may have 256 KiB in total; a node rarely holds more pods than this.
 constexpr std::size_t kMostPodsNoted = 256;
 constexpr std::size_t kMostPodsNamed = 5;
 
-// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
+// Computes FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
 std::uint64_t hash_of(const std::string& text) {
     std::uint64_t hash = 14695981039346656037u;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
     return hash;
 }
 
-// A permutation of the names for each pool: the factor has no divisor in common with 36^5.
+// Permutes the names for each pool: the factor has no divisor in common with 36^5.
 std::string suffix_of(const std::string& pool_uid, std::int64_t sequence) {
     constexpr std::uint64_t kFactor = 27'644'437;
     auto number =
@@ -48,7 +48,7 @@ std::string host_name_of(std::string text) {
     return text;
 }
 
-// Values with placeholders are no label values yet; the Node gets them filled in.
+// Adds labels without placeholders. The others are no label values yet; the Node gets them filled in.
 void add_plain_labels(api::StringMap& labels, const api::StringMap& templates) {
     for (const auto& [key, value] : templates)
         if (value.find("{{") == std::string::npos) labels.emplace(key, value);
@@ -81,10 +81,10 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence,
     claim.metadata.labels[pool.spec.poolLabelKey] = pool.metadata.name;
     add_plain_labels(*claim.metadata.labels, pool.spec.machineTemplate.labels);
     if (!planned_claim.pod_uids.empty())
-        claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] =
+        claim.metadata.annotations[std::string(api::annotations::kLaunchedFor)] =
             base::joined(planned_claim.pod_uids | std::views::take(kMostPodsNoted), ",");
     if (!planned_claim.pod_kinds.empty())
-        claim.metadata.annotations[std::string(api::annotations::kBoughtForKinds)] =
+        claim.metadata.annotations[std::string(api::annotations::kLaunchedForKinds)] =
             base::joined(planned_claim.pod_kinds | std::views::take(kMostPodsNoted), ",");
     add_lineage(claim, pool, planned_claim);
     claim.metadata.finalizers->emplace_back(api::finalizers::kClaim);
@@ -109,13 +109,15 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence,
     return claim;
 }
 
-std::vector<std::string> bought_for(const NodeSmithClaim& claim) {
-    return listed(claim, api::annotations::kBoughtFor);
+std::vector<std::string> launched_for(const NodeSmithClaim& claim) {
+    return listed(claim, api::annotations::kLaunchedFor, "kubenodesmith.io/bought-for");
 }
 
-std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view annotation) {
+std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view annotation,
+                                std::string_view former) {
     std::vector<std::string> entries;
     const auto* noted = api::find(claim.metadata.annotations, annotation);
+    if (!noted) noted = api::find(claim.metadata.annotations, former);
     if (!noted) return entries;
     for (std::size_t start = 0; start < noted->size();) {
         const auto end = std::min(noted->find(',', start), noted->size());

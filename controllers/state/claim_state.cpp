@@ -79,7 +79,7 @@ std::string size_text(const api::v1alpha1::Size& size) {
 
 namespace {
 
-constexpr std::size_t kMostFailedHosts = 64;  // that a status holds
+constexpr std::size_t kMostFailedHosts = 64;  // limit in a status
 
 void note_failed_host(ClaimStatus& status, const std::string& host) {
     if (host.empty()) return;
@@ -95,15 +95,15 @@ void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_
     const bool is_excused = failure.is_excused && status.excusedAttempts < kMostExcused;
     if (is_excused) base::count_up(status.excusedAttempts);
     const auto counted = status.launchAttempts - status.excusedAttempts;
-    auto attempt =
-        is_excused ? "attempt " + std::to_string(status.launchAttempts) +
-                         " failed, and does not count as what stood in its way may pass: " + failure.message
-                   : "attempt " + std::to_string(counted) + " of " + std::to_string(max_attempts) +
-                         " failed: " + failure.message;
+    auto attempt = is_excused
+                       ? "attempt " + std::to_string(status.launchAttempts) +
+                             " failed but does not count, because its cause may pass: " + failure.message
+                       : "attempt " + std::to_string(counted) + " of " + std::to_string(max_attempts) +
+                             " failed: " + failure.message;
     status.lastFailure = {failure.reason, failure.message, failure.host, now};
     note_failed_host(status, failure.host);
     set(status, conditions::kLaunched, ConditionStatus::False, failure.reason, attempt, now);
-    // Whoever has that certificate stays this Node, also when another machine joins under its name.
+    // The holder of that certificate remains this Node, even if another machine joins under its name.
     if (!status.bootstrapKeySHA256.empty()) {
         set(status, conditions::kFailed, ConditionStatus::True, reasons::kCertificateIssued,
             attempt +
@@ -118,7 +118,7 @@ void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_
             now);
     }
     set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kAttemptFailed,
-        "the machine of the failed attempt is to be removed", now);
+        "the machine of the failed attempt will be removed", now);
 }
 
 void fail_for_room(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now) {
@@ -127,7 +127,7 @@ void fail_for_room(ClaimStatus& status, std::string_view reason, const std::stri
     set(status, conditions::kFailed, ConditionStatus::True, reason, message, now);
     if (!status.machineID.empty())
         set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kAttemptFailed,
-            "whatever was made of the machine is to be removed", now);
+            "what was created of the machine will be removed", now);
 }
 
 void forget_place(ClaimStatus& status) {

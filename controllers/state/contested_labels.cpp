@@ -26,7 +26,7 @@ bool is_contested_on(const NodeSmithClaim& claim, const PoolContestedLabel& labe
                                [&](const auto& other) { return is_same(other, label); });
 }
 
-// The pool sets it to something else than it did, or not at all.
+// Reports whether the pool has changed or removed the label since.
 bool is_changed(const NodeSmithPool& pool, const PoolContestedLabel& label) {
     const auto& machine = pool.spec.machineTemplate;
     if (!label.effect.empty()) return !api::find_taint(machine.taints, label.key, label.effect);
@@ -41,7 +41,7 @@ bool is_on(const api::Node& node, const PoolContestedLabel& label) {
     return found && (label.key == api::labels::kHost || *found == label.value);
 }
 
-// A Node that was made since shows it, and nothing had to be put back there for a while.
+// Reports whether a newer Node has the label, and it was not restored there for a while.
 bool stays_on(const PoolObservation& facts, const NodeSmithClaim& claim, const PoolContestedLabel& label,
               api::Time now) {
     const auto since = api::true_since(claim.status.conditions, conditions::kRegistered);
@@ -61,8 +61,8 @@ void forget(const PoolObservation& facts, std::vector<PoolContestedLabel>& label
     });
 }
 
-// Most labels of a Node are its own kubelet's to change: what one Node alone shows says nothing of the
-// others.
+// Reports whether two Nodes lost the label. A Node's own kubelet can change most of its labels, so one
+// Node proves nothing about the others.
 bool is_shown_by_two(const PoolObservation& facts, const auto& seen) {
     const auto shows = [&](const auto& claim) {
         return std::ranges::any_of(claim->status.contestedLabels, [&](const auto& other) {
@@ -82,7 +82,7 @@ void learn(const PoolObservation& facts, std::vector<PoolContestedLabel>& labels
                 if (labels.size() >= kMostContestedRemembered || !is_shown_by_two(facts, seen)) continue;
                 known = labels.insert(labels.end(), PoolContestedLabel{});
             }
-            // Values may differ from Node to Node: what is known does not change with each of them.
+            // Values may differ between Nodes. The known one does not change with each of them.
             const bool is_newer = known->node.empty() || known->node == claim->status.nodeName;
             if (!is_newer) continue;
             *known = {seen.key, seen.effect, seen.value, seen.found, seen.manager, claim->status.nodeName,
@@ -108,8 +108,9 @@ void note_contested_labels(const PoolObservation& facts, PoolStatus& status, api
     for (const auto& label : status.contestedLabels) text += (text.empty() ? "" : "; ") + describe(label);
     if (!text.empty())
         text +=
-            ". It is put back with growing pauses, no machine is replaced for it, and pods that ask for the "
-            "label get none from this pool: stop that program, or take it out of spec.machineTemplate";
+            ". The operator restores it with growing pauses, no machine is replaced for it, and pods that "
+            "require the label get no machine of this pool: stop that program, or remove it from "
+            "spec.machineTemplate";
     set_while_told(status.conditions,
                    update(conditions::kLabelsContested, ConditionStatus::True, reasons::kOverwrittenByOthers,
                           std::move(text), facts.object.metadata.generation),

@@ -1,5 +1,5 @@
-// Labels of a pool that something else writes over, as its claims have seen it: remembered in the pool's
-// status beyond their machines, told of in its condition, and not offered to pods. Pure.
+// Handles labels of a pool that something else overwrites, as its claims have seen. The pool's status
+// remembers them longer than their machines, its condition reports them, and pods are not offered them. Pure.
 #pragma once
 
 #include <string>
@@ -9,16 +9,15 @@
 
 namespace controllers {
 
-// Brings status.contestedLabels up to date, and the condition LabelsContested, which is there only while
-// there are any. One that stays on a Node again for ten minutes is forgotten, and so is one that the pool
-// does not set any more or sets to another value.
+// Updates status.contestedLabels and the condition LabelsContested, which exists only while there are any.
+// A label is forgotten after it has stayed on a Node for ten minutes. It is forgotten too if the pool
+// removes it or sets another value.
 void note_contested_labels(const PoolObservation& facts, api::v1alpha1::PoolStatus& status, api::Time now);
 
-// Takes off the labels that machines of the pool cannot be counted on to have.
+// Removes the labels that the pool's machines cannot be relied on to have.
 void take_contested_off(api::StringMap& labels, const NodeSmithPool& pool);
 
-// Returns what is said, by key, to pods that want labels which Nodes of the pool do not have as its template
-// says.
+// Returns messages, by label key, for pods that want labels which the pool's Nodes lack despite its template.
 api::StringMap notes_on_labels(const NodeSmithPool& pool, const NodeSmithProvider* provider);
 
 }  // namespace controllers

@@ -18,7 +18,7 @@ ConditionUpdate not_ready(std::string_view reason, std::string message) {
     return update(conditions::kReady, ConditionStatus::False, reason, std::move(message));
 }
 
-// nullopt: the pool has a provider that works.
+// Returns nullopt if the pool has a working provider.
 std::optional<ConditionUpdate> problem_of(const NodeSmithPool& pool, const Providers& providers) {
     const auto& name = pool.metadata.name;
     const auto& wanted = pool.spec.providerRef;
@@ -58,7 +58,7 @@ std::vector<const NodeSmithPool*> listed_pools(const ControlPlaneFacts& facts,
     return found;
 }
 
-// " (there are workers, gpu)".
+// Returns " (there are workers, gpu)".
 std::string pools_there(const ControlPlaneFacts& facts) {
     constexpr std::size_t kMostNamed = 5;
     std::string names;
@@ -109,9 +109,9 @@ ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const P
     return update(conditions::kClusterHealthy, ConditionStatus::False, reasons::kTooManyUnready,
                   std::to_string(counts.unready) + " of " + base::counted(counts.in_service, "node") + " " +
                       base::is_or_are(counts.unready) +
-                      " not Ready: nothing is created or removed until it is no more than " +
+                      " not Ready: nothing is created or removed until no more than " +
                       base::counted(bounds.okUnreadyCount, "node") + " or " +
-                      std::to_string(bounds.maxUnreadyPercent) + " percent");
+                      std::to_string(bounds.maxUnreadyPercent) + " percent are not Ready");
 }
 
 ConditionUpdate judge_tokens(const ControlPlaneFacts& facts) {
@@ -121,30 +121,28 @@ ConditionUpdate judge_tokens(const ControlPlaneFacts& facts) {
     if (facts.token_rights.cluster_approves.value_or(false))
         return tell(
             ConditionStatus::False, reasons::kClusterApprovesTokens,
-            "the cluster approves a certificate of any Node's name for every bootstrap token, so whoever "
+            "the cluster approves a certificate of any Node's name for every bootstrap token, so anyone who "
             "reads a machine's boot data can become any Node: remove the ClusterRoleBinding that gives "
-            "system:certificates.k8s.io:certificatesigningrequests:nodeclient to group "
-            "system:bootstrappers or " +
+            "system:certificates.k8s.io:certificatesigningrequests:nodeclient to group system:bootstrappers "
+            "or " +
                 std::string(bootstrap::kTokenGroup));
     if (facts.left_to_cluster)
-        return tell(
-            ConditionStatus::False, reasons::kApprovalLeftToCluster,
-            "pool " + facts.left_to_cluster->metadata.name +
-                " leaves the approval of certificates to the cluster (bootstrap.approval Cluster): the "
-                "tokens of its machines are good for any Node");
+        return tell(ConditionStatus::False, reasons::kApprovalLeftToCluster,
+                    "pool " + facts.left_to_cluster->metadata.name +
+                        " leaves the approval of certificates to the cluster (bootstrap.approval Cluster): "
+                        "the tokens of its machines are valid for any Node");
     if (facts.trusts_tokens)
-        return tell(ConditionStatus::False, reasons::kFormatTrustsTokens,
-                    "pool " + facts.trusts_tokens->metadata.name +
-                        " has a bootstrap.format whose servers give whoever has a bootstrap token the "
-                        "certificate of any Node that they do not know yet: keep the boot data of its "
-                        "machines from others");
-    if (!facts.token_rights.cluster_approves)
         return tell(
-            ConditionStatus::Unknown, reasons::kNotReconciled,
-            "the API server did not tell whether the cluster approves certificates for every bootstrap "
-            "token: the operator needs to create subjectaccessreviews");
+            ConditionStatus::False, reasons::kFormatTrustsTokens,
+            "pool " + facts.trusts_tokens->metadata.name +
+                " has a bootstrap.format whose servers give anyone with a bootstrap token the certificate of "
+                "any Node that they do not know yet: keep the boot data of its machines secret");
+    if (!facts.token_rights.cluster_approves)
+        return tell(ConditionStatus::Unknown, reasons::kNotReconciled,
+                    "the API server did not say whether the cluster approves certificates for every "
+                    "bootstrap token: the operator needs the right to create subjectaccessreviews");
     return tell(ConditionStatus::True, reasons::kOperatorApproves,
-                "a machine's bootstrap token is good for the certificate of its claim's Node only");
+                "a machine's bootstrap token is valid only for the certificate of its claim's Node");
 }
 
 bool is_unhealthy(const NodeSmithControlPlane& control_plane, const PoolCounts& counts) {
@@ -153,7 +151,7 @@ bool is_unhealthy(const NodeSmithControlPlane& control_plane, const PoolCounts& 
 
 namespace {
 
-// A provider of its pools is away, and may come back by itself.
+// Reports whether a provider of its pools is unavailable and may recover by itself.
 bool waits_for_provider(const ControlPlaneFacts& facts) {
     std::vector<std::string> missing;
     const auto listed = listed_pools(facts, missing);

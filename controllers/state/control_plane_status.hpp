@@ -1,4 +1,4 @@
-// The status of a NodeSmithControlPlane as it should be, and whether its Nodes are healthy. Pure.
+// Computes the status of a NodeSmithControlPlane, and whether its Nodes are healthy. Pure.
 #pragma once
 
 #include <map>
@@ -18,29 +18,30 @@ struct ControlPlaneFacts {
     const ControlPlanes& control_planes;
     const Providers& providers;
     std::int64_t managed_pools = 0;
-    PoolCounts counts;  // of the pools that it manages
+    PoolCounts counts;  // counts of the pools that it manages
     TokenRights token_rights = {};
-    // The first of its pools whose machines join with a token of ours; null: none.
+    // First of its pools whose machines join with our bootstrap token; null: none.
     const NodeSmithPool* joins_by_token = nullptr;
-    // The first of its pools that leaves the approval to the cluster; null: none.
+    // First of its pools that leaves the approval to the cluster; null: none.
     const NodeSmithPool* left_to_cluster = nullptr;
-    // Its format's servers take each token for any Node.
+    // First of its pools whose format accepts each token for any Node; null: none.
     const NodeSmithPool* trusts_tokens = nullptr;
 };
 
-// Whether each listed pool exists and has a provider that works: the first problem, in the order listed.
+// Reports whether each listed pool exists and has a working provider.
+// Returns the first problem in list order.
 api::ConditionUpdate resolve_pools(const ControlPlaneFacts& facts);
-// The same, and whether their machines may join.
+// Reports the same, and whether the pools' machines may join.
 api::ConditionUpdate judge_readiness(const ControlPlaneFacts& facts);
-// False while more Nodes in service are not Ready than both bounds allow: then nothing is launched or
-// removed.
+// Returns False while more Nodes in service are not Ready than both bounds allow.
+// Then nothing is launched or removed.
 api::ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const PoolCounts& counts);
-// False where a machine's token can be good for more than its claim's Node.
+// Returns False if a machine's token may be valid for more than its claim's Node.
 api::ConditionUpdate judge_tokens(const ControlPlaneFacts& facts);
-// The status as it should be; lastSyncTime is `now` only if anything else differs.
+// Computes the next status. lastSyncTime is `now` only if anything else differs.
 api::v1alpha1::ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now);
 
-// True if launching and removing must pause because of the Nodes' health.
+// Reports whether launching and removing must pause because of the Nodes' health.
 bool is_unhealthy(const NodeSmithControlPlane& control_plane, const PoolCounts& counts);
 
 }  // namespace controllers

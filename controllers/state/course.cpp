@@ -16,7 +16,7 @@ namespace {
 
 enum class Course { settled, goes_on, stalled };
 
-// Why a claim waits that somebody has to end.
+// These reasons of waiting claims require a person.
 constexpr std::string_view kClaimsWaitForPeople[] = {reasons::kNotSelected,
                                                      reasons::kPaused,
                                                      reasons::kObserve,
@@ -46,7 +46,7 @@ constexpr std::string_view kPoolsWaitForPeople[] = {reasons::kNotSelected,   rea
                                                     reasons::kObserve,       reasons::kUnknownValue,
                                                     reasons::kLabelConflict, reasons::kPoolLabelKeyReserved,
                                                     reasons::kLabelInvalid,  reasons::kProviderNotFound};
-// Why a provider is not Ready that may end by itself.
+// A provider may recover from these reasons by itself.
 constexpr std::string_view kProvidersRecoverFrom[] = {reasons::kUnreachable, reasons::kNotReconciled,
                                                       reasons::kImagePreparing, reasons::kDeleting};
 constexpr std::string_view kHostsRecoverFrom[] = {reasons::kUnreachable, reasons::kBackingOff, "Discovering"};
@@ -71,7 +71,7 @@ void write(Conditions& conditions, ConditionUpdate update, std::optional<std::in
     api::set_condition(conditions, update, now);
 }
 
-// With the words of `why`.
+// Sets the conditions with the message of `why`.
 template <class T>
 void set_course(T& object, Course course, Condition why, api::Time now) {
     auto& all = object.status.conditions;
@@ -94,7 +94,7 @@ ConditionUpdate unready_as(const Condition& condition) {
     return unready(condition.reason, condition.message);
 }
 
-// A claim on its way out, or whose attempt has failed and is being cleared away.
+// Returns Ready for a claim that is ending, or whose failed attempt is being cleaned up.
 ConditionUpdate ready_while_leaving(const NodeSmithClaim& claim) {
     const auto& all = claim.status.conditions;
     const bool is_deleted = claim.metadata.deletionTimestamp.has_value();
@@ -104,22 +104,22 @@ ConditionUpdate ready_while_leaving(const NodeSmithClaim& claim) {
         const auto* condition = api::find_condition(all, type);
         if (!condition || condition->status == ConditionStatus::True) continue;
         const auto* launched = api::find_condition(all, conditions::kLaunched);
-        // Of a failed attempt it matters more why it failed than how it is cleared away.
+        // The reason of a failed attempt matters more than its cleanup.
         const bool tells_failure = !is_deleted && condition->reason == reasons::kAttemptFailed && launched;
         return unready_as(tells_failure ? *launched : *condition);
     }
     if (is_deleted) return unready(reasons::kDeleting, "the claim is being deleted");
     const auto* launched = api::find_condition(all, conditions::kLaunched);
-    return launched ? unready_as(*launched) : unready(reasons::kAttemptFailed, "it is begun anew");
+    return launched ? unready_as(*launched) : unready(reasons::kAttemptFailed, "a new attempt begins");
 }
 
 struct Stage {
     std::string_view type;
-    std::string_view reason;  // until the condition is there
+    std::string_view reason;  // used until the condition exists
     const char* message;
 };
 constexpr Stage kStages[] = {
-    {conditions::kLaunched, reasons::kWaiting, "its machine is not begun yet"},
+    {conditions::kLaunched, reasons::kWaiting, "the creation of its machine has not begun yet"},
     {conditions::kRegistered, reasons::kNodeNotFound, "its machine runs and has yet to join as a Node"},
     {conditions::kInitialized, reasons::kNodeNotReady, "its Node has joined and is not Ready yet"},
 };
@@ -142,7 +142,7 @@ ConditionUpdate ready_of(const NodeSmithClaim& claim, std::optional<bool> node_r
     const auto* known = ready_in(all);
     const bool was_ready = known && known->status == ConditionStatus::True;
     if (node_ready.value_or(was_ready))
-        return update(conditions::kReady, ConditionStatus::True, reasons::kReady, "the Node serves");
+        return update(conditions::kReady, ConditionStatus::True, reasons::kReady, "the Node is in service");
     return unready(reasons::kNodeNotReady, "the Node is not Ready");
 }
 
@@ -168,7 +168,7 @@ Course course_of(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     const bool is_refused = available && (available->reason == reasons::kRequestRefused ||
                                           available->reason == reasons::kClaimsRefused);
     if (is_refused) return Course::stalled;
-    // What pods ask for comes and goes; what the manifest asks for is its minimum.
+    // Pods' demand fluctuates, so only the manifest's minimum counts.
     return pool.status.readyNodes < pool.spec.limits.minNodes ? Course::goes_on : Course::settled;
 }
 

@@ -17,7 +17,7 @@ std::optional<api::Time> last_success(const ClaimPointers& claims) {
     return last;
 }
 
-// The attempt that is under way has not failed yet.
+// Excludes the running attempt, which has not failed yet.
 std::int32_t failed_attempts(const NodeSmithClaim& claim) {
     const bool is_under_way = !claim.status.systemUUID.empty() && !claim::loses_machine(claim);
     return std::max(1, claim.status.launchAttempts - (is_under_way ? 1 : 0));
@@ -38,11 +38,10 @@ std::string repeated_failures(const ClaimPointers& claims, const api::v1alpha1::
     }
     failures = std::max(failures, status.consecutiveFailures);
     if (failures < kRepeatedFailures) return {};
-    auto text =
-        "the last " + std::to_string(failures) +
-        " attempts to make a machine failed, and none has joined since: another one most likely fails, "
-        "too, and is tried with growing pauses";
-    if (last) text += "; the last, " + last->metadata.name + ": " + last->status.lastFailure->message;
+    auto text = "the last " + std::to_string(failures) +
+                " attempts to create a machine failed, and no machine has joined since: the next one will "
+                "probably fail, too, and is tried with growing pauses";
+    if (last) text += "; the last was " + last->metadata.name + ": " + last->status.lastFailure->message;
     return text;
 }
 

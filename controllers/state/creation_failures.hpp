@@ -1,4 +1,4 @@
-// Whether machines of a pool keep failing while they are made. Pure.
+// Detects pools whose machines repeatedly fail while they are being created. Pure.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace controllers {
 
-// So many failures in a row say that the next machine will most likely fail, too.
+// After this many failures in a row the next machine will most likely fail too.
 inline constexpr std::int32_t kRepeatedFailures = 3;
 
-// Says that attempts of the pool's claims failed repeatedly and none has joined since, with the last cause;
-// empty: they did not. A lack of room is no such failure.
+// Returns a text if attempts of the pool's claims failed repeatedly and none has joined since, with the last
+// cause; empty: they did not. A lack of room does not count.
 std::string repeated_failures(const ClaimPointers& claims, const api::v1alpha1::PoolStatus& status);
 
 }  // namespace controllers

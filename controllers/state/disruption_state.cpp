@@ -10,7 +10,7 @@ namespace controllers::disruption {
 
 namespace {
 
-// Most budgets give way sooner, and a machine that is launched takes minutes.
+// Most budgets permit an eviction sooner, and a launched machine takes minutes.
 constexpr std::chrono::minutes kDrainHangs{5};
 constexpr std::chrono::minutes kUndoneLasts{5};
 constexpr base::Backoff kReplacementPauses{std::chrono::minutes{10}, std::chrono::hours{6}};
@@ -35,7 +35,8 @@ std::optional<api::Time> drain_began(const NodeSmithClaim& claim) {
     return drained->lastTransitionTime.value_or(api::Time{});
 }
 
-// A broken node has nothing to lose; otherwise only a deadline that the user set forces anything.
+// Returns a deadline for broken nodes, which have nothing to lose. Otherwise only
+// the user's deadline forces anything.
 std::optional<api::Time> drain_deadline(const NodeSmithClaim& claim,
                                         const api::v1alpha1::ScaleDown& scale_down) {
     const auto kind = under_way(claim);

@@ -10,7 +10,7 @@ namespace json = boost::json;
 
 namespace {
 
-// The member of an object; null: it is none, or has no such member.
+// Returns the member of an object; null: the value is no object or lacks the member.
 const json::value* member(const json::value* value, std::string_view name) {
     const auto* object = value ? value->if_object() : nullptr;
     return object ? object->if_contains(name) : nullptr;
@@ -39,7 +39,7 @@ std::string label_writer(const json::value& object, const std::string& label) {
         auto manager = text_in(entry, "manager");
         auto time = text_in(entry, "time");
         if (manager.empty() || manager == api::kFieldManager || !has_label(entry, label)) continue;
-        // Times of the API server have one form, so their texts sort as they do.
+        // Times of the API server have one format, so their texts sort correctly.
         if (!writer.empty() && time < last) continue;
         writer = std::move(manager);
         last = std::move(time);

@@ -1,4 +1,4 @@
-// Who wrote a field of an object, as metadata.managedFields says. Pure.
+// Finds out who wrote a field of an object, from metadata.managedFields. Pure.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -6,8 +6,8 @@
 
 namespace controllers {
 
-// The field manager that wrote the label last, other than the operator itself; "": the API server does not
-// say, as for a label that was removed.
+// Returns the last field manager that wrote the label, except the operator itself. "": the API server does
+// not know, for example because the label was removed.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
 std::string label_writer(const boost::json::value& object, const std::string& label);
 

@@ -1,5 +1,5 @@
-// Which hosts of a provider failed machines lately, read from the claims, so that all claims use it and no
-// restart forgets it. Pure.
+// Determines on which hosts of a provider machines failed recently. It reads the claims, so that all claims
+// share the result and restarts keep it. Pure.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace controllers::claim {
 
-// Counts the claims of the provider whose last failure was on a host within the last half hour. A machine
-// that joined from that host since then shows that the host works.
+// Counts the provider's claims whose last failure was on a host within the last half hour. A machine that
+// joined from that host since then shows that the host works.
 std::map<std::string, int> recent_host_failures(const ClaimPointers& claims, const kube::ObjectKey& provider,
                                                 api::Time now);
 

@@ -10,7 +10,7 @@ namespace controllers::claim {
 std::string system_uuid(std::string_view claim_uid, std::int64_t attempt) {
     const auto space = base::parse_uuid(claim_uid);
     if (!space) {
-        throw std::invalid_argument("the claim's UID \"" + std::string(claim_uid) + "\" is no UUID");
+        throw std::invalid_argument("the claim's UID \"" + std::string(claim_uid) + "\" is not a UUID");
     }
     std::string input(space->begin(), space->end());
     input += std::to_string(attempt);
@@ -42,12 +42,12 @@ providers::MachineRecord record_of(const ClaimStatus& status) {
 }
 
 bool is_proven(const providers::Machine& machine) {
-    if (machine.is_bare_metal) return true;  // the lock on its host is ours alone to write
+    if (machine.is_bare_metal) return true;  // the operator alone writes the lock on its host
     const auto& identity = machine.identity;
     try {
         return same_uuid(identity.system_uuid, system_uuid(identity.claim_uid, identity.attempt));
     } catch (const std::invalid_argument&) {
-        return false;  // a mark that somebody wrote by hand
+        return false;  // a mark that a person wrote
     }
 }
 

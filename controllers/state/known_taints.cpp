@@ -5,11 +5,11 @@ namespace controllers {
 namespace {
 
 struct KnownTaint {
-    std::string_view key;  // with a slash at its end: a prefix
+    std::string_view key;  // ending with a slash: a prefix
     std::string_view owner;
 };
 
-// Each row has its source: the page or the file of the program that names the key.
+// Each row names its source: the page or the file of the program that contains the key.
 constexpr KnownTaint kKnownTaints[] = {
     // https://docs.cilium.io/en/stable/installation/taints/
     {"node.cilium.io/", "the agent of Cilium"},

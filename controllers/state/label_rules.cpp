@@ -48,7 +48,7 @@ bool is_label_key(std::string_view key) {
     return is_domain(key.substr(0, slash)) && is_name(key.substr(slash + 1));
 }
 
-// With each placeholder replaced by a letter: what it becomes depends on the machine.
+// Replaces each placeholder by a letter, because its value depends on the machine.
 std::string with_letters_for_placeholders(const std::string& text) {
     NodeSmithClaim sample;
     sample.metadata.name = sample.spec.poolRef = sample.status.providerRef = "x";
@@ -95,16 +95,16 @@ LabelProblem label_problem(const NodeSmithPool& pool) {
     if (is_reserved_pool_label(key))
         return {std::string(reasons::kPoolLabelKeyReserved),
                 "spec.poolLabelKey " + key +
-                    " is a label that Kubernetes, the kubelet or the operator sets: its machines are left "
-                    "alone and no others are created; create another pool with " +
+                    " is a label that Kubernetes, the kubelet or the operator sets: the machines of this "
+                    "pool are left alone and no others are created; create another pool with " +
                     std::string(api::labels::kPool) + " or a key of your own domain"};
     for (const auto& [label, value] : pool.spec.machineTemplate.labels) {
         const auto field = "spec.machineTemplate.labels: ";
         if (!is_label_key(label))
             return {std::string(reasons::kLabelInvalid),
                     field + ("\"" + label + "\"") +
-                        " is no label key, so no Node can have it: a key is such as "
-                        "example.org/rack, its name at most 63 characters"};
+                        " is not a label key, so no Node can have it: use a key such as example.org/rack, "
+                        "with a name of at most 63 characters"};
         if (is_place_of_operator(label))
             return {
                 std::string(reasons::kLabelInvalid),
@@ -113,7 +113,7 @@ LabelProblem label_problem(const NodeSmithPool& pool) {
         if (!is_label_value(value))
             return {std::string(reasons::kLabelInvalid),
                     field + label + " has the value \"" + value +
-                        "\", which no label can have: take at most 63 letters, digits, -, _ and ., with a "
+                        "\", which no label can have: use at most 63 letters, digits, -, _ and ., with a "
                         "letter or digit at both ends"};
     }
     return {};
@@ -125,7 +125,8 @@ std::map<std::string, std::string> labels_without_effect(const NodeSmithPool& po
     std::map<std::string, std::string> notes;
     for (const auto& [key, value] : pool.spec.machineTemplate.labels) {
         if (value.find("{{") != std::string::npos) continue;
-        const auto label = "label " + key + "=" + value + " of machineTemplate.labels has no effect, as ";
+        const auto label =
+            "label " + key + "=" + value + " of machineTemplate.labels has no effect, because ";
         if (key == pool.spec.poolLabelKey)
             notes[key] = label + "the operator sets it to the name of the pool: leave it out";
         else if (is_set_by_kubelet(key))

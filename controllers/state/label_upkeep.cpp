@@ -10,12 +10,12 @@ namespace controllers::claim {
 namespace {
 
 constexpr base::Backoff kPauses{std::chrono::seconds{10}, std::chrono::minutes{30}};
-// A label that others write every few minutes has not stayed in between.
+// A label that others write every few minutes counts as lost in between.
 constexpr base::Duration kShortestStay = std::chrono::minutes{5};
 constexpr std::size_t kMostLabelsRemembered = 16;
 constexpr int kFirstThatDidNotStay = 2;
 
-// The machine was made with the template's text for this label, as far as anybody knows.
+// Reports whether the machine was created with the template's text for this label, as far as known.
 bool was_made_with(const NodeOrigin& origin, const std::string& key, const std::string& text) {
     if (text.find("{{") != std::string::npos || !is_owned_by_pool(origin.claim)) return true;
     const auto* recorded = api::find(origin.claim.metadata.labels, key);
@@ -28,7 +28,8 @@ bool is_changed_since(const NodeOrigin& origin, const std::string& key, const st
     return text && render(*text, origin.claim) == wanted && !was_made_with(origin, key, *text);
 }
 
-// A cloud controller manager has a word on the region, too, which is not contested.
+// Reports whether others may set the label. A cloud controller manager sets the
+// region too, which is not contested.
 bool is_left_to_others(const NodeOrigin& origin, const std::string& key, const std::string& wanted) {
     return key == api::labels::kRegion && wanted == origin.region;
 }

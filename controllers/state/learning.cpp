@@ -17,14 +17,15 @@ using api::v1alpha1::SystemReserved;
 
 namespace {
 
-// No kubelet keeps more than half of its machine. One Node alone moves the expected reserve by a quarter of
-// its machine at most. Of pods and storage it can halve what is expected.
+// A kubelet reserves at most half of its machine. One Node alone moves the expected reserve by at most a
+// quarter of its machine. It can halve the expected pods and storage.
 constexpr std::int64_t kPlausiblePart = 2;
 constexpr std::int64_t kPartOfOne = 4;
 constexpr api::Duration kKept(std::chrono::hours{7 * 24});
 constexpr std::int64_t kMiB = 1024 * 1024;
 
-// What several Nodes show of one thing: the largest that two of them reach, or that one may say alone.
+// Shown combines the values of several Nodes. The result is the largest value that two Nodes
+// reach, or that one alone may show.
 class Shown {
 public:
     void add(std::int64_t plausible, std::int64_t alone) {
@@ -53,18 +54,19 @@ void add_reserve(Shown& shown, std::int64_t size, std::int64_t offered, std::int
     shown.add(plausible, std::min(plausible, most_alone));
 }
 
-// The least counts, so it is the largest with the other sign.
+// The minimum counts, so it is the maximum with reversed sign.
 void add_offer(Shown& shown, std::int64_t offered, std::int64_t expected, std::int64_t most) {
     const auto plausible = std::min(offered, most);
     shown.add(-plausible, -std::max(plausible, expected / kPlausiblePart));
 }
 
-// A kubelet knows when it joins what it keeps and how many pods it takes, long before it is Ready.
+// Returns the Node once it has joined. A kubelet then knows its reserve and its number
+// of pods, long before it is Ready.
 const api::Node* joined_node_of(const NodeSmithClaim& claim, const Nodes& nodes) {
     return api::is_true(claim.status.conditions, conditions::kRegistered) ? node_of(claim, nodes) : nullptr;
 }
 
-// A kubelet that cannot read what its machine has says 0.
+// A kubelet that cannot determine a resource reports 0.
 std::optional<api::Quantity> offered(const api::Node& node, const char* name) {
     const auto found = node.status.allocatable.find(name);
     if (found == node.status.allocatable.end() || found->second.is_zero()) return std::nullopt;
@@ -84,7 +86,7 @@ std::optional<SystemReserved> shown_reserve(const PoolObservation& facts) {
         if (!cpu || !memory) continue;
         const std::int64_t cores = base::Saturating(size.cpuCores) * 1000;
         add_reserve(millicores, cores, cpu->milli(), stated.cpuMillicores);
-        // Rounded so that what is left over is never overrated.
+        // Rounded so that the remainder is never overestimated.
         add_reserve(memory_mib, size.memoryMiB, memory->value() / kMiB, stated.memoryMiB);
     }
     if (!millicores.value()) return std::nullopt;
@@ -98,7 +100,7 @@ std::int64_t expected_pods(const PoolObservation& facts) {
 }
 
 std::optional<LearnedOffer> shown_offer(const PoolObservation& facts, const std::string& template_hash) {
-    // Disks of bare metal differ from host to host, and machines without one keep files in memory.
+    // Disks of bare metal differ between hosts, and machines without one keep files in memory.
     const std::int64_t disk_mib =
         facts.provider ? base::Saturating(facts.provider->status.bootDiskGiB) * 1024 : base::Saturating(0);
     const auto usual_pods = expected_pods(facts);
@@ -157,11 +159,11 @@ std::string why_nothing_offered(const NodeSmithPool& pool) {
     const auto reserved = learned.value_or(machine.systemReserved);
     const std::int64_t millicores = base::Saturating(largest.cpuCores) * 1000;
     if (reserved.cpuMillicores < millicores && reserved.memoryMiB < largest.memoryMiB) return {};
-    return "the largest machine (" + claim::size_text(largest) + ") offers nothing to pods, as " +
+    return "the largest machine (" + claim::size_text(largest) + ") offers nothing to pods, because " +
            std::to_string(reserved.cpuMillicores) + "m CPU and " + std::to_string(reserved.memoryMiB) +
-           " MiB are kept for the system (" +
+           " MiB are reserved for the system (" +
            (learned ? "status.learnedReserved, as its Nodes show" : "spec.machineTemplate.systemReserved") +
-           "): state larger sizes" + (learned ? "" : " or a smaller reserve");
+           "): specify larger sizes" + (learned ? "" : " or a smaller reserve");
 }
 
 }  // namespace controllers

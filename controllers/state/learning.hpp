@@ -1,5 +1,5 @@
-// What a pool learns from its Nodes. Each Node's kubelet writes what it offers, so a single Node is believed
-// only near to what was expected of it, and further away two Nodes have to agree. Pure.
+// Learns a pool's offer from its Nodes. Each kubelet writes what its Node offers. So a single Node is
+// believed only near the expected value; further away two Nodes must agree. Pure.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace controllers {
 
-// What machines of the pool have less to offer than they were launched for: kernel and firmware (size -
-// capacity) plus what the kubelet keeps (capacity - allocatable), the most that its Nodes show or that was
-// learned of the template with that hash. nullopt: nothing is known.
+// Returns how much less than expected the pool's machines offer. The amount is kernel and firmware (size -
+// capacity) plus what the kubelet reserves (capacity - allocatable). It is the maximum of its Nodes and of
+// what was learned for the template with that hash. nullopt: unknown.
 std::optional<api::v1alpha1::SystemReserved> learn_reserved(const PoolObservation& facts,
                                                             const std::string& template_hash);
 
-// The least that Nodes of the template with that hash offer besides, or what was known of it if there is
-// none.
+// Returns the minimum of the other resources that Nodes of the template with that hash offer. Without
+// a Node it returns the known value.
 std::optional<api::v1alpha1::LearnedOffer> learn_offer(const PoolObservation& facts,
                                                        const std::string& template_hash);
 
-// Writes down both. What no Node shows any more is dropped after a week.
+// Records both. A value that no Node shows any longer is dropped after a week.
 void note_learned(const PoolObservation& facts, api::v1alpha1::PoolStatus& status, api::Time now);
 
-// Explains why no machine of the pool has anything to offer to pods; empty: one has.
+// Explains why no machine of the pool offers anything to pods; empty: one does.
 std::string why_nothing_offered(const NodeSmithPool& pool);
 
 }  // namespace controllers

@@ -161,10 +161,10 @@ Grant grant(const std::vector<Size>& wanted, LimitUse pool, LimitUse control_pla
 
 base::Duration unsettled_for(const api::v1alpha1::Reserved& reserved, base::WallTime now) {
     if (!reserved.time) return base::Duration::zero();
-    // Written times have whole seconds: one more, so that truncation never shortens the wait.
+    // Written times have whole seconds. One more second prevents that truncation shortens the wait.
     const auto settles = base::WallTime(reserved.time->at) + kReservationSettles + std::chrono::seconds{1};
     const auto left = std::chrono::duration_cast<base::Duration>(settles - now);
-    // A time far in the future was written by a clock that was wrong: no reason to wait for ever.
+    // A time far in the future comes from a wrong clock, so waiting for it is pointless.
     if (left > std::chrono::minutes{10}) return base::Duration::zero();
     return std::max(left, base::Duration::zero());
 }

@@ -21,7 +21,7 @@ bool has_value(const std::vector<std::string>& values, const std::string& value)
     return !value.empty() && std::ranges::find(values, value) != values.end();
 }
 
-// Answers whether terms of a volume's node affinity name a Node.
+// Affinity decides whether terms of a volume's node affinity name a Node.
 class Affinity {
 public:
     Affinity(const Informers& informers, const api::PersistentVolume& volume)
@@ -81,7 +81,8 @@ private:
         return found == csi.spec.drivers.end() ? nullptr : &*found;
     }
 
-    // No Node where the driver runs has another value than its own ID.
+    // Reports whether the label looks like the driver's node ID: no Node with
+    // the driver has a different value.
     bool looks_like_id(const std::string& label) const {
         return std::ranges::all_of(informers_.csi_nodes.store().all(), [&](const auto& entry) {
             const auto* driver = driver_on(*entry.second);
@@ -92,8 +93,8 @@ private:
         });
     }
 
-    // Of several that are named, those that leave are none to count on; of those the last one in the order of
-    // names is.
+    // Reports whether another named Node counts as a place for the volume. Nodes that are leaving do not
+    // count, unless all are. Then the last one by name counts.
     bool counts_beside(const api::Node& other, const api::Node& node) const {
         if (other.metadata.name == node.metadata.name) return false;
         if (!is_leaving(other)) return true;
@@ -118,7 +119,7 @@ private:
         });
     }
 
-    // A term that names only Nodes that are gone will never be met.
+    // Reports whether another Node may match the term. A term that names only deleted Nodes never matches.
     bool may_be_met_by_another(const api::NodeSelectorTerm& term, const api::Node& node) const {
         const bool is_met = std::ranges::any_of(informers_.nodes.store().all(), [&](const auto& entry) {
             const auto& other = *entry.second;
@@ -141,14 +142,14 @@ bool is_owned_by_pod(const api::PersistentVolumeClaim& claim) {
     return owner && owner->kind == api::Pod::kResource.kind;
 }
 
-// nullopt: it holds no data that anybody asked to keep.
+// Returns nullopt if it holds no data that anyone asked to keep.
 std::optional<LocalVolume> local_volume(const Informers& informers, const api::PersistentVolume& volume) {
     const auto& owner = volume.spec.claimRef;
     if (!owner) return std::nullopt;
     LocalVolume result{volume.metadata.name, {owner->namespace_, owner->name}};
     auto claim = informers.persistent_volume_claims.store().get(result.claim);
     if (claim && !owner->uid.empty() && claim->metadata.uid != owner->uid) claim = nullptr;
-    // The claim's own word comes before the volume's status is written.
+    // The claim names its volume before the volume's status is written.
     const bool is_claimed = claim && claim->spec.volumeName == volume.metadata.name;
     if (volume.status.phase == "Bound" || is_claimed) {
         const auto storage_class = informers.storage_classes.store().get({"", volume.spec.storageClassName});
@@ -165,7 +166,7 @@ std::optional<LocalVolume> local_volume(const Informers& informers, const api::P
     return result;
 }
 
-// Values by which volumes may name the Node.
+// Returns the values that volumes may use to name the Node.
 std::set<std::string> places_on(const Informers& informers, const api::Node& node) {
     std::set<std::string> places{node.metadata.name, hostname_of(node)};
     for (const auto& [label, value] : node.metadata.labels)
@@ -178,11 +179,11 @@ std::set<std::string> places_on(const Informers& informers, const api::Node& nod
 
 std::string volume_text(const LocalVolume& volume) {
     const bool is_released = volume.fate == LocalVolume::Fate::released;
-    return "volume " + volume.name + (is_released ? " (Released, Retain; it was of " : " (") +
+    return "volume " + volume.name + (is_released ? " (Released, Retain; it belonged to " : " (") +
            "PersistentVolumeClaim " + volume.claim.str() + ")";
 }
 
-// Its machine is released instead of removed.
+// Reports whether its machine is released instead of removed.
 bool keeps_disk(const NodeSmithClaim& claim) {
     return claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
            claim::is_true(claim, conditions::kRegistered);

@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::chrono::hours kQuietTime{1};
 constexpr std::chrono::minutes kProvenAfter{2};
-constexpr std::size_t kMostClaims = 256;       // that a status holds
-constexpr std::size_t kLongestMessage = 2048;  // of the 4096 bytes that a status holds
+constexpr std::size_t kMostClaims = 256;       // limit in a status
+constexpr std::size_t kLongestMessage = 2048;  // share of the 4096 bytes in a status
 
-// The number that the pool gave the claim; -1: somebody else created it.
+// Returns the number that the pool gave the claim; -1: someone else created it.
 std::int64_t sequence_of(const NodeSmithClaim& claim) {
     if (!limits::is_created_by_pool(claim)) return -1;
     const auto& key = claim.spec.idempotencyKey;
@@ -49,22 +49,23 @@ void count_one(const NodeSmithPool& pool, const NodeSmithClaim& claim, const Los
     losses.message = base::shortened(loss.message, kLongestMessage);
     losses.claims.push_back(claim.metadata.uid);
     if (losses.claims.size() > kMostClaims) losses.claims.erase(losses.claims.begin());
-    // Machines that were there before the last round are lost once each. One that was created after it shows
-    // that the next will be lost, too.
+    // Machines created before the last round are lost once each. A later one shows
+    // that the next will be lost too.
     if (losses.rounds > 0 && sequence_of(claim) < losses.sequence) return;
     ++losses.rounds;
     losses.sequence = pool.status.nextClaimSequence;
     losses.nextRetryTime = pause_end(now, pool.spec.scaleUp.retry, losses.rounds);
 }
 
-// A claim whose machine cannot be removed stays, and is not counted again.
+// Resets the series, but keeps the counted claims. A claim whose machine cannot be removed
+// stays, and must not be counted again.
 void forget_series(Losses& losses) {
     Losses rest;
     rest.claims = std::move(losses.claims);
     losses = std::move(rest);
 }
 
-// Only the last one's kind is on record.
+// Describes the losses; the kind of the last one alone is recorded.
 std::string what_was_taken(const Losses& losses) {
     if (losses.count > 1) return std::to_string(losses.count) + " of the pool's Nodes, machines or claims";
     if (losses.reason == reasons::kMachineVanished) return "a machine of the pool";
@@ -87,7 +88,7 @@ std::optional<Loss> loss_of(const NodeSmithClaim& claim, const NodeSmithPool& po
                              !api::is_true(all, conditions::kFailed);
     if (!was_deleted) return std::nullopt;
     return Loss{reasons::kClaimDeleted,
-                "claim " + claim.metadata.name + " was deleted, which the operator did not ask for"};
+                "claim " + claim.metadata.name + " was deleted, but not by the operator"};
 }
 
 bool is_uncounted_loss(const NodeSmithClaim& claim, const NodeSmithPool& pool) {
@@ -108,7 +109,7 @@ void count_losses(const NodeSmithPool& pool, const ClaimPointers& claims, PoolSt
     std::erase_if(status.losses->claims, [&](const std::string& uid) { return !there.contains(uid); });
     if (status.losses->count == 0 && status.losses->claims.empty()) status.losses.reset();
     if (!status.losses) return;
-    // A clock that was wrong must not make the pool wait for ever.
+    // A wrong clock must not make the pool wait forever.
     auto& next = status.losses->nextRetryTime;
     if (next) next = std::min(*next, pause_end(now, pool.spec.scaleUp.retry, status.losses->rounds));
 }
@@ -124,22 +125,23 @@ bool pauses_after_losses(const PoolStatus& status, api::Time now) {
 }
 
 std::string losses_text(const Losses& losses) {
-    auto text = "others took away " + what_was_taken(losses) + " since " +
+    auto text = "someone other than the operator removed " + what_was_taken(losses) + " since " +
                 (losses.since ? losses.since->str() : std::string("a while ago"));
     if (losses.rounds > 1)
-        text += ", " + std::to_string(losses.rounds - 1) +
-                (losses.rounds == 2 ? " time a replacement, too" : " times a replacement, too");
+        text += ", including a replacement " + std::to_string(losses.rounds - 1) +
+                (losses.rounds == 2 ? " time" : " times");
     text += "; the last: " + losses.message;
     if (losses.reason == reasons::kMachineVanished)
-        text += "; the task log of its host says who removed the machine";
+        text += "; the task log of its host shows who removed the machine";
     if (losses.reason == reasons::kClaimDeleted)
-        text += "; the API server's audit log says who did (verb delete, resource nodesmithclaims)";
+        text += "; the API server's audit log shows who deleted it (verb delete, resource nodesmithclaims)";
     return text;
 }
 
 namespace {
 
-// Its failed machine cannot be removed before a person does something, so it will never come into service.
+// Reports whether its failed machine can be removed only after a person acts, so
+// that it never comes into service.
 bool waits_for_a_person(const NodeSmithClaim& claim) {
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
     return deleted && deleted->status == ConditionStatus::False && deleted->reason != reasons::kDeleting &&

@@ -21,7 +21,7 @@ void identify(api::StringMap& wanted, const NodeOrigin& origin) {
     wanted[std::string(labels::kClaim)] = origin.claim.metadata.name;
     if (!origin.pool) return;
     const auto& key = origin.pool->spec.poolLabelKey;
-    // The pool is older than the rule that refuses such a key, and says so.
+    // The pool is older than the rule that refuses such a key, and its condition reports that.
     if (!is_reserved_pool_label(key)) wanted[key] = origin.pool->metadata.name;
 }
 
@@ -113,7 +113,7 @@ api::Node registered(const api::Node& node, const NodeOrigin& origin) {
     const bool told_of_taints = remove_taint(result.spec.taints, taints::kUnregistered) ||
                                 node.metadata.labels->contains(std::string(labels::kClaim));
     auto wanted = node_labels(origin);
-    // A cloud controller manager has a word on the region, too, which is not contested.
+    // A cloud controller manager sets the region too, which is not contested.
     const std::string region(labels::kRegion);
     if (node.metadata.labels->contains(region) && !origin.region.empty() &&
         wanted.at(region) == origin.region)

@@ -1,5 +1,5 @@
-// How a claim's Node should look: when it joins, while it serves, when it leaves. Pure; a caller patches the
-// difference.
+// Computes how a claim's Node should look when it joins, serves and leaves.
+// Pure; a caller patches the difference.
 #pragma once
 
 #include <string>
@@ -11,53 +11,54 @@
 
 namespace controllers::claim {
 
-// What a Node gets from its claim and pool, and from its bare-metal host.
+// NodeOrigin holds what determines a Node's settings: claim, pool and bare-metal host.
 struct NodeOrigin {
     const NodeSmithClaim& claim;
     const NodeSmithPool* pool = nullptr;
     std::string zone_label;  // key of the label that names the zone; "" = none
     const api::v1alpha1::HostSpec* host = nullptr;
     std::string region;  // "" = none
-    // The machine was made from what the pool's template says now, so its taints are those of the Node.
+    // The machine was created from the pool's present template, so the Node has its taints.
     bool has_present_template = false;
-    // Another Node shows the same system UUID: labels that no kubelet may set are not given to either.
+    // Another Node shows the same system UUID. Neither gets labels that kubelets may not set.
     bool is_contested = false;
 };
 
-// The key of the label that gets a machine's zone. Bare-metal hosts bring their own labels.
+// Returns the key of the label for a machine's zone. Bare-metal hosts have their own labels.
 std::string zone_label(const NodeSmithProvider* provider);
 
-// The region of a provider's machines; empty: it says none.
+// Returns the region of a provider's machines; empty: none.
 std::string region_of(const NodeSmithProvider* provider);
 
-// Replaces {{ .Host }} {{ .Pool }} {{ .Provider }} {{ .Claim }} {{ .Zone }}; anything else stays as it is.
+// Replaces {{ .Host }} {{ .Pool }} {{ .Provider }} {{ .Claim }} {{ .Zone }}; other text is unchanged.
 std::string render(const std::string& text, const NodeSmithClaim& claim);
 
-// Those that are not there yet, by key and effect.
+// Adds the taints that are missing, compared by key and effect.
 void add_taints(std::vector<api::Taint>& list, const std::vector<api::Taint>& wanted);
 
-// The list with what was added and removed from one list to the other.
+// Applies the difference between two lists to a third one.
 std::vector<api::Taint> with_changes(std::vector<api::Taint> list, const std::vector<api::Taint>& before,
                                      const std::vector<api::Taint>& after);
 
-// Labels of the pool's template and of the claim, rendered, and those that say where the Node belongs, which
-// no template can override. Labels that the kubelet sets are not among them.
+// Returns the rendered labels of the pool's template and of the claim. It adds the labels that identify the
+// Node's owner, which no template can override. Labels that the kubelet sets are not included.
 api::StringMap node_labels(const NodeOrigin& origin);
 
-// To pods, by its kubelet, until the claim has noted it.
+// Reports whether the Node still carries the unregistered taint, which its claim removes after recording it.
 bool is_closed(const api::Node& node);
 
-// Labels, annotations, taints and, if no cloud controller will do it, providerID. Startup taints are added
-// only to a Node that was not told of them when it joined (its image joins by itself), and only once.
+// Adds labels, annotations, taints and, unless a cloud controller does it, providerID. Startup taints are
+// added once, and only if the Node lacked them when it joined (its image joins by itself).
 api::Node registered(const api::Node& node, const NodeOrigin& origin);
-// With the labels of pool and claim, without which no Node is ever deleted.
+// Adds the labels of pool and claim. Without them no Node is ever deleted.
 api::Node kept(const api::Node& node, const NodeOrigin& origin);
-// No new pods, no new connections; the label of the claim, without which the Node would never be deleted.
+// Prevents new pods and new connections. It adds the claim's label, without
+// which the Node would never be deleted.
 api::Node leaving(const api::Node& node, const NodeOrigin& origin);
-// Back to its user (deletionPolicy Retain): without the claim's label and without the traces of leaving.
+// Returns the Node to its user (deletionPolicy Retain): without the claim's label and the traces of leaving.
 api::Node released(const api::Node& node);
 
-// It has our label with the claim's name.
+// Reports whether it has our label with the claim's name.
 bool is_labelled(const api::Node& node, const NodeSmithClaim& claim);
 
 }  // namespace controllers::claim

@@ -43,7 +43,8 @@ bool is_adopted(const NodeSmithClaim& claim) {
     return !claim.status.machineID.empty() && is_true(claim, conditions::kAdopted);
 }
 
-// An adopted machine's UUID is noted, not derived: who has it by derivation, or had it first, keeps it.
+// Returns the claim that has the UUID first. An adopted machine's UUID is recorded instead of derived. So a
+// claim with the derived UUID has priority, then the older one.
 ClaimPointer first_with_uuid_of(const Informers& informers, const NodeSmithClaim& claim) {
     const auto rank = [](const NodeSmithClaim& c) {
         return std::tuple(is_adopted(c), c.metadata.creationTimestamp, c.metadata.uid);
@@ -59,7 +60,7 @@ bool is_given_to(const HostPointer& host, const NodeSmithClaim& claim) {
     return host && host->status.claimRef && host->status.claimRef->uid == claim.metadata.uid;
 }
 
-// Empty: the claim was read from a file and has a UID that no API server gave it.
+// Returns an empty text if the claim was read from a file: its UID is not from an API server.
 std::string derived_uuid(const NodeSmithClaim& claim) {
     const bool is_of_server = base::parse_uuid(claim.metadata.uid).has_value();
     return is_of_server ? system_uuid(claim.metadata.uid, claim.status.launchAttempts) : std::string();
@@ -71,7 +72,7 @@ std::string own_uuid(const NodeSmithClaim& claim, const NodeSmithProvider* provi
     if (!provider || is_adopted(claim)) return noted;
     auto derived = derived_uuid(claim);
     if (!provider->spec.redfish) return derived.empty() ? noted : derived;
-    // Until hardware is taken the derived one marks the attempt.
+    // The derived UUID marks the attempt until hardware is reserved.
     const bool is_taken = is_true(claim, conditions::kLaunched) || noted != derived;
     const bool is_known = is_taken && is_given_to(host, claim) && !host->status.systemUUID.empty();
     return is_known ? host->status.systemUUID : noted;
@@ -86,39 +87,41 @@ bool is_name_of_other(const Informers& informers, const NodeSmithClaim& claim, c
            !informers.claims.store().by_index(kClaimsByName, name).empty();
 }
 
-// The name that we give to a VM is its Node's, while hardware brings its own; the label is written by us.
+// Returns the other owner of the Node. We name a VM's Node, while hardware brings its own
+// name; the operator writes the label.
 std::string whose(const Informers& informers, const NodeSmithClaim& claim, const HostPointer& host,
                   const api::Node& node) {
     if (!is_given_to(host, claim) && is_name_of_other(informers, claim, node.metadata.name))
-        return "it bears the name of another claim";
+        return "it has the name of another claim";
     const auto& label = label_of(node, labels::kClaim);
-    if (is_name_of_other(informers, claim, label)) return "its label says that it is of claim " + label;
+    if (is_name_of_other(informers, claim, label)) return "its label says that it belongs to claim " + label;
     const auto first = is_adopted(claim) ? first_with_uuid_of(informers, claim) : nullptr;
-    return first ? "that is of claim " + api::key_of(*first).str() : std::string();
+    return first ? "this system UUID belongs to claim " + api::key_of(*first).str() : std::string();
 }
 
-// The host's user says that it is to be taken as it runs, or the operator has recorded that this Node served
-// an earlier claim there. That the Node became Ready since the host was woken proves nothing: Nodes reboot.
+// Reports whether the Node belongs to the host. The host's user wants it adopted as it runs, or the
+// operator recorded the Node for an earlier claim there. A Node that became Ready after the host was woken
+// proves nothing, because Nodes reboot.
 bool is_of_host(const api::Node& node, const NodeSmithHost& host) {
     const auto& recorded = host.status.nodeUID;
     return is_adoptable(host) || (!recorded.empty() && recorded == node.metadata.uid);
 }
 
-// A person says so in a label that NodeRestriction keeps kubelets from setting.
+// Reports whether a person states it in a label that NodeRestriction keeps kubelets from setting.
 bool is_stated(const api::Node& node, const NodeSmithClaim& claim) {
     return label_of(node, labels::kStatedClaim) == claim.metadata.name;
 }
 
-// The operator has recorded the Node as the claim's: when it registered, or when its attempt was given up
-// just as it joined. Neither the Node's kubelet nor whoever forges a status can write both the record and the
-// label. Where they do so together, the name in the certificate that the operator approved still tells, and
-// what the host has on record.
+// Reports whether the operator recorded the Node as the claim's. It does so when the Node registers, or
+// when an attempt is given up just as it joins. Neither the Node's kubelet nor a person who forges a
+// status can write both the record and the label. If they collude, the name in the approved certificate
+// and the host's record still decide.
 bool is_recorded(const api::Node& node, const NodeSmithClaim& claim, const HostPointer& host) {
     const bool is_named_otherwise =
         !claim.status.bootstrapKeySHA256.empty() && node.metadata.name != claim.metadata.name;
     const bool is_of_others = is_given_to(host, claim) && !host->status.nodeUID.empty() &&
                               host->status.nodeUID != node.metadata.uid;
-    // A host that was given back vouches for the Node of its attempt no more. A VM's UUID always does.
+    // A released host no longer vouches for the Node of its attempt. A VM's UUID always does.
     const bool is_of_past = host &&
                             api::find_condition(claim.status.conditions, conditions::kMachineDeleted) &&
                             !is_older(node, claim);
@@ -127,7 +130,7 @@ bool is_recorded(const api::Node& node, const NodeSmithClaim& claim, const HostP
            claim.status.nodeName == node.metadata.name;
 }
 
-// Its provider proved whose machine it is before it was labelled.
+// Reports whether the Node was labelled after its provider proved the machine's owner.
 bool is_of_adopted(const api::Node& node, const NodeSmithClaim& claim) {
     return is_adopted(claim) && is_labelled(node, claim);
 }
@@ -137,7 +140,7 @@ std::string unproven(const NodeSmithClaim& claim, const std::string& why) {
            claim.metadata.name;
 }
 
-// Its machine can only join with a certificate for the claim's name.
+// Reports whether its machine can only join with a certificate for the claim's name.
 bool is_bound_to_name(const Informers& informers, const NodeSmithClaim& claim) {
     if (!claim.status.bootstrapKeySHA256.empty()) return true;
     const kube::ObjectKey key{claim.metadata.namespace_, claim.spec.poolRef};
@@ -148,14 +151,14 @@ bool is_bound_to_name(const Informers& informers, const NodeSmithClaim& claim) {
            bootstrap::asks_for_certificate(settings.format);
 }
 
-// Of a Node with the machine's identity.
+// Returns why a Node with the machine's identity is refused.
 std::string why_refused(const Informers& informers, const NodeSmithClaim& claim, const HostPointer& host,
                         const api::Node& node) {
     if (auto other = whose(informers, claim, host, node); !other.empty()) return other;
     if (is_recorded(node, claim, host) || is_of_adopted(node, claim) || is_stated(node, claim)) return {};
     if (node.metadata.name != claim.metadata.name && is_bound_to_name(informers, claim))
         return "this claim's machine can only join as Node " + claim.metadata.name;
-    if (is_of_control_plane(node)) return unproven(claim, "it is of the control plane");
+    if (is_of_control_plane(node)) return unproven(claim, "it is a node of the control plane");
     const bool is_host_proof = is_given_to(host, claim) && is_of_host(node, *host);
     const bool is_early = is_older(node, claim) && !is_host_proof;
     return is_early ? unproven(claim, "it is older than the claim") : std::string();
@@ -178,8 +181,8 @@ std::vector<NodePointer> candidates(const Informers& informers, const ClaimStatu
     return result;
 }
 
-// Several Nodes show its UUID: a person's word counts, then our record. Nothing else tells which one is
-// right.
+// Chooses among several Nodes with its UUID. A person's statement counts, then our record.
+// Nothing else identifies the right one.
 NodePointer chosen_among(const std::vector<NodePointer>& nodes, const NodeSmithClaim& claim,
                          const HostPointer& host) {
     if (nodes.size() == 1) return nodes.front();
@@ -197,14 +200,15 @@ std::string contest_among(const std::vector<NodePointer>& nodes, const std::stri
     std::vector<std::string> names;
     for (const auto& node : nodes) names.push_back(node->metadata.name);
     std::ranges::sort(names);
-    return "Nodes " + base::joined_first(names, kMostNamed) + " all show system UUID " + uuid +
-           ": none of them gets labels of node-restriction.kubernetes.io/ and node-role.kubernetes.io/. Find "
-           "out which one runs on this claim's machine, stop the kubelets of the others and delete their "
-           "Nodes";
+    return "Nodes " + base::joined_first(names, kMostNamed) + " all have system UUID " + uuid +
+           ": none of them gets labels under node-restriction.kubernetes.io/ and node-role.kubernetes.io/. "
+           "Find out which one runs on this claim's machine, stop the kubelets of the others and delete "
+           "their Nodes";
 }
 
-// What vouches for a UUID: our record or a person's word, that it is derived, or the host that is the
-// claim's. An adopted machine's is no other claim's (see whose()), and its Node has the label.
+// Reports whether the UUID is trustworthy. Our record, a person's statement, its derivation or
+// the claim's host can prove it. An adopted machine's UUID belongs to no other claim (see
+// whose()), and its Node has the label.
 bool is_vouched_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, const HostPointer& host,
                     const api::Node& node) {
     if (is_recorded(node, claim, host) || is_stated(node, claim)) return true;
@@ -230,7 +234,7 @@ FoundNode find_node(const Informers& informers, const NodeSmithClaim& claim,
     for (const auto& node : candidates(informers, claim.status)) {
         const auto why = is_vouched_for(claim, provider, host, *node)
                              ? why_refused(informers, claim, host, *node)
-                             : unproven(claim, "nothing but the status says so");
+                             : unproven(claim, "only the status of the Node says so");
         if (!why.empty())
             found.refusal =
                 "Node " + node->metadata.name + " has the machine's system UUID and is left alone: " + why;
@@ -272,7 +276,7 @@ std::string why_not_adoptable(const Informers& informers, const NodeSmithClaim& 
                               const api::Node& node) {
     auto why = whose(informers, claim, nullptr, node);
     if (why.empty() && is_of_control_plane(node) && !is_stated(node, claim))
-        why = "it is of the control plane";
+        why = "it is a node of the control plane";
     return why.empty() ? why : "Node " + node.metadata.name + " cannot be its Node: " + why;
 }
 

@@ -1,8 +1,8 @@
-// Which Node runs on a claim's machine. Status is a note, not evidence: whoever may write one, and whoever is
-// root in a guest, names what he likes in it. A Node's own kubelet can write its labels, our own among them.
-// Believed are what the API server itself sets (UID, name, time of creation of claim and Node), the host that
-// a claim was given, our record of a Node together with our label on it, and the label with which a person
-// says whose a Node is, as no kubelet can set it.
+// Finds the Node that runs on a claim's machine. A status is no evidence: its writers can name anything, and
+// so can root in a guest. A Node's kubelet can write its labels, including ours.
+// It believes what the API server itself sets: UID, name and creation time of claim and Node. It also
+// believes the host of a claim, and our record of a Node together with our label. A person's label that
+// states a Node's owner counts too, because no kubelet can set it.
 #pragma once
 
 #include <string>
@@ -13,29 +13,29 @@
 
 namespace controllers::claim {
 
-// The claim with the system UUID that its machine has: a VM's follows from the claim, hardware's stands on
-// the host that is the claim's, an adopted one's is noted. `provider` is the claim's, `host` the one that it
-// notes; null: there is none. Where nothing is known, what is noted stands.
+// Returns the claim with its machine's system UUID. A VM's is derived from the claim, and hardware's is
+// recorded on its host. An adopted one's is recorded in the status. `provider` is the claim's and `host` is
+// its recorded one; null: none. If nothing is known, the recorded UUID is kept.
 ClaimPointer with_own_uuid(ClaimPointer claim, const NodeSmithProvider* provider, const HostPointer& host);
 
 struct FoundNode {
     NodePointer node;
-    // Why a Node that has the machine's identity is not taken for the claim's; empty: there is no such Node.
+    // Says why a Node with the machine's identity is not accepted as the claim's; empty: no such Node.
     std::string refusal;
-    // Which Nodes show the machine's system UUID, if it is more than one, and what a person has to do.
+    // Names the Nodes that share the machine's system UUID, if there are several, and a remedy.
     std::string contest;
 };
-// By its identity; as above.
+// Finds the Node by its identity, as described above.
 FoundNode find_node(const Informers& informers, const NodeSmithClaim& claim,
                     const NodeSmithProvider* provider, const HostPointer& host);
 
-// The Node that the claim notes, as far as nothing shows that it is not its own; null: none is noted.
+// Returns the Node that the claim records, unless something disproves it; null: none is recorded.
 NodePointer noted_node(const Informers& informers, const NodeSmithClaim& claim);
 
-// That one, or before the machine has joined for good the one that is found by its identity.
+// Returns the recorded Node or, before the machine has finally joined, the one found by its identity.
 NodePointer node_of(const Informers& informers, const NodeSmithClaim& claim);
 
-// Why a Node of any identity cannot be adopted by the claim; empty: it can.
+// Returns why a Node of any identity cannot be adopted by the claim; empty: it can.
 std::string why_not_adoptable(const Informers& informers, const NodeSmithClaim& claim, const api::Node& node);
 
 }  // namespace controllers::claim

@@ -10,7 +10,7 @@ namespace controllers {
 
 namespace {
 
-// Any other value, and a value of a newer Kubernetes, counts as the default IfHealthyBudget.
+// Any other value, including one of a newer Kubernetes, counts as the default IfHealthyBudget.
 constexpr std::string_view kAlwaysAllow = "AlwaysAllow";
 
 bool selects(const api::PodDisruptionBudget& budget, const api::Pod& pod) {
@@ -22,10 +22,11 @@ bool is_pod_ready(const api::Pod& pod) {
     return api::is_true(pod.status.conditions, api::conditions::kReady);
 }
 
-// Why a pod that is not Ready is kept all the same.
+// Explains why a pod that is not Ready is kept nevertheless.
 std::string hint_for_unready(const api::PodDisruptionBudget& budget) {
     const auto& status = budget.status;
-    return "; the pod is not Ready, and goes if the budget's unhealthyPodEvictionPolicy is AlwaysAllow or " +
+    return "; the pod is not Ready and can be evicted if the budget's unhealthyPodEvictionPolicy is "
+           "AlwaysAllow or " +
            std::to_string(status.desiredHealthy) + " pods are healthy (" +
            std::to_string(status.currentHealthy) + " are)";
 }

@@ -11,7 +11,8 @@ using api::v1alpha1::BootstrapMethod;
 
 namespace {
 
-// From the network, a CD or an imported disk: what it holds nobody here knows.
+// Reports whether the machine boots from the network, a CD or an imported
+// disk, whose content is unknown here.
 bool boots_something(const api::v1alpha1::VMOption& option) {
     const auto* text = option.value.if_string();
     if (!text) return false;
@@ -25,7 +26,7 @@ std::string why_nothing_boots(const PoolObservation& facts) {
     const auto& proxmox = *facts.provider->spec.proxmox;
     if (proxmox.template_ || std::ranges::any_of(proxmox.vmOptions, boots_something)) return {};
     const bool by_cloud_init = method == BootstrapMethod::CloudInit;
-    return std::string("its machines are to join by ") +
+    return std::string("its machines have to join by ") +
            (by_cloud_init ? "cloud-init (bootstrap.method CloudInit)"
                           : "their guest agent (bootstrap.method GuestAgent)") +
            ", but they are blank: NodeSmithProvider " + facts.provider->metadata.name +

@@ -35,7 +35,7 @@ ClaimState state_of(const NodeSmithClaim& claim) {
 bool removal_hangs(const NodeSmithClaim& claim) {
     if (is_kept_for_volumes(claim)) return true;
     const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
-    // A person has to say whose that Node is.
+    // A person must say whose that Node is.
     const bool is_unclear = drained && drained->status == ConditionStatus::False &&
                             drained->reason == reasons::kNodeIdentityMismatch;
     if (is_unclear || (drained && drained->reason == reasons::kDrainStalled)) return true;

@@ -61,8 +61,8 @@ Update provider_ready(const PoolObservation& facts) {
                   "provider " + name + ": " + ready->message);
 }
 
-// Why no host can take a machine of the size, as the provider last saw them; empty: one can, or none is
-// known.
+// Returns why no host can take a machine of the size, by the provider's last data;
+// empty: one can, or none is known.
 std::string why_no_room(const PoolObservation& facts, const Size& size) {
     if (!facts.provider) return {};
     if (facts.provider->spec.redfish) {
@@ -70,7 +70,7 @@ std::string why_no_room(const PoolObservation& facts, const Size& size) {
             std::ranges::any_of(facts.bare_metal, [](const auto& host) { return is_free(*host); }))
             return {};
         return "no NodeSmithHost of provider " + facts.provider->metadata.name +
-               " is free: wait, or add hosts (kubectl get nshost says what each is at)";
+               " is free: wait, or add hosts (kubectl get nshost shows the state of each)";
     }
     std::string text;
     std::size_t named = 0;
@@ -80,7 +80,7 @@ std::string why_no_room(const PoolObservation& facts, const Size& size) {
         const bool has_room = host.freeCPUCores >= size.cpuCores && host.freeMemoryMiB >= size.memoryMiB;
         if (host.online && is_large && has_room) return {};
         if (++named > kMostHostsTold) continue;
-        // Figures would change with every machine that comes or goes.
+        // The text contains no figures, because these would change with every machine.
         text += (named > 1 ? "; " : "") + host.name + ": " +
                 (!host.online ? host.message
                  : is_large   ? std::string("is full")
@@ -92,23 +92,23 @@ std::string why_no_room(const PoolObservation& facts, const Size& size) {
     return "no host has room for its smallest machine (" + claim::size_text(size) + "): " + text;
 }
 
-// A claim that the API server lets us do nothing for: the next one would fare no better.
+// Returns a claim whose requests the API server refuses: the next one would be refused too.
 const NodeSmithClaim* refused_claim(const ClaimPointers& claims) {
     const auto found = std::ranges::find_if(
         claims, [](const auto& claim) { return claim::waits_for(*claim, reasons::kRequestRefused); });
     return found == claims.end() ? nullptr : found->get();
 }
 
-// ", of at most 2 CPUs, as its limits leave no more".
+// Returns ", of at most 2 CPUs, as its limits leave no more".
 std::string what_limits_leave(const limits::Limits& limits, const limits::Usage& used) {
     std::string left;
     if (limits.cpuCores > 0) left = base::counted(limits.cpuCores - used.cpuCores, "CPU");
     if (limits.memoryMiB > 0)
         left += (left.empty() ? "" : " and ") + std::to_string(limits.memoryMiB - used.memoryMiB) + " MiB";
-    return left.empty() ? "" : ", of at most " + left + ", as its limits leave no more";
+    return left.empty() ? "" : ", with at most " + left + ", which is all that the limits leave";
 }
 
-// What keeps all pools of the control plane from creating a machine of the size.
+// Returns what prevents all pools of the control plane from creating a machine of the size.
 std::optional<limits::LimitHit> held_by_manager(const NodeSmithControlPlane& manager, const Size& size) {
     const auto name = "control plane " + manager.metadata.name + ": ";
     const auto used = limits::usage_of(manager.status.reserved);
@@ -120,7 +120,7 @@ std::optional<limits::LimitHit> held_by_manager(const NodeSmithControlPlane& man
     return std::nullopt;
 }
 
-// Machines that are kept for volumes count against the limits until a person decides.
+// Names machines that are kept for volumes, because they count against the limits until a person decides.
 std::string note_on_kept(const ClaimPointers& claims) {
     std::vector<std::string> names;
     for (const auto& claim : claims)
@@ -134,10 +134,10 @@ std::string note_on_kept(const ClaimPointers& claims) {
 }
 
 std::string pause_text(const api::v1alpha1::Losses& losses) {
-    return "nothing is created before " + losses.nextRetryTime->str() + ", as " + losses_text(losses);
+    return "nothing is created before " + losses.nextRetryTime->str() + ", because " + losses_text(losses);
 }
 
-// Whether one more machine of the smallest size could be created.
+// Reports whether one more machine of the smallest size could be created.
 Update available(const PoolObservation& facts, const PoolStatus& status, const Update& is_ready,
                  const PoolCounts& counts, api::Time now) {
     const auto no = [](std::string_view reason, std::string message) {
@@ -149,10 +149,9 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
                   "claim " + claim->metadata.name + ": " +
                       api::find_condition(claim->status.conditions, conditions::kLaunched)->message);
     if (!facts.claims_refused.empty())
-        return no(reasons::kClaimsRefused,
-                  facts.claims_refused +
-                      "; asked for again at least once a minute while pods wait, so it suffices to mend "
-                      "what refuses them");
+        return no(reasons::kClaimsRefused, facts.claims_refused +
+                                               "; the operator tries again at least once a minute while pods "
+                                               "wait, so it is enough to correct the cause");
     auto learned = facts.object;
     learned.status.learnedReserved = status.learnedReserved;
     if (auto nothing = why_nothing_offered(learned); !nothing.empty())
@@ -181,16 +180,16 @@ Update progressing(const PoolStatus& status, const PoolCounts& counts, api::Time
     if (counts.pending_nodes > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingUp,
                       base::counted(counts.pending_nodes, "node") +
-                          (counts.pending_nodes == 1 ? " is on its way" : " are on their way"));
+                          (counts.pending_nodes == 1 ? " is being created" : " are being created"));
     if (counts.claims.deleting > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingDown,
                       base::counted(counts.claims.deleting, "node") +
-                          (counts.claims.deleting == 1 ? " is leaving" : " are leaving"));
+                          (counts.claims.deleting == 1 ? " is being removed" : " are being removed"));
     if (pauses_after_losses(status, now))
         return update(conditions::kProgressing, ConditionStatus::False, reasons::kBackingOff,
                       pause_text(*status.losses));
     return update(conditions::kProgressing, ConditionStatus::False, reasons::kStable,
-                  "no node comes or leaves");
+                  "no node is being created or removed");
 }
 
 Update ready(const PoolObservation& facts, const Update& is_managed, const Update& provider) {
@@ -198,7 +197,8 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
         return update(conditions::kReady, ConditionStatus::False, reason, std::move(message));
     };
     if (facts.object.metadata.deletionTimestamp)
-        return no(reasons::kDeleting, "is being deleted: ends when its claims and their machines are gone");
+        return no(reasons::kDeleting,
+                  "is being deleted: waiting until its claims and their machines are gone");
     if (facts.label_conflict)
         return no(
             reasons::kLabelConflict,
@@ -226,7 +226,7 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
                   "machines can be created and removed" + notes);
 }
 
-// Says what others do to the pool's Nodes, while they do it.
+// Reports in conditions what others do to the pool's Nodes, while they do it.
 void note_others(NodeSmithPool& pool, const std::string& address_conflicts, api::Time now) {
     const auto& losses = pool.status.losses;
     const bool any = losses && losses->count > 0;
@@ -240,7 +240,7 @@ void note_others(NodeSmithPool& pool, const std::string& address_conflicts, api:
     note(conditions::kAddressConflict, reasons::kAddressHeldTwice, address_conflicts);
 }
 
-// The machine that never joined and is kept for a look.
+// Returns the machine that never joined and is kept for inspection.
 std::optional<api::v1alpha1::KeptMachine> kept_machine(const ClaimPointers& claims) {
     const NodeSmithClaim* last = nullptr;
     for (const auto& claim : claims) {
@@ -257,7 +257,7 @@ std::optional<api::v1alpha1::KeptMachine> kept_machine(const ClaimPointers& clai
                                       status.keptSince};
 }
 
-// Where the claim stands that was placed last, as far as claims are left.
+// Returns the host of the claim that was placed last, among the remaining claims.
 std::string youngest_host(const ClaimPointers& claims) {
     const NodeSmithClaim* youngest = nullptr;
     for (const auto& claim : claims) {
@@ -280,7 +280,7 @@ void count_failures(const PoolObservation& facts, PoolStatus& status) {
     const auto counted_until = status.lastScaleFailureTime;
     std::optional<api::Time> last_success;
     for (const auto& claim : facts.claims) {
-        // That one size finds no room says nothing about others.
+        // A lack of room for one size says nothing about others.
         if (provisioning::failed_for_room(*claim)) continue;
         if (const auto failed = api::true_since(claim->status.conditions, conditions::kFailed);
             failed && (!counted_until || *counted_until < *failed)) {
@@ -308,7 +308,7 @@ std::string last_failure(const ClaimPointers& claims) {
         if (counts && (!last || last->status.lastFailure->time < claim->status.lastFailure->time))
             last = claim.get();
     }
-    return last ? "; the last, " + last->metadata.name + ": " + last->status.lastFailure->message : "";
+    return last ? "; the last was " + last->metadata.name + ": " + last->status.lastFailure->message : "";
 }
 
 PoolStatus next_status(const PoolObservation& facts, api::Time now) {

@@ -1,4 +1,4 @@
-// The status of a NodeSmithPool as it should be, from what is known of its claims and their Nodes. Pure.
+// Computes the status of a NodeSmithPool from its claims and their Nodes. Pure.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 #include "controllers/state/pool_counts.hpp"
 
 namespace api::conditions {
-// A pool has it only while it is True: another claim holds an address that one of its claims holds.
+// A pool has this condition only while it is True: another claim has an address of one of its claims.
 inline constexpr std::string_view kAddressConflict = "AddressConflict";
 }  // namespace api::conditions
 namespace api::reasons {
-inline constexpr std::string_view kAddressHeldTwice = "AddressHeldTwice";  // AddressConflict
+inline constexpr std::string_view kAddressHeldTwice = "AddressHeldTwice";  // reason of AddressConflict
 }  // namespace api::reasons
 
 namespace controllers {
@@ -24,28 +24,29 @@ struct PoolObservation {
     ClaimPointers claims;
     const Nodes& nodes;
     const NodeSmithControlPlane* manager = nullptr;  // null: not managed
-    const NodeSmithProvider* provider = nullptr;     // null: not there
+    const NodeSmithProvider* provider = nullptr;     // null: it does not exist
     const NodeSmithPool* label_conflict = nullptr;   // the older pool with the same label
-    std::vector<HostPointer> bare_metal;             // of its provider
-    std::string claims_refused;     // what the API server says against its claims, if it does
+    std::vector<HostPointer> bare_metal;             // hosts of its provider
+    std::string claims_refused;     // why the API server refuses its claims; empty: it does not
     std::string address_conflicts;  // see conflicts_text()
 };
 
-// No claim has the bare-metal host, and one can.
+// Reports whether the bare-metal host has no claim and can get one.
 bool is_free(const NodeSmithHost& host);
 
-// The status as it should be now. Pure.
+// Computes the next status. Pure.
 api::v1alpha1::PoolStatus next_status(const PoolObservation& facts, api::Time now);
 
-// Whether machines of this pool have anything that would make them join: the condition ConfigurationValid,
-// which is there only while they have not.
+// Reports in the condition ConfigurationValid whether machines of this pool have a way to join. The condition
+// exists only while they have none.
 void judge_boot(const PoolObservation& facts, api::v1alpha1::PoolStatus& status, api::Time now);
 
-// Consecutive failed claims and until when nothing is launched; a claim that became a Node ends the series.
-// Counts each failure once, by its time.
+// Counts consecutive failed claims and sets until when nothing is launched. A claim that became a Node ends
+// the series. Each failure counts once, by its time.
 void count_failures(const PoolObservation& facts, api::v1alpha1::PoolStatus& status);
 
-// Why the last claim of the series failed, to be added to a sentence; empty: none of them is still there.
+// Returns why the last claim of the series failed, as a part of a sentence;
+// empty: none of them exists any longer.
 std::string last_failure(const ClaimPointers& claims);
 
 }  // namespace controllers

@@ -1,13 +1,13 @@
-// Claims in service whose machines are switched off, as their condition PoweredOff tells. Pure.
+// Evaluates the condition PoweredOff of claims in service whose machines are switched off. Pure.
 #pragma once
 
 #include "controllers/cache/kinds.hpp"
 
 namespace controllers::claim {
 
-// Its machine is being started again, and has not been for so long that its Node is not expected any more.
+// Reports whether its machine is being restarted, and recently enough for its Node to return.
 bool is_being_started(const NodeSmithClaim& claim, api::Time now);
-// It was started several times to no effect.
+// Reports whether several restarts had no effect.
 bool does_not_start(const NodeSmithClaim& claim);
 
 }  // namespace controllers::claim

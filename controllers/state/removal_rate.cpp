@@ -12,7 +12,7 @@ using api::v1alpha1::RecentRemoval;
 
 namespace {
 
-// A time beyond the next hour is none that a leader wrote.
+// A leader writes no time beyond the next hour, so such a time does not count.
 bool is_recent(const RecentRemoval& removal, api::Time now) {
     return removal.time && std::chrono::abs(now.at - removal.time->at) < std::chrono::hours{1};
 }

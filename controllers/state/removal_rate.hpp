@@ -1,5 +1,5 @@
-// How many nodes a pool removed within the last hour, for its ControlPlane's maxRemovalsPerHour. Kept in the
-// status of the pool, so that a new leader removes no more. Pure.
+// Counts how many nodes a pool removed within the last hour, for its ControlPlane's maxRemovalsPerHour. The
+// pool's status keeps the record, so that a new leader observes the limit too. Pure.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 
 namespace controllers {
 
-// The status of a pool holds at most this many; the oldest go first.
+// A pool's status holds at most this many; the oldest are dropped first.
 inline constexpr std::size_t kMostRemovalsRemembered = 1000;
 
-// Nodes whose claims were deleted within the last hour, and those whose removal was decided and not begun.
+// Counts the nodes whose claims were deleted within the last hour, and those whose
+// removal was decided but not begun.
 std::int64_t removals_last_hour(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time now);
-// The pool's memory when the claim is removed, which counts once however often that is tried.
+// Returns the pool's record after the claim's removal, which counts once even if it is repeated.
 std::vector<api::v1alpha1::RecentRemoval> with_removal(const NodeSmithPool& pool, const NodeSmithClaim& claim,
                                                        api::Time now);
 

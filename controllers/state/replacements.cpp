@@ -30,7 +30,7 @@ bool served_long(const NodeSmithClaim& claim) {
     return since && disruption::decided_at(claim).at - since->at >= kServedLong;
 }
 
-// Of the next replacement, counted from the first one for the same cause.
+// Returns the number of the next replacement, counted from the first one for the same cause.
 std::int32_t next_count(const NodeSmithClaim& claim, const NodeSmithPool& pool) {
     const auto lineage = lineage_of(claim, pool);
     const bool goes_on = lineage.cause == claim.status.disruptionCause && !served_long(claim);

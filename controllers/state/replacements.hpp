@@ -1,6 +1,6 @@
-// Which machine takes the place of which, and why: what ends a series of replacements that do not help. A
-// claim names in its annotations the one that it replaces; the pool's status remembers removed machines until
-// a claim takes their place. Pure.
+// Tracks which machine replaces which, and why, so that a series of useless replacements ends. A
+// claim's annotations name the machine that it replaces. The pool's status remembers removed machines
+// until a claim takes their place. Pure.
 #pragma once
 
 #include <string>
@@ -12,25 +12,25 @@ namespace controllers {
 
 using api::v1alpha1::OpenReplacement;
 
-// What a claim was created for, in place of another one. The cause is empty if it replaces none, or if a
-// person has asked its pool for another try since.
+// Lineage describes the replacement that a claim was created for. The cause is empty if it replaces none, or
+// if a person has since asked its pool to try again.
 struct Lineage {
     std::string replaces;
     std::string cause;
-    std::int32_t count = 0;  // of replacements in a row for this cause, with this one
+    std::int32_t count = 0;  // replacements in a row for this cause, including this one
 };
 Lineage lineage_of(const NodeSmithClaim& claim, const NodeSmithPool& pool);
 
-// A cause that shows again only after a machine has served for this long is a new one. A difference from the
-// configuration, or an age that a machine has from the start, is the same whenever it shows.
+// A cause counts as new if it returns only after a machine has served this long. Drift, and an age that a
+// machine has from the start, count as the same whenever they return.
 inline constexpr auto kServedLong = std::chrono::hours{24};
 
-// The machines of the pool that are being replaced, or were, and whose place no claim has taken yet, in the
-// order in which that was decided. Those of more than an hour ago are forgotten.
+// Returns the pool's replaced machines whose place no claim has taken yet, in the order of the decisions.
+// They are forgotten after an hour.
 std::vector<OpenReplacement> open_replacements(const NodeSmithPool& pool, const ClaimPointers& claims,
                                                api::Time now);
 
-// The pool's memory when the claim is removed to be replaced. At most 16 are kept.
+// Returns the pool's record after a claim is removed to be replaced. At most 16 are kept.
 std::vector<OpenReplacement> with_removed(const NodeSmithPool& pool, const ClaimPointers& claims,
                                           const NodeSmithClaim& removed, api::Time now);
 

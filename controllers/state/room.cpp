@@ -29,7 +29,7 @@ RoomRefusal refusal_of(const Informers& informers, const NodeSmithClaim& claim) 
     return refusal;
 }
 
-// The pods whose places depend on a launch: those that wait, and those on nodes that leave.
+// Returns the pods whose places depend on a launch: waiting ones, and those on nodes that are being removed.
 std::set<std::string> pods_in_need(const Informers& informers) {
     std::set<std::string> uids;
     for (const auto& pod : unschedulable_pods(informers)) uids.insert(pod->metadata.uid);
@@ -99,21 +99,22 @@ std::vector<kube::ObjectKey> superfluous_waits(const Informers& informers) {
     const auto& claims = informers.claims.store().all();
     const auto waits = [&informers](const NodeSmithClaim& claim) {
         const bool is_stuck = lacks_room(claim) || lacks_provider(claim);
-        // With a Node of its name it may have lost its status, and be about to find its machine again.
+        // A Node with the claim's name may be its own. The claim may have lost its status
+        // and be about to find its machine.
         const bool may_serve = informers.nodes.store().get({"", claim.metadata.name}) != nullptr;
         return limits::is_created_by_pool(claim) && is_coming(claim) && is_stuck && !may_serve &&
-               claim.status.machineID.empty() && !bought_for(claim).empty();
+               claim.status.machineID.empty() && !launched_for(claim).empty();
     };
     const bool any = std::ranges::any_of(claims, [&](const auto& entry) { return waits(*entry.second); });
     if (!any) return keys;
     auto in_need = pods_in_need(informers);
     for (const auto& [key, claim] : claims) {
         if (!is_coming(*claim) || claim->status.machineID.empty()) continue;
-        for (const auto& uid : bought_for(*claim)) in_need.erase(uid);
+        for (const auto& uid : launched_for(*claim)) in_need.erase(uid);
     }
     for (const auto& [key, claim] : claims) {
         if (!waits(*claim)) continue;
-        const auto uids = bought_for(*claim);
+        const auto uids = launched_for(*claim);
         const bool is_needed =
             std::ranges::any_of(uids, [&](const std::string& uid) { return in_need.contains(uid); });
         if (!is_needed) keys.push_back(key);

@@ -16,11 +16,11 @@ namespace {
 namespace json = boost::json;
 using api::v1alpha1::MachineNetwork;
 
-// Of the text that is hashed: with another number nothing can be said of hashes that are on record.
+// This is the version of the hashed text. Hashes recorded with another version cannot be compared.
 constexpr const char* kVersion = "2-";
 
-// What differs from the defaults. A later version may bring fields with defaults, and no machine has drifted
-// because the operator was upgraded.
+// Returns what differs from the defaults. A later version may add fields with defaults, and an upgrade of
+// the operator must not cause drift.
 template <class T>
 json::object given(const T& value) {
     return api::merge_patch(T{}, value);
@@ -31,7 +31,8 @@ void put(json::object& text, std::string_view name, const std::optional<T>& valu
     if (value) text[name] = given(*value);
 }
 
-// More addresses for further machines change none that exists, and neither does what their network is called.
+// Removes the parts that do not shape a machine: more addresses for further
+// machines, and the name of the network.
 MachineNetwork without_ranges(MachineNetwork network) {
     network.name.clear();
     network.addresses.clear();
@@ -43,7 +44,7 @@ MachineNetwork without_ranges(MachineNetwork network) {
     return network;
 }
 
-// What may be launched next says nothing of what was launched.
+// Leaves out what concerns future launches only.
 void put_machine(json::object& text, api::v1alpha1::MachineTemplate machine) {
     if (machine.network) text["network"] = given(without_ranges(*machine.network));
     machine.network.reset();
@@ -64,7 +65,7 @@ void put_bootstrap(json::object& text, std::optional<api::v1alpha1::Bootstrap> b
     text["bootstrap"] = given(*bootstrap);
 }
 
-// The checksum says which image it is, wherever it comes from.
+// Keeps the checksum, which identifies the image wherever it is from.
 std::optional<api::v1alpha1::Template> without_place(std::optional<api::v1alpha1::Template> wish) {
     if (!wish || !wish->image) return wish;
     wish->image->url.clear();
@@ -72,7 +73,7 @@ std::optional<api::v1alpha1::Template> without_place(std::optional<api::v1alpha1
     return wish;
 }
 
-// The settings that make one machine differ from another.
+// Returns the settings that distinguish machines.
 json::object machine_part(const api::v1alpha1::ProxmoxSpec& settings) {
     api::v1alpha1::ProxmoxSpec kept;
     kept.vmMemOverheadMiB = settings.vmMemOverheadMiB;
@@ -98,7 +99,7 @@ std::string template_hash(const NodeSmithPool& pool, const NodeSmithProvider* pr
     put_bootstrap(text, pool.spec.bootstrap);
     if (provider && provider->spec.proxmox) text["proxmox"] = machine_part(*provider->spec.proxmox);
     constexpr std::size_t kHashBytes = 8;
-    // Members come in the order of the described structs, so equal values give equal text.
+    // Members have the order of the described structs, so equal values give equal text.
     const auto digest = base::sha256(json::serialize(text));
     return kVersion + base::hex(std::span(digest).first(kHashBytes));
 }
@@ -110,7 +111,7 @@ bool is_comparable(std::string_view template_hash) {
 const std::string& TemplateHashes::of(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     static const api::v1alpha1::ProviderSpec kNone;
     const auto& provider_spec = provider ? provider->spec : kNone;
-    // Pools that are gone are forgotten with all others now and then, which costs a hash for each.
+    // Deleted pools are forgotten occasionally together with all others, which costs one hash for each.
     if (known_.size() >= kMostKnown && !known_.contains(pool.metadata.uid)) known_.clear();
     auto& known = known_[pool.metadata.uid];
     if (known.hash.empty() || known.pool != pool.spec || known.provider != provider_spec)

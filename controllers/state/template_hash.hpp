@@ -1,5 +1,5 @@
-// A fingerprint of everything in a pool and its provider that shapes machines: a claim whose fingerprint
-// differs has drifted.
+// Computes a fingerprint of everything in a pool and its provider that shapes machines. A claim with a
+// different fingerprint has drifted.
 #pragma once
 
 #include <map>
@@ -10,18 +10,18 @@
 
 namespace controllers::claim {
 
-// "2-" and 16 hexadecimal digits; equal for equal machineTemplate (but for sizes and names of what is
-// launched next), bootstrap and providerRef of the pool, and equal template, options, network interfaces,
-// cloud-init and overhead of the provider (null: there is none). Where machines are placed and how the
-// provider is reached does not shape them, and neither does a label that has no effect. A field that has its
-// default is not there, so that versions which know more fields say the same.
+// Returns "2-" and 16 hexadecimal digits. It covers the pool's machineTemplate (except sizes and names
+// of future launches), bootstrap and providerRef. It also covers the provider's template, options,
+// network interfaces, cloud-init and overhead (null: no provider). Placement, access to the provider,
+// and labels without effect do not shape machines. Fields with their default are left out, so that
+// versions with more fields return the same.
 std::string template_hash(const NodeSmithPool& pool, const NodeSmithProvider* provider);
 
-// Whether it was computed as template_hash() does. Of another one nobody can say whether the machine has
-// drifted.
+// Reports whether template_hash() computed the value in its present form. Drift
+// cannot be judged from another form.
 bool is_comparable(std::string_view template_hash);
 
-// Hashes anew only what has changed since it was asked last.
+// TemplateHashes caches hashes, and recomputes only those whose input has changed.
 class TemplateHashes {
 public:
     const std::string& of(const NodeSmithPool& pool, const NodeSmithProvider* provider);
@@ -29,7 +29,7 @@ public:
 private:
     struct Known {
         api::v1alpha1::PoolSpec pool;
-        api::v1alpha1::ProviderSpec provider;  // as by default: there is none
+        api::v1alpha1::ProviderSpec provider;  // default value: no provider
         std::string hash;
     };
     static constexpr std::size_t kMostKnown = 10'000;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* kReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-// The question that the controller manager's csrapproving controller asks about who asks for a Node's first
-// certificate.
+// Returns the question that the controller manager's csrapproving controller asks about a
+// requester of a Node's first certificate.
 json::object approval_by_cluster() {
     return {{"group", "certificates.k8s.io"},
             {"resource", "certificatesigningrequests"},
@@ -29,7 +29,7 @@ struct Need {
     json::object what;
 };
 
-// The first that a join needs of each object of config/rbac/bootstrap.yaml.
+// Returns the first access that a join needs to each object of config/rbac/bootstrap.yaml.
 std::vector<Need> needs_of_a_join() {
     return {
         {"create certificatesigningrequests",
@@ -41,7 +41,7 @@ std::vector<Need> needs_of_a_join() {
           {"verb", "get"}}}};
 }
 
-// For a token that does not exist.
+// Builds a review for a token that does not exist.
 json::value review(json::object what) {
     return json::object{
         {"apiVersion", "authorization.k8s.io/v1"},
@@ -81,7 +81,7 @@ asio::awaitable<TokenRights> TokenRightsReview::ask() {
     auto nodeclient = approval_by_cluster();
     rights.cluster_approves = co_await may(std::move(nodeclient));
     auto needs = needs_of_a_join();
-    // Who refuses one question refuses them all.
+    // An API server that refuses one question refuses them all.
     if (!rights.cluster_approves) needs.clear();
     for (auto& need : needs) {
         const auto answer = co_await may(std::move(need.what));

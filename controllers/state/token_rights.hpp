@@ -1,6 +1,6 @@
-// What the cluster lets whoever has a bootstrap token of ours do: too little, and no machine joins; too much,
-// a certificate for whatever Node is asked for, and the token is good for more than its claim's Node,
-// whatever the operator approves.
+// Determines what the cluster allows the holder of our bootstrap token. With too few rights, no machine
+// joins. With too many, the token yields a certificate for any requested Node. It is then valid for more than
+// its claim's Node, whatever the operator approves.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -15,23 +15,23 @@
 namespace controllers {
 
 struct TokenRights {
-    // The cluster itself approves a certificate of any Node; nullopt: the API server refuses to tell.
+    // The cluster itself approves a certificate of any Node; nullopt: the API server refuses to answer.
     std::optional<bool> cluster_approves;
-    // What a join does first that they may not, as "create certificatesigningrequests"; empty: they may all
-    // of it, or the API server refuses to tell.
+    // First right that a join lacks, such as "create certificatesigningrequests"; empty: it has them all, or
+    // the API server refuses to answer.
     std::string forbidden;
 };
 
 class TokenRightsReview {
 public:
     static constexpr base::Duration kAskedEvery = std::chrono::minutes{10};
-    // While machines cannot join: somebody is about to mend it.
+    // Used while machines cannot join, because someone will repair that soon.
     static constexpr base::Duration kAskedAgain = std::chrono::minutes{1};
 
     TokenRightsReview(kube::Client& client, base::Clock& clock) : client_(client), clock_(clock) {}
 
-    // What SubjectAccessReviews said of a requester with such a token, not longer ago than ask_after().
-    // Throws base::TransportError.
+    // Returns what SubjectAccessReviews said about a requester with such a token, no older than
+    // ask_after(). Throws base::TransportError.
     asio::awaitable<TokenRights> ask();
     base::Duration ask_after() const { return rights_.forbidden.empty() ? kAskedEvery : kAskedAgain; }
 

@@ -13,15 +13,15 @@ namespace {
 
 using Taints = std::vector<api::Taint>;
 
-constexpr std::size_t kMostTaints = 16;  // that a status holds
+constexpr std::size_t kMostTaints = 16;  // limit in a status
 
 bool contains(const Taints& taints, const api::Taint& taint) {
     return std::ranges::any_of(taints,
                                [&](const api::Taint& other) { return api::same_taint(other, taint); });
 }
 
-// Kubernetes or this operator sets it and treats it in a way of its own. The network's taint is not among
-// them: the network plugin decides when it goes, as with any other startup taint.
+// Reports whether Kubernetes or this operator sets and handles the taint. The network's taint is not
+// included: the network plugin decides when to remove it, like any startup taint.
 bool has_its_own_treatment(const api::Taint& taint) {
     const bool is_of_node =
         taint.key.starts_with("node.kubernetes.io/") && taint.key != "node.kubernetes.io/network-unavailable";
@@ -38,7 +38,8 @@ bool is_declared(const TaintFacts& facts, const api::Taint& taint) {
     return contains(machine.taints, taint) || contains(machine.startupTaints, taint);
 }
 
-// Before the Node is Initialized, taints that the cluster takes off keep it from being so.
+// Returns the undeclared taints. Taints that the cluster removes prevent the Node from being
+// Initialized, so they do not count before.
 Taints undeclared(const ClaimStatus& status, const TaintFacts& facts) {
     const bool is_initialized = api::is_true(status.conditions, conditions::kInitialized);
     Taints result;
@@ -53,7 +54,7 @@ Taints undeclared(const ClaimStatus& status, const TaintFacts& facts) {
     return result;
 }
 
-// Until when undeclared taints count as temporary; nullopt: the time has not begun.
+// Returns until when undeclared taints count as temporary; nullopt: that time has not begun.
 std::optional<api::Time> end_of_youth(const ClaimStatus& status, const NodeSmithPool* pool) {
     static const api::v1alpha1::ScaleUp kDefaults;
     if (!api::is_true(status.conditions, conditions::kInitialized)) return std::nullopt;
@@ -76,7 +77,7 @@ std::vector<api::Taint> temporary_taints(const TaintFacts& facts, api::Time now)
     const auto& status = facts.claim.status;
     const auto* settled = api::find_condition(status.conditions, conditions::kTaintsSettled);
     if (settled && settled->reason == reasons::kTaintStays) return {};
-    // The claim says when they have stayed for too long, so that no other machine is created before that.
+    // The claim records when they have stayed for too long, so that no other machine is created earlier.
     const bool is_awaited = settled && settled->status != ConditionStatus::True;
     if (!is_awaited && !is_young(status, facts.pool, now)) return {};
     return undeclared(status, facts);
@@ -110,12 +111,12 @@ std::optional<api::Time> note_taints(ClaimStatus& status, const TaintFacts& fact
     if (stays) return std::nullopt;
     const bool young = is_young(status, facts.pool, now);
     const bool is_awaited = known && known->status != ConditionStatus::True;
-    // A taint that comes later is somebody's decision.
+    // A taint that is added later is someone's decision.
     if (!young && !is_awaited) return std::nullopt;
     noted = present;
     const auto text = "the Node has the " + undeclared_text(present, facts.claim.spec.poolRef);
     const std::string advice =
-        "if a program takes it off by itself, declare it under machineTemplate.startupTaints of the pool; if "
+        "if a program removes it by itself, declare it under machineTemplate.startupTaints of the pool; if "
         "it is meant to stay, under machineTemplate.taints";
     const auto end = end_of_youth(status, facts.pool);
     if (!young) {
@@ -150,7 +151,7 @@ using api::v1alpha1::UndeclaredTaint;
 
 namespace {
 
-// A Node without a taint shows nothing before an agent had the time to put it there.
+// A Node without a taint proves nothing until an agent had time to add it.
 constexpr std::chrono::minutes kSettlesWithin{1};
 constexpr base::Backoff kNextTry{std::chrono::minutes{10}, std::chrono::hours{6}};
 
@@ -191,8 +192,8 @@ UndeclaredTaint seen_again(const std::vector<UndeclaredTaint>& known, const api:
     return result;
 }
 
-// A kubelet may give its own Node any taint when it joins, so after a while another machine shows whether all
-// of the pool get it.
+// Counts a taint that one machine shows. A kubelet may give its own Node any taint when it joins. So after a
+// while another machine shows whether all of the pool get it.
 UndeclaredTaint seen_on_one(const std::vector<UndeclaredTaint>& known, const api::Taint& taint,
                             const NodeSmithClaim& claim, api::Time now) {
     UndeclaredTaint result{taint.key, taint.value, taint.effect, 1, std::nullopt};
@@ -243,9 +244,9 @@ std::string stays_text(const NodeSmithPool& pool) {
         taints.push_back({entry.key, entry.value, entry.effect, std::nullopt});
     if (taints.empty()) return {};
     return "its Nodes keep the " + claim::undeclared_text(taints, pool.metadata.name) +
-           "; pods that do not tolerate it get no machine of this pool: find out who puts it there; if a "
-           "program takes it off by itself, declare it under machineTemplate.startupTaints, and if it is "
-           "meant to stay, under machineTemplate.taints";
+           "; pods that do not tolerate it get no machine of this pool: find out what adds it; if a program "
+           "removes it by itself, declare it under machineTemplate.startupTaints, and if it is meant to "
+           "stay, under machineTemplate.taints";
 }
 
 }  // namespace controllers

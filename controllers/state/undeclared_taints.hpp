@@ -1,6 +1,6 @@
-// Taints of Nodes that neither pool, claim nor host declare. Network and storage agents put them on new Nodes
-// and take them off once they run there, so they count as temporary on a young Node, and as permanent if they
-// stay. Pure.
+// Handles taints of Nodes that neither pool, claim nor host declare. Network and storage agents put
+// them on new Nodes and remove them once they run there. So they count as temporary on a young Node,
+// and as permanent if they stay. Pure.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,22 @@
 #include "controllers/state/claim_state.hpp"
 
 namespace api::conditions {
-// Of a claim whose young Node had a taint that its pool does not declare. False: the taint is there.
+// A claim has this condition if its young Node had a taint that its pool does not
+// declare. False: the taint is present.
 inline constexpr std::string_view kTaintsSettled = "TaintsSettled";
-// Of a pool, only while it is True: its youngest Node keeps such a taint.
+// A pool has this condition only while it is True: its youngest Node keeps such a taint.
 inline constexpr std::string_view kUndeclaredTaints = "UndeclaredTaints";
 }  // namespace api::conditions
 namespace api::reasons {
-inline constexpr std::string_view kTaintNotDeclared = "TaintNotDeclared";  // TaintsSettled
-inline constexpr std::string_view kTaintsGone = "TaintsGone";              // TaintsSettled
-inline constexpr std::string_view kTaintStays = "TaintStays";              // TaintsSettled, UndeclaredTaints
+inline constexpr std::string_view kTaintNotDeclared = "TaintNotDeclared";  // reason of TaintsSettled
+inline constexpr std::string_view kTaintsGone = "TaintsGone";              // reason of TaintsSettled
+inline constexpr std::string_view kTaintStays = "TaintStays";  // reason of TaintsSettled and UndeclaredTaints
 }  // namespace api::reasons
 
 namespace controllers::claim {
 
-// A claim's Node and all that may declare taints for it; `pool` and `host` (of bare metal) may be null.
+// TaintFacts holds a claim's Node and all that may declare taints for it. `pool` and
+// `host` (of bare metal) may be null.
 struct TaintFacts {
     const NodeSmithClaim& claim;
     const api::Node& node;
@@ -34,17 +36,16 @@ struct TaintFacts {
 };
 
 // Returns the undeclared NoSchedule and NoExecute taints that still count as temporary. Taints that
-// Kubernetes or this operator set on Nodes are not among them.
+// Kubernetes or this operator set on Nodes are not included.
 std::vector<api::Taint> temporary_taints(const TaintFacts& facts, api::Time now);
-// Returns a sentence that names these taints, who is known for them, and how to declare them.
+// Returns a sentence that names these taints, their known owners, and how to declare them.
 std::string undeclared_text(const std::vector<api::Taint>& taints, const std::string& pool);
 
-// Brings the condition TaintsSettled and status.undeclaredTaints up to date. Returns when time alone changes
-// them.
+// Updates the condition TaintsSettled and status.undeclaredTaints. Returns when time alone changes them.
 std::optional<api::Time> note_taints(ClaimStatus& status, const TaintFacts& facts, api::Time now);
 
-// Returns since when pods can be placed on the claim's Node: since it was Initialized, or since the last
-// temporary taint was taken off. nullopt: they cannot yet.
+// Returns since when pods can be placed on the claim's Node; nullopt: not yet. That is when it was
+// Initialized, or when its last temporary taint was removed.
 std::optional<api::Time> usable_since(const NodeSmithClaim& claim);
 
 }  // namespace controllers::claim
@@ -52,13 +53,12 @@ std::optional<api::Time> usable_since(const NodeSmithClaim& claim);
 namespace controllers {
 
 // Returns which undeclared taints new Nodes of the pool are expected to keep: those that its youngest Node
-// kept. What was known before stays while there is no Node to judge by, and is tried again after growing
-// pauses.
+// kept. Known taints stay while there is no Node to judge by, and are tried again after growing pauses.
 std::vector<api::v1alpha1::UndeclaredTaint> learn_taints(const NodeSmithPool& pool,
                                                          const ClaimPointers& claims, api::Time now);
-// Reports whether the taint keeps machines from being created for pods now.
+// Reports whether the taint prevents machines from being created for pods now.
 bool is_expected(const api::v1alpha1::UndeclaredTaint& taint, api::Time now);
-// Explains to people what the pool's Nodes keep and what to do; empty: nothing.
+// Explains for people which taints the pool's Nodes keep, with a remedy; empty: none.
 std::string stays_text(const NodeSmithPool& pool);
 
 }  // namespace controllers

@@ -89,7 +89,7 @@ std::string describe_state(const api::Pod& pod) {
 std::string launches_for(const ClusterSnapshot& view, const api::Pod& pod) {
     std::string text;
     for (const auto& claim : view.report().claims) {
-        const auto uids = controllers::provisioning::bought_for(*claim.claim);
+        const auto uids = controllers::provisioning::launched_for(*claim.claim);
         if (std::ranges::find(uids, pod.metadata.uid) == uids.end()) continue;
         text += "Created for it: " + describe_state(claim) + ".\n";
     }
@@ -123,7 +123,7 @@ std::string boot_of(const NodeSmithClaim& claim) {
 }
 
 std::string purpose_of(ClusterSnapshot& view, const NodeSmithClaim& claim) {
-    const auto uids = controllers::provisioning::bought_for(claim);
+    const auto uids = controllers::provisioning::launched_for(claim);
     if (uids.empty()) return "";
     std::string names;
     for (const auto& [key, pod] : view.informers().pods.store().all()) {

@@ -1,4 +1,5 @@
-// Claims as a timeline of phases, over the last hour: first those that are on their way, leave or failed.
+// Claims as a timeline of phases over the last hour. Claims that are being created, are being removed or have
+// failed come first.
 #include <algorithm>
 
 #include "api/json.hpp"
@@ -30,7 +31,7 @@ std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_vi
     return api::true_since(claim.status.conditions, type);
 }
 
-// When it began to leave, or failed: the end of what went before.
+// Returns when the claim's removal began, which ends its earlier phases.
 std::optional<api::Time> leaving_since(const NodeSmithClaim& claim) {
     const auto disrupted = became_true(claim, api::conditions::kDisrupted);
     const auto deleted = claim.metadata.deletionTimestamp;
@@ -44,7 +45,7 @@ std::vector<Span> spans_of(const NodeSmithClaim& claim, api::Time now) {
     const auto left = leaving_since(claim);
     const auto end = std::min({now, failed.value_or(now), left.value_or(now)});
     auto begin = *claim.metadata.creationTimestamp;
-    // Whether the stage is over, so that the next one has begun.
+    // Adds a stage and reports whether it is over, so that the next one has begun.
     const auto stage = [&](const Html& phase, const Html& words, std::optional<api::Time> reached) {
         const auto until = std::clamp(reached.value_or(end), begin, std::max(begin, end));
         spans.push_back({phase, words, begin, until});
@@ -89,7 +90,7 @@ Html words(const std::vector<Span>& spans) {
     return html;
 }
 
-// What it waits for: the first condition that is not settled and says something.
+// Returns what it waits for: the message of the first unsettled condition that has one.
 Html waits_for(const NodeSmithClaim& claim) {
     for (const auto& condition : claim.status.conditions) {
         const bool settled =
@@ -114,7 +115,7 @@ Html row(const ClaimFacts& facts, api::Time now) {
     return html + (phase == ClaimPhase::Ready ? Html() : waits_for(claim)) + "</td></tr>\n"_html;
 }
 
-// Those in service last, and of equals the younger first.
+// Sorts claims: Ready ones last, and otherwise younger ones first.
 std::vector<ClaimFacts> in_order(std::vector<ClaimFacts> all) {
     std::ranges::sort(all, [](const ClaimFacts& a, const ClaimFacts& b) {
         const bool a_serves = a.phase() == ClaimPhase::Ready, b_serves = b.phase() == ClaimPhase::Ready;

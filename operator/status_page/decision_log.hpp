@@ -1,4 +1,4 @@
-// The latest decisions of this process, as it said them in Events. Passes each Event on to the recorder that
+// The latest decisions of this process, taken from its Events. It passes each Event on to the recorder that
 // writes it.
 #pragma once
 
@@ -11,9 +11,9 @@
 namespace kubenodesmith::status_page {
 
 struct LoggedDecision {
-    api::Time time;  // the last one, if it was said again
+    api::Time time;  // the last one, if repeated
     kube::EventType type = kube::EventType::normal;
-    std::string about;  // "NodeSmithPool ours/tools"
+    std::string about;  // for example "NodeSmithPool ours/tools"
     std::string reason;
     std::string message;
     std::int64_t count = 1;
@@ -25,7 +25,7 @@ public:
     void event(const kube::EventTarget& about, kube::EventType type, std::string reason,
                std::string message) override;
 
-    // The latest first; a bounded number.
+    // Returns a limited number of decisions, the latest first.
     const std::deque<LoggedDecision>& decisions() const { return decisions_; }
 
 private:

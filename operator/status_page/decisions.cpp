@@ -1,4 +1,4 @@
-// What was decided and why, and why nodes stay.
+// The latest decisions with their reasons, and why nodes are kept.
 #include "base/text.hpp"
 #include "operator/status_page/sections.hpp"
 
@@ -13,8 +13,8 @@ constexpr std::size_t kLongestMessage = 300;
 Html nodes_that_stay(const ClusterReport& report) {
     if (report.stays.empty()) return {};
     auto html =
-        "<section id=\"stays\"><h2>Nodes that could leave, and why they stay</h2>\n"
-        "<table><tr><th>Node<th>Could leave as<th>Stays because</tr>\n"_html;
+        "<section id=\"stays\"><h2>Nodes that could be removed, and why they are kept</h2>\n"
+        "<table><tr><th>Node<th>Could be removed as<th>Kept because</tr>\n"_html;
     std::size_t shown = 0;
     for (const auto& [node, stay] : report.stays) {
         if (shown++ == kMostNodes) break;

@@ -1,5 +1,5 @@
-// Hosts and what sits on them: of each virtualization host the committed memory and CPU, machine by machine;
-// of each bare-metal host its power and its claim.
+// Hosts and their use. Each virtualization host shows its committed memory and CPU, machine by machine. Each
+// bare-metal host shows its power and its claim.
 #include <algorithm>
 #include <boost/json/value.hpp>
 
@@ -39,8 +39,8 @@ Html rectangle(const Html& kind, std::int64_t from, std::int64_t to, const Html&
            "</title></rect>"_html;
 }
 
-// Our machines one by one, then what others have committed; the rest is free. More than the host has may be
-// free, where CPUs are given more than once.
+// Draws our machines one by one, then the commitments of others; the rest is free. With overcommitted CPUs,
+// more than the host's capacity may be free.
 Html bar(const std::vector<ClaimPointer>& claims, std::int64_t capacity, std::int64_t free,
          std::int64_t api::v1alpha1::Size::* amount) {
     auto html = "<svg width=\"420\" height=\"16\"><rect class=\"track\" width=\"420\" height=\"16\"/>"_html;
@@ -68,7 +68,7 @@ Html row(const std::string& provider, const api::v1alpha1::ProviderHost& host,
     auto html = "<tr><td>"_html + text(host.name) + "<br><span class=\"soft\">"_html + text(provider) +
                 "</span></td><td>"_html;
     html += host.online ? "online"_html : "<span class=\"bad\">offline</span>"_html;
-    if (host.evacuating) html += "<br>its nodes shall leave"_html;
+    if (host.evacuating) html += "<br>its nodes are being evacuated"_html;
     html += "</td><td>"_html + bar(claims, host.memoryMiB, host.freeMemoryMiB, &Size::memoryMiB) +
             "<span class=\"soft\">memory: "_html + memory(host.freeMemoryMiB) +
             " to give, the host has "_html + memory(host.memoryMiB) + "</span>"_html;
@@ -110,7 +110,8 @@ Html virtualization_hosts(const ClusterReport& report) {
         }
     }
     if (rows.empty()) return {};
-    return "<table><tr><th>Host, provider<th>State<th>Committed (ours, others)<th>Our machines</tr>\n"_html +
+    return "<table><tr><th>Host, provider<th>State<th>Committed (claims, others)"
+           "<th>Machines of claims</tr>\n"_html +
            rows + "</table>\n"_html + and_more(all, kMostHosts);
 }
 

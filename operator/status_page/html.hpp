@@ -1,5 +1,5 @@
-// HTML as a type: text becomes markup only through text(), which escapes it, so nothing that a cluster says
-// can be taken for markup.
+// Html is HTML as a type. Text becomes markup only through text(), which escapes it. So no content of a
+// cluster can become markup.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,9 @@ private:
     std::string markup_;
 };
 
-// Markup that stands in the source.
+// Makes markup from a literal in the source.
 Html operator""_html(const char* literal, std::size_t size);
-// Escaped for elements and for quoted attributes.
+// Escapes text for elements and quoted attributes.
 Html text(std::string_view plain);
 Html number(std::int64_t value);
 

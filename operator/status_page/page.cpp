@@ -25,15 +25,15 @@ svg{display:block;overflow:visible}svg text{font:11px system-ui,sans-serif;fill:
 
 Html managed(const controllers::ManagedNamespaces& namespaces) {
     if (namespaces.all()) return {};
-    return " Pools, hosts and claims are shown of the managed namespaces: "_html + text(namespaces.str()) +
-           "."_html;
+    return " Only pools, hosts and claims of the managed namespaces are shown: "_html +
+           text(namespaces.str()) + "."_html;
 }
 
 Html state(const ClusterReport& report, const std::string& version) {
     auto line = "<h1>KubeNodeSmith</h1>\n<p>"_html + text(version) + " at "_html + text(report.time.str());
     line += report.leading ? "; this process leads"_html
-                           : "; <strong>this process does not lead</strong>: decisions are made, and "
-                             "shown, by the one that does"_html;
+                           : "; <strong>this process does not lead</strong>: the leading process makes "
+                             "and shows the decisions"_html;
     if (!report.synced) line += "; <strong class=\"bad\">the caches are not synced yet</strong>"_html;
     const auto count = [](std::size_t size) { return number(static_cast<std::int64_t>(size)); };
     return line + ".</p>\n<p class=\"soft\">Nodes: "_html + count(report.nodes) + ", pods: "_html +
@@ -77,7 +77,7 @@ Html memory(std::int64_t mib) {
 
 Html readiness(const api::Conditions& conditions) {
     const auto* ready = api::find_condition(conditions, api::conditions::kReady);
-    if (!ready) return "<td class=\"soft\">not looked at yet</td>"_html;
+    if (!ready) return "<td class=\"soft\">not examined yet</td>"_html;
     if (ready->status == api::ConditionStatus::True) return "<td>Ready</td>"_html;
     return "<td><span class=\"bad\">"_html + text(ready->reason) + "</span><br>"_html +
            text(base::shortened(ready->message, 200)) + "</td>"_html;

@@ -1,5 +1,5 @@
-// The status page: what the operator sees and does, as one read-only HTML document with SVG; no script,
-// nothing loaded from elsewhere, and of a bounded size whatever the cluster holds.
+// The status page: the operator's knowledge and actions as one read-only HTML document with SVG. It has no
+// script, loads nothing, and has a limited size for any cluster.
 #pragma once
 
 #include <string>

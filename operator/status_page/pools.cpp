@@ -1,4 +1,4 @@
-// Pods that wait, and pools against their limits.
+// Pending pods, and pools with their limits.
 #include <algorithm>
 
 #include "api/names.hpp"
@@ -13,7 +13,7 @@ constexpr std::size_t kMostPools = 100;
 constexpr std::size_t kLongestMessage = 240;
 constexpr std::int64_t kBarWidth = 150;
 
-// What is used of a limit; without a limit there is nothing to draw it against.
+// Draws the use of a limit. Without a limit it writes "no limit".
 Html bar(std::int64_t used, std::int64_t limit, const Html& words) {
     if (limit <= 0) return words + "<br><span class=\"soft\">no limit</span>"_html;
     const auto width = std::clamp<std::int64_t>(used * kBarWidth / limit, 0, kBarWidth);

@@ -17,15 +17,15 @@ Html claims(const ClusterReport& report);
 Html nodes_that_stay(const ClusterReport& report);
 Html recent_decisions(const DecisionLog& log, api::Time now);
 
-// ---- what several of them need
-// "12 s", "3 min 20 s", "5 h 10 min", "12 d"
+// ---- shared helpers
+// Returns, for example, "12 s", "3 min 20 s", "5 h 10 min", "12 d".
 Html duration(std::chrono::seconds value);
 Html ago(std::optional<api::Time> when, api::Time now);
-// "and 12 more", if there are more than are shown.
+// Returns, for example, "and 12 more" if there are more than are shown.
 Html and_more(std::size_t all, std::size_t shown);
-// "8Gi", "1536Mi"
+// Returns, for example, "8Gi" or "1536Mi".
 Html memory(std::int64_t mib);
-// The condition Ready in a table cell, with its message if it isn't True.
+// Returns a table cell with the condition Ready, and its message if it is not True.
 Html readiness(const api::Conditions& conditions);
 
 }  // namespace kubenodesmith::status_page

@@ -11,9 +11,9 @@ namespace providers::foreign {
 namespace {
 
 constexpr std::size_t kMostCharacters = 256;
-constexpr std::size_t kBeginning = 96;  // of these, where the middle is left out
+constexpr std::size_t kBeginning = 96;  // characters kept before the "..." that replaces the middle
 constexpr std::string_view kRest = "...";
-// What is read of an output's end: megabytes of it would keep the loop.
+// Limit in bytes of what is read from an output's end. Megabytes would block the event loop.
 constexpr std::size_t kLongestEnd = 64 * 1024;
 constexpr std::string_view kBlanks = " \t\r\n";
 
@@ -27,8 +27,8 @@ struct Range {
     std::uint32_t last;
 };
 
-// Controls; soft hyphen; Arabic letter mark; zero-width and directional marks, separators of lines,
-// embeddings and isolates; the byte order mark; annotations; tags; what is no character at all.
+// Hidden characters: controls; soft hyphen; Arabic letter mark; zero-width and directional marks, separators
+// of lines, embeddings and isolates; byte order mark; annotations; tags; noncharacters.
 constexpr std::array<Range, 13> kHidden = {{{0x00, 0x1F},
                                             {0x7F, 0x9F},
                                             {0xAD, 0xAD},
@@ -57,7 +57,7 @@ std::size_t length_by_first_byte(unsigned char byte) {
     return byte >= 0xF0 && byte < 0xF5 ? 4 : 0;
 }
 
-// The character that `text` begins with; without bytes if it begins with none.
+// Returns the first character of `text`; its bytes are empty if the text does not begin with a character.
 Character first_character(std::string_view text) {
     constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
     constexpr std::array<unsigned, 5> kFirstBits = {0, 0x7F, 0x1F, 0x0F, 0x07};
@@ -75,7 +75,7 @@ Character first_character(std::string_view text) {
     return {text.substr(0, length), code};
 }
 
-// Calls `each` with the bytes of one character that is shown after the other, until it returns false.
+// Calls `each` with the bytes of each visible character, until it returns false.
 template <class Function>
 void for_each_shown(std::string_view text, Function each) {
     while (!text.empty()) {
@@ -92,7 +92,7 @@ void for_each_shown(std::string_view text, Function each) {
 
 namespace {
 
-// The first characters, as bytes of one each.
+// Returns the first visible characters, each as its bytes.
 std::vector<std::string_view> first_shown(std::string_view text, std::size_t most) {
     std::vector<std::string_view> first;
     for_each_shown(text, [&](std::string_view character) {

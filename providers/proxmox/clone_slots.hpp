@@ -1,5 +1,6 @@
-// How many clones of a template's host are under way: its storage copies them one after the other, and locks
-// time out when too many wait. Kept in memory; after a restart it fills again with the first looks at tasks.
+// CloneSlots limits the clones that run from templates of one host. A storage copies them one after another,
+// and locks time out if too many wait. The slots are in memory; after a restart they fill with the first
+// looks at tasks.
 #pragma once
 
 #include <map>
@@ -13,7 +14,8 @@ class CloneSlots {
 public:
     CloneSlots(base::Clock& clock, std::int64_t per_host) : clock_(clock), per_host_(per_host) {}
 
-    // True if the machine (by its SMBIOS UUID) may be cloned from that host now; it has a slot then.
+    // Returns true if the machine (by its SMBIOS UUID) may be cloned from that host now. It then holds a
+    // slot.
     bool take(const std::string& host, const std::string& uuid) {
         auto& slots = by_host_[host];
         std::erase_if(slots, [this](const auto& slot) { return clock_.now() - slot.second > kForgotten; });
@@ -22,14 +24,14 @@ public:
         slots[uuid] = clock_.now();
         return true;
     }
-    // Its clone was seen at work: the slot stays taken.
+    // Keeps the slot taken, as the clone was seen running.
     void keep(const std::string& host, const std::string& uuid) { by_host_[host][uuid] = clock_.now(); }
     void give_back(const std::string& uuid) {
         for (auto& [host, slots] : by_host_) slots.erase(uuid);
     }
 
 private:
-    // Tasks are asked for every few seconds; one that nobody asks for any more was given up.
+    // Clone tasks are polled every few seconds. A task that was not polled for this long was given up.
     static constexpr base::Duration kForgotten = std::chrono::minutes{1};
 
     base::Clock& clock_;

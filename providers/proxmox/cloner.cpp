@@ -21,7 +21,7 @@ asio::awaitable<Cloner::Started> Cloner::clone(MachineSpec spec) {
     try {
         started.upid = co_await start_clone(spec, source);
     } catch (const ProxmoxError& error) {
-        // With an outcome that is not known it may be at work; then the slot is given back by time.
+        // If the outcome is unknown, the clone may be running. Its slot is then freed after a timeout.
         if (error.kind != ErrorKind::outcome_unknown || !error.is_of_change)
             slots_.give_back(spec.identity.system_uuid);
         throw;
@@ -51,7 +51,7 @@ asio::awaitable<std::string> Cloner::start_clone(MachineSpec spec, Guest source)
     co_return text_of(upid);
 }
 
-// Read anew for each clone: what it gets must be on record before it exists.
+// Reads the template before each clone, as the clone's parts must be recorded before they exist.
 asio::awaitable<Cloner::Source> Cloner::read_source(Guest source) {
     const auto data = co_await client_.read(get_vm_config(source.node, source.vmid));
     const auto config = parse_vm_config(data);

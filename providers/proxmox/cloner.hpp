@@ -1,4 +1,4 @@
-// Clones templates, within the slots of each template's host.
+// Cloner clones templates, within the clone slots of each template's host.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace providers::proxmox {
 
 class Cloner {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     Cloner(const Settings& settings, Client& client, Templates& templates, base::Clock& clock)
         : settings_(settings),
           client_(client),
@@ -22,23 +22,23 @@ public:
           slots_(clock, settings.spec.placement.maxConcurrentClonesPerNode),
           clock_(clock) {}
 
-    // The UPID of the clone, or why it has to wait. Throws ProxmoxError, FencedError, ProviderError if the
-    // template has gone.
+    // Returns the UPID of the clone, or why it must wait. Throws ProxmoxError, FencedError, or ProviderError
+    // if the template no longer exists.
     struct Started {
-        std::string upid;  // empty: no slot is free
+        std::string upid;  // empty: no free slot
         std::string message;
     };
     asio::awaitable<Started> clone(MachineSpec spec);
-    // After a look at the clone's task.
+    // Updates the slots after a look at the clone's task.
     void note_task(const MachineSpec& spec, const Upid& task, const TaskStatus& status);
-    // A clone of the same template is at work: whose, its task does not tell.
+    // Reports whether a clone of the same template is running. Its task does not say for which machine.
     asio::awaitable<bool> is_cloning(std::string host);
 
 private:
     asio::awaitable<std::string> start_clone(MachineSpec spec, Guest source);
     struct Source {
         CloneSource parts;
-        std::string disks;  // volume IDs, one after the other
+        std::string disks;  // volume IDs, separated by blanks
     };
     asio::awaitable<Source> read_source(Guest source);
 
@@ -47,8 +47,8 @@ private:
     Templates& templates_;
     CloneSlots slots_;
     base::Clock& clock_;
-    // When it was last found that disks cannot be linked to. A template that moves to another storage, or
-    // another one with its VMID, has other disks.
+    // Time when linking to these disks was last refused. The disks are the key, because a template that moves
+    // to another storage has other disks. A new template with the same VMID also has other disks.
     std::map<std::string, base::TimePoint> cannot_link_;
 };
 

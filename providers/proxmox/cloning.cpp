@@ -19,8 +19,8 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
     return text;
 }
 
-// What a template may carry that a machine which comes and goes must not have, unless the user says so: a
-// guest that starts again by itself, cannot be removed, or whose memory shrinks.
+// Resets template options that a managed machine must not inherit unless the user sets them. Such a guest
+// would restart by itself, resist removal, or shrink its memory.
 void reset_inherited(Options& options) {
     options.try_emplace("onboot", "0");
     options.try_emplace("protection", "0");
@@ -65,19 +65,19 @@ void set_cloud_init(Options& options, const Settings& settings, const VmConfig& 
     if (!guest.search_domains.empty()) options["searchdomain"] = joined(guest.search_domains, " ");
     const auto& wish = settings.spec.cloudInit;
     if (wish && wish->custom) options["cicustom"] = cicustom(*wish->custom);
-    // Without a drive Proxmox keeps all this and never shows it to the guest.
+    // Without a cloud-init drive Proxmox stores the settings but never shows them to the guest.
     if (!cloud_init_drive(config)) {
         const auto disk = config.option(settings.spec.template_->bootDisk.device);
         options[free_cdrom_drive(config)] = storage_of_drive(disk) + ":cloudinit";
     }
 }
 
-// It would be a second source of boot data beside ours.
+// Removes the drive, as it would be a second source of boot data.
 void remove_cloud_init_drive(Options& options, const VmConfig& config) {
     if (const auto drive = cloud_init_drive(config)) options["delete"] = drive->drive;
 }
 
-// Unless it was put into a drive by a change that came no further.
+// Inserts the image, unless an earlier unfinished change already inserted it.
 void insert_image(Options& options, const VmConfig& config, const std::string& volume) {
     if (volume.empty() || drive_with_file(config, volume.substr(volume.find('/') + 1))) return;
     options[free_cdrom_drive(config)] = volume + ",media=cdrom";
@@ -124,7 +124,7 @@ base::FormFields configure_parameters(const Settings& settings, const MachineSpe
                                       const VmConfig& config, const BootPlace& boot) {
     Options options(settings.vm_options.begin(), settings.vm_options.end());
     auto tags = config.tags();
-    // These tags are how templates are found, so a machine must not keep them.
+    // These tags identify templates, so a machine must not keep them.
     for (const auto& tag : settings.spec.template_->matchTags) {
         for (const auto& one : parse_tags(tag)) tags.erase(one);
     }

@@ -11,8 +11,8 @@ namespace providers::proxmox {
 
 namespace {
 
-// What the unfinished machine was made with so far. One of an earlier version has no record, and seconds of
-// age.
+// Returns the volumes that the unfinished machine has so far. A machine of an earlier version has no record,
+// but is only seconds old.
 MadeVolumes made_so_far(const VmConfig& config, std::int64_t vmid) {
     const auto record = recorded_volumes(config.option("description"));
     auto made = record.value_or(MadeVolumes{{}, copied_drives(config)});
@@ -20,7 +20,7 @@ MadeVolumes made_so_far(const VmConfig& config, std::int64_t vmid) {
     return made;
 }
 
-// A disk that another one takes the place of stays in the configuration as an unused one.
+// Reports whether the change replaces disks. A replaced disk stays in the configuration as an unused one.
 bool puts_disks_aside(const VmConfig& config, const base::FormFields& parameters) {
     const auto new_ones = new_drives(parameters);
     return std::ranges::any_of(volume_uses(config),
@@ -64,7 +64,7 @@ asio::awaitable<void> Configurer::change(const MachineSpec& spec, const VmConfig
     co_await client_.change(configure_vm(spec.record.host, vmid, parameters));
 }
 
-// Our mark is not put back on a machine that somebody took it off.
+// Reads the configuration again. If somebody removed our mark from the machine, the mark is not restored.
 asio::awaitable<VmConfig> Configurer::read_again(const MachineSpec& spec) {
     const auto vmid = vmid_of(spec.record.machine_id);
     const auto data = co_await client_.read(get_vm_config(spec.record.host, vmid));
@@ -73,7 +73,7 @@ asio::awaitable<VmConfig> Configurer::read_again(const MachineSpec& spec) {
     if (ownership != Ownership::unfinished)
         throw ProxmoxError(ErrorKind::transient,
                            "configuring VM " + spec.record.machine_id + " on " + spec.record.host,
-                           "it is not marked as this machine any more");
+                           "it is no longer marked as this machine");
     co_return config;
 }
 

@@ -1,4 +1,4 @@
-// Makes a machine that was cloned, or made without tags, what it is to be.
+// Configurer completes the configuration of a machine that was cloned or made without tags.
 #pragma once
 
 #include <string>
@@ -11,21 +11,21 @@ namespace providers::proxmox {
 
 class Configurer {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     Configurer(const Settings& settings, Client& client, BootImages& images)
         : settings_(settings), client_(client), images_(images) {}
 
-    // Gives the unfinished machine identity, size, tags and drives, and then the mark that says so. Proxmox
-    // may carry out a part of a change: until the last one the machine stays unfinished, and all is done
-    // again. Throws ProxmoxError, FencedError.
+    // Sets identity, size, tags and drives of the unfinished machine, and then the mark of a complete one.
+    // Proxmox may apply only part of a change. The machine stays unfinished until the last change, and all
+    // changes are repeated. Throws ProxmoxError, FencedError.
     asio::awaitable<void> configure(MachineSpec spec, VmConfig config);
-    // The UPID of the resize, empty if it is done at once (before PVE 8) or not needed.
+    // Returns the UPID of the resize. It is empty if the resize is immediate (before PVE 8) or not needed.
     asio::awaitable<std::string> resize(MachineSpec spec, VmConfig config);
 
 private:
-    // Refused if anybody changed the VM since it was read.
+    // Changes the VM. Proxmox refuses the change if anybody changed the VM since it was read.
     asio::awaitable<void> change(const MachineSpec& spec, const VmConfig& read, base::FormFields change);
-    // Throws ProxmoxError if it is not the unfinished machine any more.
+    // Throws ProxmoxError if it is no longer the unfinished machine.
     asio::awaitable<VmConfig> read_again(const MachineSpec& spec);
 
     const Settings& settings_;

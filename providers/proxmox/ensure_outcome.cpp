@@ -6,7 +6,7 @@ namespace providers::proxmox {
 
 namespace {
 
-// Proxmox refused a change for a reason that repeating it does not mend; nullptr: the call was no such
+// Returns the reason if Proxmox refused a change and repeating it cannot help; nullptr: the call was no such
 // change.
 const char* reason_of_refusal(const std::string& operation) {
     if (operation == "create_vm") return "CreateFailed";
@@ -41,7 +41,7 @@ std::optional<EnsureResult> outcome_of(const ProxmoxError& error) {
         case ErrorKind::unauthenticated:
             return not_ready(error, kPersonRetry);  // a person has to act
         case ErrorKind::not_found:
-            return not_ready(error, kRetry);  // it went between two requests
+            return not_ready(error, kRetry);  // it was removed between two requests
         default:
             break;
     }

@@ -21,7 +21,7 @@ EnsureDecision fail(std::string reason, std::string message, bool avoid_host) {
     return decision;
 }
 
-// A full storage is no fault of the machine, and of its host only as long as it is full.
+// Fails the attempt. A full storage is not the machine's fault, and affects its host only while it is full.
 EnsureDecision fail_of(std::string reason, std::string message, const TaskStatus& task) {
     auto decision = fail(std::move(reason), std::move(message), true);
     decision.lacks_disk_room = lacks_disk_room(task.failure(), task.complaint());
@@ -42,14 +42,14 @@ EnsureDecision after_success(const std::string& type, const EnsureWish& wish) {
 EnsureDecision after_failure(const std::string& type, const TaskStatus& task) {
     const auto kind = task.failure();
     const auto why = task.complaint();
-    // A right that lacks is given by a person, and what failed for want of it left nothing.
+    // A person must grant a missing right. The failed task left nothing behind.
     if (is_tried_later(kind)) return decide(EnsureStep::try_again, "task " + type + " failed: " + why);
     if (type == "qmcreate") {
         if (kind == ErrorKind::exists) return decide(EnsureStep::choose_another_id, why);
         return fail_of("CreateFailed", "creating the VM failed: " + why, task);
     }
     if (type == "qmclone") {
-        // By an earlier request of ours that was carried out after all, or by somebody else.
+        // Our earlier request may have been executed after all, or somebody else took the ID.
         if (kind == ErrorKind::exists) return decide(EnsureStep::look);
         return fail_of("CloneFailed", "cloning the template failed: " + why, task);
     }
@@ -62,7 +62,7 @@ EnsureDecision after_failure(const std::string& type, const TaskStatus& task) {
     if (type == "qmstart") {
         if (kind == ErrorKind::running) return decide(EnsureStep::look);
         auto failed = fail_of("StartFailed", "starting the VM failed: " + why, task);
-        // A host that is busy for a while may start the next one.
+        // A host that is busy for a while may start the next machine.
         if (why.find("got timeout") != std::string::npos) failed.is_excused = true;
         return failed;
     }
@@ -78,7 +78,8 @@ std::string unlock_hint(const Look& look) {
 }  // namespace
 
 std::string host_down_text(const Look& look) {
-    return "host " + look.host + " went down while VM " + std::to_string(look.vmid) + " was being made on it";
+    return "host " + look.host + " went down while VM " + std::to_string(look.vmid) +
+           " was being created on it";
 }
 
 namespace {
@@ -93,7 +94,7 @@ EnsureDecision for_our_machine(const EnsureObservation& seen) {
         return stuck;
     }
     if (!lock.empty()) return decide(EnsureStep::retry_later, "VM is locked (" + lock + ")");
-    if (seen.look.config.is_template()) return fail("IsTemplate", "the VM was made a template", false);
+    if (seen.look.config.is_template()) return fail("IsTemplate", "the VM was turned into a template", false);
     if (seen.is_running) return decide(EnsureStep::finish);
     if (seen.needs_resize) return decide(EnsureStep::resize);
     if (!seen.wants_image || seen.has_image) return decide(EnsureStep::start);
@@ -128,11 +129,11 @@ EnsureDecision after_look(const EnsureObservation& seen) {
         case Presence::absent:
             return decide(EnsureStep::create);
         case Presence::hidden:
-            // If the ID is taken, creation is refused; without the right to see the result it would be
-            // repeated.
-            return seen.sees_own
-                       ? decide(EnsureStep::create)
-                       : decide(EnsureStep::retry_later, "the token lacks VM.Audit on our machines");
+            // If the ID is taken, Proxmox refuses the creation. Without the right to see the result we would
+            // repeat it forever.
+            return seen.sees_own ? decide(EnsureStep::create)
+                                 : decide(EnsureStep::retry_later,
+                                          "the token lacks VM.Audit on the operator's machines");
         case Presence::host_down:
             return fail("HostDown", host_down_text(seen.look), true);
         case Presence::present:
@@ -153,7 +154,7 @@ EnsureDecision after_look(const EnsureObservation& seen) {
         case Ownership::half_made:
             if (!seen.lock_is_stale)
                 return decide(EnsureStep::find_creation, "somebody is creating a VM with this ID");
-            // What we left behind stays on record until it is gone.
+            // A VM that we left behind stays on record until it is removed.
             if (seen.is_own_creation) {
                 auto stuck = fail("CreateFailed", half_made_text(seen.look, true), true);
                 stuck.is_excused = true;

@@ -70,7 +70,7 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
     Look seen;
     EnsureDecision decision;
     bool image_uploaded = false;
-    std::string taken;  // why the ID of a clone was refused by its task
+    std::string taken;  // why the task of a clone refused its ID
     if (!spec.record.task.empty()) {
         const auto upid = parse_upid(spec.record.task).value_or(Upid());
         const bool is_followed = tasks_.is_followed(spec.record.task);
@@ -78,15 +78,15 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         if (status.outcome == TaskOutcome::failed)
             status = co_await tasks_.explained(spec.record.task, std::move(status));
         cloner_.note_task(spec, upid, status);
-        // Not each time that a success of long ago is read again.
+        // An old success that is read again must not end a pause.
         if (status.outcome == TaskOutcome::succeeded && is_followed) pauses_.end(spec.identity.system_uuid);
         image_uploaded = upid.type == "imgcopy" && status.outcome == TaskOutcome::succeeded;
         const bool is_clone = upid.type == "qmclone" && status.outcome == TaskOutcome::failed;
         if (is_clone && status.failure() == ErrorKind::exists) taken = status.complaint();
         const EnsureWish wish{carries_image(spec), settings_.are_finished_later()};
         decision = after_task(upid.type, status, wish);
-        // It may have ended long ago: its host may have been down since, and the machine may be none of ours
-        // any more.
+        // The task may have ended long ago. Since then its host may have been down, and the machine may no
+        // longer be ours.
         if (status.outcome == TaskOutcome::succeeded && !is_followed) decision.step = EnsureStep::look;
         if (decision.step != EnsureStep::try_again)
             paused_after_.erase(spec.identity.system_uuid);
@@ -107,7 +107,7 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         }
         if (unanswered) co_return co_await without_host(std::move(spec), *unanswered);
         decision = co_await decide(spec, seen, image_uploaded);
-        // Cloning to it again would fail again, whoever has it.
+        // Cloning to this ID would fail again.
         if (!taken.empty() && decision.step == EnsureStep::create)
             co_return co_await resolve_taken_id(std::move(spec), std::move(taken));
     }
@@ -137,7 +137,8 @@ asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ProxmoxErr
     const auto state = co_await view_.state(kFresh);
     const auto* host = state->find_host(spec.record.host);
     const bool is_off = !host || !host->is_online;
-    // Cut off from the cluster it can carry out nothing any more, so nothing can appear there later.
+    // The host is not online. Cut off from its cluster it executes nothing, so nothing can appear there
+    // later.
     if (found.presence == Presence::absent && is_off) {
         co_await client_.confirm_quorum();
         spec.record = MachineRecord();
@@ -212,7 +213,7 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
 
 asio::awaitable<EnsureResult> Ensurer::pause(MachineSpec spec, std::string message) {
     const auto wait = pauses_.begin(spec.identity.system_uuid);
-    // What has begun to make the machine may be the only proof of whose it is.
+    // The task that began the creation may be the only proof of the machine's owner.
     const bool is_proof = began_creation(spec.record.task, client_.user(), vmid_of(spec.record.machine_id));
     const auto task = is_proof ? spec.record.task : std::string();
     auto result = co_await progress(std::move(spec), MachineState::creating, task, std::move(message));
@@ -318,7 +319,7 @@ asio::awaitable<EnsureResult> Ensurer::join(MachineSpec spec, AgentTask task) {
     }
     if (is_lost) {
         co_return co_await progress(std::move(spec), MachineState::starting, "",
-                                    "the VM was moved or went off while its guest was to join");
+                                    "the VM was moved or switched off while its guest was joining");
     }
     if (const auto* failed = std::get_if<AttemptFailed>(&next)) co_return *failed;
     if (std::holds_alternative<GuestAgent::Joined>(next)) {

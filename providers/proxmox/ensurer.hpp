@@ -1,4 +1,4 @@
-// Takes one machine a step nearer to running: sees, decides by ensure_step.hpp, acts once.
+// Ensurer takes one step towards a running machine: it observes, decides with ensure_step.hpp, and acts once.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace providers::proxmox {
 
 class Ensurer {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     Ensurer(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines,
             BootImages& images, Cloner& cloner, Configurer& configurer, GuestAgent& agent,
             HostChooser& placer, Tasks& tasks, base::Clock& clock)
@@ -38,14 +38,14 @@ public:
 
 private:
     asio::awaitable<EnsureResult> step(MachineSpec spec);
-    // Forgets it as well.
+    // Reports whether the machine is in untouched_, and removes it there.
     bool is_untouched(const MachineSpec& spec);
     void note_untouched(const EnsureResult& result);
     asio::awaitable<EnsureResult> act(MachineSpec spec, EnsureDecision decision, Look look);
     asio::awaitable<EnsureDecision> decide(const MachineSpec& spec, const Look& look, bool image_uploaded);
     asio::awaitable<EnsureResult> create(MachineSpec spec);
     asio::awaitable<EnsureResult> pause(MachineSpec spec, std::string message);
-    // What the token lacks for the machine to join once it is made, as lack_text() says it.
+    // Returns the rights that the token lacks for the machine's join, as a text of lack_text().
     asio::awaitable<std::string> missing_to_join(const MachineSpec& spec);
     asio::awaitable<EnsureResult> clone(MachineSpec spec);
     asio::awaitable<EnsureResult> configure(MachineSpec spec, VmConfig config);
@@ -54,13 +54,14 @@ private:
     asio::awaitable<EnsureResult> upload(MachineSpec spec);
     asio::awaitable<EnsureResult> attach_and_start(MachineSpec spec, VmConfig config);
     asio::awaitable<EnsureResult> start(MachineSpec spec);
-    // The VM runs: what is left to do inside of it.
+    // Does the remaining work inside the running VM.
     asio::awaitable<EnsureResult> finish(MachineSpec spec);
     asio::awaitable<EnsureResult> join(MachineSpec spec, AgentTask task);
-    // The task of ours that is making the VM; empty: a clone of its template, maybe this one; nullopt: none.
+    // Returns our task that is making the VM. Empty: a clone of its template runs, perhaps this one; nullopt:
+    // no such task.
     asio::awaitable<std::optional<std::string>> creation_at_work(const MachineSpec& spec);
     asio::awaitable<EnsureResult> find_creation(MachineSpec spec, std::string message);
-    // The recorded host does not answer.
+    // Called when the recorded host does not answer.
     asio::awaitable<EnsureResult> without_host(MachineSpec spec, ProxmoxError why);
     asio::awaitable<EnsureResult> progress(MachineSpec spec, MachineState state, std::string task,
                                            std::string message);
@@ -77,11 +78,11 @@ private:
     Tasks& tasks_;
     StaleLocks locks_;
     GrowingPauses pauses_;
-    // After reads that failed in passing. Whoever calls meanwhile need not wait.
+    // Pauses after reads that failed temporarily. Calls during a pause return without waiting.
     GrowingPauses unread_;
-    // The failed task on record for which this process has paused already, by SMBIOS UUID.
+    // The recorded failed task after which this process has already paused, by SMBIOS UUID.
     std::map<std::string, std::string> paused_after_;
-    // What this process has placed and asked nothing for yet, by SMBIOS UUID: it need not be looked for.
+    // Machines that this process placed but has not requested yet, by SMBIOS UUID. They need no look-up.
     std::map<std::string, MachineRecord> untouched_;
 };
 

@@ -1,4 +1,4 @@
-// The part of Ensurer that finds out what became of a creation of which only the beginning is known.
+// The part of Ensurer that finds the outcome of a creation when only its beginning is known.
 #include <utility>
 
 #include "providers/proxmox/config/vmid.hpp"
@@ -10,12 +10,13 @@
 
 namespace providers::proxmox {
 
-// Taken by this very machine, if an earlier request was carried out after all or it was moved; else by
-// another.
+// Resolves a taken ID. This machine has it if an earlier request was executed after all, or if the machine
+// was moved. Otherwise another VM has it.
 asio::awaitable<EnsureResult> Ensurer::resolve_taken_id(MachineSpec spec, std::string refusal) {
     auto found = co_await machines_.find(spec.identity, spec.record);
     if (found.presence == Presence::hidden) {
-        // With rights on the resource pool alone it cannot be seen before it is made, and so is in it.
+        // A token with rights only on the resource pool cannot see a VM before it is complete and in the
+        // pool.
         const auto task = co_await creation_at_work(spec);
         if (task && task->empty()) co_return co_await pause(std::move(spec), std::move(refusal));
         if (task) co_return co_await progress(std::move(spec), MachineState::creating, *task, refusal);
@@ -24,13 +25,14 @@ asio::awaitable<EnsureResult> Ensurer::resolve_taken_id(MachineSpec spec, std::s
         const bool sees_own = co_await view_.sees_all_machines(base::Duration::zero());
         if (is_hidden && !sees_own) {
             NotReady result;
-            result.message = "VMID " + spec.record.machine_id +
-                             " is taken, and without VM.Audit on our machines it cannot be told by whom";
+            result.message =
+                "VMID " + spec.record.machine_id +
+                " is taken, and the token needs VM.Audit on the operator's machines to see by which VM";
             result.retry_after = kPersonRetry;
             co_return result;
         }
         const bool has_died = is_hidden && co_await died_out_of_sight(client_, tasks_, spec.record);
-        // What we left behind stays on record until it is gone.
+        // A VM that we left behind stays on record until it is removed.
         if (has_died) co_return attempt_failed("CreateFailed", hidden_half_made_text(spec.record), true);
     }
     const bool may_be_it = found.presence == Presence::present &&
@@ -58,7 +60,7 @@ asio::awaitable<std::optional<std::string>> Ensurer::creation_at_work(const Mach
 
 asio::awaitable<EnsureResult> Ensurer::find_creation(MachineSpec spec, std::string message) {
     const auto vmid = vmid_of(spec.record.machine_id);
-    // A task of ours that died: the only proof of whose the VM is.
+    // If our task died, it is the only proof of the VM's owner.
     const auto proof =
         began_creation(spec.record.task, client_.user(), vmid) ? spec.record.task : std::string();
     const auto creation = co_await creation_at_work(spec);

@@ -15,23 +15,23 @@ namespace {
 
 constexpr base::Duration kGuestsAge = std::chrono::seconds{10};
 constexpr std::string_view kRunning = "RUNNING";
-// Of what was a VM until its disks were freed.
+// The lock of a VM while and after its disks are freed.
 constexpr std::string_view kDestroyedLock = "destroyed";
 
 bool is_left_behind(const std::string& lock) {
     return is_creation_lock(lock) || lock == kDestroyedLock;
 }
 
-// Whose worker sets such a lock.
+// Reports whether the worker of such a task sets that lock.
 bool may_leave_lock(const std::string& type, const std::string& lock) {
     if (lock == kDestroyedLock) return type == "qmdestroy";
     return type == "qmcreate" || type == "qmrestore" || type == "qmclone";
 }
 
-// One host that does not answer, or one VM that may not be read, must not hide all others.
+// Logs the error and goes on. One silent host or unreadable VM must not hide all others.
 void skip(const std::string& what, const std::string& host, const ProxmoxError& error, Leftovers& all) {
     const auto level = is_passing(error.kind) ? base::log::Level::debug : base::log::Level::warning;
-    base::log::write(level, "Cannot tell whether a creation left something half made",
+    base::log::write(level, "Cannot check whether a creation left something behind",
                      {{"host", host}, {"error", error.what()}});
     if (error.kind != ErrorKind::permission) all.unseen.push_back(what + " (" + error.what() + ")");
 }
@@ -42,7 +42,7 @@ asio::awaitable<Leftovers> HalfMadeFinder::find() {
     const auto state = co_await view_.state(kGuestsAge);
     Leftovers all;
     for (const auto& guest : state->guests) {
-        // Once it has tags, or a name of more than its ID, it also has what tells whose it is.
+        // A VM with tags or a proper name also has data that identify its owner.
         const bool may_be_one = !guest.is_container && is_left_behind(guest.lock) && guest.tags.empty();
         const auto* host = state->find_host(guest.node);
         if (!may_be_one || !host || !host->is_online) continue;
@@ -50,7 +50,7 @@ asio::awaitable<Leftovers> HalfMadeFinder::find() {
             const auto maker = co_await maker_of(guest);
             if (maker == Maker::ours_at_work)
                 all.under_way.push_back("VM " + std::to_string(guest.vmid) + " on " + guest.node +
-                                        ", which a task is still making");
+                                        ", which a task is still creating");
             auto leftover = co_await judge(guest, maker);
             if (leftover) all.found.push_back(*std::move(leftover));
         } catch (const ProxmoxError& error) {
@@ -70,7 +70,8 @@ asio::awaitable<Leftovers> HalfMadeFinder::find() {
     co_return all;
 }
 
-// The task log tells of creations; of clones it does not, as their tasks bear their template's ID.
+// Finds hidden remains in the task log. It shows creations but no clones, as the task of a clone has its
+// template's ID.
 asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find_hidden(std::string host,
                                                                    ClusterView::StatePointer state) {
     std::vector<Leftover> found;
@@ -97,7 +98,8 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find_hidden(std::string h
 asio::awaitable<std::optional<Leftover>> HalfMadeFinder::judge(Guest guest, Maker maker) {
     if (maker == Maker::ours_at_work || maker == Maker::others_at_work) co_return std::nullopt;
     const bool died = maker == Maker::ours_died;
-    // A clone's task bears its template's ID: only the range, if it is ours alone, tells.
+    // The task of a clone has its template's ID. So only an ID in a range that is ours alone identifies a
+    // clone.
     const auto& ids = settings_.ids;
     const bool has_our_id = ids && guest.vmid >= ids->lower && guest.vmid <= ids->upper;
     if (!died && !has_our_id) co_return std::nullopt;
@@ -112,8 +114,7 @@ asio::awaitable<std::optional<Leftover>> HalfMadeFinder::judge(Guest guest, Make
         if (error.kind != ErrorKind::not_found && error.kind != ErrorKind::permission) throw;
         co_return std::nullopt;
     }
-    // What is left of a machine that was being destroyed has lost its tags, so that no list shows it,
-    // whatever else it still has.
+    // A machine whose removal died has lost its tags, so no list shows it.
     const bool is_remains = died && look.config.lock() == kDestroyedLock;
     const bool is_marked =
         !is_remains && (parse_mark(look.config.option("description")) || !look.config.system_uuid().empty());
@@ -140,7 +141,7 @@ asio::awaitable<HalfMadeFinder::Maker> HalfMadeFinder::maker_of(Guest guest) {
         const auto status = text_of(*entry, "status");
         if (status == kRunning || status.empty())
             co_return is_ours ? Maker::ours_at_work : Maker::others_at_work;
-        // What succeeded, or cleaned up behind itself, left no lock.
+        // A task that succeeded or cleaned up left no lock.
         co_return is_ours&& status != "OK" ? Maker::ours_died : Maker::unknown;
     }
     co_return Maker::unknown;

@@ -1,4 +1,4 @@
-// Looks for VMs that tasks of ours left behind when they died. Changes nothing.
+// HalfMadeFinder finds VMs that our dead tasks left behind. It changes nothing.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace providers::proxmox {
 
 class HalfMadeFinder {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     HalfMadeFinder(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines,
                    Cloner& cloner, Tasks& tasks)
         : settings_(settings),
@@ -29,9 +29,9 @@ public:
 private:
     enum class Maker { ours_at_work, others_at_work, ours_died, unknown };
     asio::awaitable<std::optional<Leftover>> judge(Guest guest, Maker maker);
-    // On one host: what is in no resource pool yet, where the token has rights on nothing else.
+    // Finds VMs on one host that are not in the resource pool yet, for a token with rights on nothing else.
     asio::awaitable<std::vector<Leftover>> find_hidden(std::string host, ClusterView::StatePointer state);
-    // Whose the last task was that made something of that ID, and whether it is still at work.
+    // Returns whose task last made this VM, and whether it is still running.
     asio::awaitable<Maker> maker_of(Guest guest);
 
     const Settings& settings_;

@@ -15,7 +15,7 @@ constexpr base::Duration kSoon = std::chrono::milliseconds{500};
 constexpr base::Duration kBlockedRetry = std::chrono::seconds{30};
 const base::FormFields kUnprotected{{"protection", "0"}};
 
-// "shutting down VM 105 on pve1"
+// Returns, for example, "shutting down VM 105 on pve1".
 std::string progress_text(const std::string& upid) {
     const auto task = parse_upid(upid);
     if (!task) return "waiting for task " + upid;
@@ -34,14 +34,14 @@ std::string hanging_text(const std::string& upid) {
            "answer; see the host's log. It ends at the latest when the host is restarted";
 }
 
-// Locked, and neither the VM nor the record says by whom: a task of ours may be at work whose UPID was lost.
+// Reports whether the VM has a lock whose maker is unknown. Our own task may hold it if its UPID was lost.
 bool is_in_unknown_hands(const RemoveObservation& seen) {
     if (seen.look.presence != Presence::present) return false;
     const bool is_half_made = seen.look.ownership == Ownership::half_made && !seen.is_own_creation;
     return is_half_made || seen.look.config.lock() == "destroyed";
 }
 
-// "stopping VM 105 on pve1"; empty: nothing that a task does.
+// Returns, for example, "stopping VM 105 on pve1". Empty: the step has no task.
 std::string task_text(RemoveStep step, const Look& machine) {
     const auto vm = " VM " + std::to_string(machine.vmid) + " on " + machine.host;
     if (step == RemoveStep::shut_down) return "shutting down" + vm;
@@ -72,13 +72,14 @@ StopResult not_permitted(std::string message, base::Duration retry_after) {
     return result;
 }
 
-// What makes a machine that is not wanted any more may end as early as its pool gives machines up.
+// Reports whether the task makes a machine. If the machine is unwanted, its pool decides how early such a
+// task may be ended.
 bool is_of_making(std::string_view type) {
     return type == "qmcreate" || type == "qmclone" || type == "imgcopy" || type == "resize" ||
            type == "qmstart";
 }
 
-// A removal never comes to rest at a machine that is off.
+// Converts the result. A removal never ends with a machine that is just off.
 RemoveResult as_removal(StopResult result) {
     if (auto* busy = std::get_if<RemovalInProgress>(&result)) return std::move(*busy);
     if (auto* why = std::get_if<RemovalBlocked>(&result)) return std::move(*why);
@@ -103,8 +104,7 @@ asio::awaitable<StopResult> MachineRemover::stop(MachineIdentity identity, Machi
 
 asio::awaitable<StopResult> MachineRemover::advance(Command command) {
     const auto& [aim, identity, record, in_use] = command;
-    if (record.machine_id.empty())
-        co_return Gone();  // the choice of an ID is recorded before anything is made
+    if (record.machine_id.empty()) co_return Gone();  // an ID is recorded before anything is made
     const auto uuid = identity.system_uuid;
     const auto pause = pauses_.left(uuid);
     if (pause && pause->lacks_right) co_return not_permitted(pause->why, pause->wait);
@@ -138,7 +138,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
     } catch (const ProxmoxError& error) {
         if (error.kind == ErrorKind::lock_timeout || error.kind == ErrorKind::outcome_unknown)
             unsure_.insert(uuid);
-        // The task that made it so far may be the only proof of whose it is.
+        // The task that made the machine may be the only proof of its owner.
         const bool is_proof = began_creation(record.task, client_.user(), vmid_of(record.machine_id));
         const auto proof = is_proof ? record.task : std::string();
         if (is_repeated_calmly(error))
@@ -162,10 +162,10 @@ asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const 
     if (status.outcome == TaskOutcome::running) {
         if (tasks_.defies_stopping(upid)) co_return blocked("TaskHangs", hanging_text(upid));
         const auto* stopped =
-            tasks_.was_stopped(upid) ? "; the task was told to stop, as it did not end" : "";
+            tasks_.was_stopped(upid) ? "; the task was told to stop because it did not end" : "";
         co_return in_progress(progress_text(upid) + stopped, upid, tasks_.next_poll(upid));
     }
-    // Not each time that a success of long ago is read again.
+    // An old success that is read again must not end the pauses.
     if (status.outcome == TaskOutcome::succeeded && is_followed) {
         pauses_.end(identity.system_uuid);
         repeats_.end(identity.system_uuid);
@@ -174,7 +174,7 @@ asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const 
         base::log::warning("Destroyed a VM with warnings; a volume may be left",
                            {{"vmid", task->id}, {"host", task->node}, {"task", upid}});
     }
-    // What was made for the machine failed before its removal began.
+    // Other task types made the machine; they failed before its removal began.
     const bool is_of_removal =
         type == "qmshutdown" || type == "qmstop" || type == "qmdestroy" || type == "imgdel";
     if (status.outcome != TaskOutcome::failed) co_return std::nullopt;
@@ -186,7 +186,7 @@ asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const 
     if (is_of_removal)
         base::log::warning("A task of a removal failed; it is tried again",
                            {{"type", type}, {"vmid", task->id}, {"error", why}});
-    // A disk that is in use stays so for hours. After a shutdown that failed there is a harder way.
+    // A disk in use stays so for hours. After a failed shutdown, a hard stop is possible.
     if (!is_lock && type == "qmshutdown") co_return std::nullopt;
     const auto message = "task " + type + " failed: " + why;
     co_return in_progress(message, "", pauses_.begin(identity.system_uuid, message));
@@ -246,13 +246,13 @@ asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, Remove
             co_return blocked(std::move(decision.reason), std::move(decision.message));
         case RemoveStep::wait:
         case RemoveStep::search_elsewhere:
-            // The task that made it so far is the only proof of whose it is.
+            // The task that made the machine is the only proof of its owner.
             if (!seen.is_own_creation) recorded_task.clear();
             co_return in_progress(std::move(decision.message), std::move(recorded_task), kRemovalRetry);
         case RemoveStep::unprotect: {
             const auto change = unless_changed(seen.look.config, kUnprotected);
             co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
-            co_return in_progress("taking the template's protection off the clone", "", kSoon);
+            co_return in_progress("removing the template's protection from the clone", "", kSoon);
         }
         case RemoveStep::shut_down:
             task = text_of(co_await client_.change(shut_down_vm(seen.look.host, seen.look.vmid)));
@@ -276,8 +276,8 @@ asio::awaitable<std::string> MachineRemover::switch_off(const Look& machine) {
         const auto upid = co_await client_.change(stop_vm(machine.host, machine.vmid));
         co_return text_of(upid);
     } catch (const ProxmoxError& error) {
-        // Before PVE 8.2 a stop cannot overrule a shutdown that is under way, and says so before it does
-        // anything.
+        // Before PVE 8.2 a stop cannot overrule a running shutdown. Proxmox then refuses the parameter before
+        // it does anything.
         is_old = error.kind == ErrorKind::invalid_request && error.errors.contains("overrule-shutdown");
         if (!is_old) throw;
     }
@@ -299,8 +299,8 @@ asio::awaitable<std::string> MachineRemover::destroy(const MachineIdentity& iden
         const auto upid = co_await client_.change(destroy_vm(machine.host, machine.vmid));
         co_return text_of(upid);
     } catch (const ProxmoxError& error) {
-        // Its template's protection, which a change that came no further has taken off in what can be read
-        // only.
+        // The clone may still have its template's protection. A change that removed it may be pending, and
+        // shows as if it were applied.
         const bool is_inherited =
             error.kind == ErrorKind::is_protected && machine.ownership == Ownership::unfinished;
         if (!is_inherited) throw;

@@ -1,5 +1,5 @@
-// Takes one machine a step nearer to gone, or to off: proves whose it is, decides by remove_step.hpp, acts
-// once.
+// MachineRemover takes one step towards a removed or stopped machine. It proves that the machine is ours,
+// decides with remove_step.hpp, and acts once.
 #pragma once
 
 #include <set>
@@ -16,7 +16,7 @@ namespace providers::proxmox {
 
 class MachineRemover {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     MachineRemover(const Settings& settings, Client& client, VmFinder& machines, BootImages& images,
                    Tasks& tasks, MadeVolumesFinder& volumes, base::Clock& clock)
         : settings_(settings),
@@ -43,14 +43,14 @@ private:
         InUseCheck in_use;
     };
     asio::awaitable<StopResult> advance(Command command);
-    // What the recorded task makes us wait for; nullopt: nothing.
+    // Returns what the recorded task makes us wait for; nullopt: nothing.
     asio::awaitable<std::optional<StopResult>> task_under_way(const MachineIdentity& identity,
                                                               MachineRecord record);
     asio::awaitable<RemoveObservation> observe(const Command& command, Look look);
     asio::awaitable<StopResult> act(MachineIdentity identity, RemoveObservation seen, RemoveDecision decision,
                                     std::string recorded_task);
     asio::awaitable<std::string> switch_off(const Look& machine);
-    // Why the machine, which is off, must not be destroyed; empty: it may be.
+    // Returns why the stopped machine must not be destroyed; empty: it may be.
     asio::awaitable<std::string> volume_obstacle(const Look& machine);
     asio::awaitable<std::string> destroy(const MachineIdentity& identity, const Look& machine);
 
@@ -63,12 +63,13 @@ private:
     VolumeGuard guard_;
     StaleLocks locks_;
     GrowingPauses pauses_;
-    // After reads that failed in passing. Whoever calls meanwhile need not wait.
+    // Pauses after reads that failed temporarily. Calls during a pause return without waiting.
     GrowingPauses unread_;
-    // Between requests for tasks of which no success was seen: where answers are lost, each may have failed.
+    // Pauses between requests for tasks without a seen success. If answers are lost, each request may have
+    // failed.
     GrowingPauses repeats_;
-    std::set<std::string> shut_down_;  // asked to end by this process, by SMBIOS UUID
-    // By SMBIOS UUID: a task that is not on record may be at work, as an answer was lost or a lock is held.
+    std::set<std::string> shut_down_;  // SMBIOS UUIDs of machines that this process asked to shut down
+    // SMBIOS UUIDs of machines with a possible unrecorded task, as an answer was lost or a lock is held.
     std::set<std::string> unsure_;
 };
 

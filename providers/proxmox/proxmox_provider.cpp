@@ -22,8 +22,8 @@ namespace {
 
 constexpr base::Duration kListAge = std::chrono::seconds{10};
 
-// What is concluded from what is not there is confirmed here, after the last answer: all of it came from the
-// cluster that the machines are on.
+// ProxmoxProvider confirms every conclusion from missing objects after the last answer. The confirmation
+// proves that all answers came from the cluster of its machines.
 class ProxmoxProvider final : public Provider,
                               public Adopter,
                               public Dismantler,
@@ -151,7 +151,7 @@ public:
     }
 
 private:
-    // A warning that cannot be given now must not hide how the cluster is otherwise.
+    // Returns the warning. If it cannot be computed now, the rest of the cluster's health is still shown.
     asio::awaitable<std::string> storages_low() {
         try {
             co_return co_await placer_.storages_low();
@@ -161,12 +161,13 @@ private:
         }
         co_return std::string();
     }
-    // What an endpoint does not show is gone only if it is of our cluster and in its majority.
+    // Throws unless the endpoint is in our cluster and in its majority. Otherwise a missing object may still
+    // exist.
     asio::awaitable<void> confirm_gone() {
         co_await client_.confirm_cluster();
         co_await client_.confirm_quorum();
     }
-    // Empty: there is none.
+    // Returns why a missing object may still exist; empty: it is gone.
     asio::awaitable<std::string> doubt_of_gone() {
         co_await client_.confirm_cluster();
         try {
@@ -181,8 +182,8 @@ private:
         if (is_done) co_await client_.confirm_cluster();
         co_return is_done;
     }
-    // What is not finished yet has our mark but not our tag. Where neither its ID nor its resource pool is
-    // ours alone, only its claim leads to it.
+    // Reports whether an unmarked guest may be unfinished: such a machine has our mark but not our tag. If
+    // neither its ID nor its resource pool is ours alone, only its claim refers to it.
     bool may_be_unfinished(const Guest& guest) const {
         const auto& ids = settings_.ids;
         const auto& pool = settings_.spec.resourcePool;
@@ -215,9 +216,9 @@ private:
     VmAdopter adoption_;
     HalfMadeFinder half_made_;
     LeftVolumeFinder left_volumes_;
-    GrowingPauses doubts_;  // whether machines are gone
+    GrowingPauses doubts_;  // pauses while it is unclear whether machines are gone
     base::Clock& clock_;
-    std::optional<base::TimePoint> worked_at_;  // when an ensure last ended
+    std::optional<base::TimePoint> worked_at_;  // end of the last ensure()
 };
 
 asio::awaitable<Machine> ProxmoxProvider::machine_of(MachineIdentity identity, std::string host,
@@ -265,8 +266,8 @@ asio::awaitable<std::optional<Machine>> ProxmoxProvider::get(MachineIdentity ide
     co_return machine;
 }
 
-// A claim that lost its status gets a second machine if its first is missing here. So the list is younger
-// than the last machine that was worked on, and comes from the cluster's majority.
+// Returns our machines. A claim that lost its status gets a second machine if its first is missing here. So
+// the list must be newer than the last step on a machine, and come from the cluster's majority.
 asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
     const auto since_work = worked_at_ ? clock_.now() - *worked_at_ : kListAge;
     const auto state = co_await view_.state(std::min(kListAge, since_work));
@@ -287,7 +288,7 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
         machine.state = guest.is_running ? MachineState::running : MachineState::stopped;
         result.push_back(std::move(machine));
     }
-    // They cannot be asked whose they are.
+    // Their marks cannot be read.
     for (const auto& guest : state->odd_guests) {
         if (!std::ranges::includes(guest.tags, tag) && !may_be_unfinished(guest)) continue;
         Machine unread;
@@ -298,7 +299,7 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
     co_return result;
 }
 
-// Only guests with our tag or the default one are read: clusters of others may be large.
+// Returns strays. It reads only guests with our tag or the default one, as foreign clusters may be large.
 asio::awaitable<std::vector<Stray>> ProxmoxProvider::strays() {
     const auto state = co_await view_.state(kListAge);
     const auto tag = parse_tags(settings_.managed_tag());

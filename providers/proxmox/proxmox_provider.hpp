@@ -1,4 +1,4 @@
-// The Proxmox VE backend. How it behaves in words: docs/proxmox.md.
+// The Proxmox VE backend; docs/proxmox.md describes its behaviour.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,7 @@
 
 namespace providers::proxmox {
 
-// Throws std::invalid_argument naming the field and what would be right. The environment must outlive the
-// provider.
+// Throws std::invalid_argument with the field and its correction. The environment must outlive the provider.
 std::unique_ptr<Provider> make_proxmox_provider(ProviderConfig config, ProviderEnvironment& environment);
 
 }  // namespace providers::proxmox

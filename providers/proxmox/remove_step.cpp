@@ -31,11 +31,11 @@ RemoveDecision for_lock(const RemoveObservation& seen) {
     const auto lock = seen.look.config.lock();
     const auto text = vm_of(seen.look) + " is locked (" + lock + ")";
     const bool is_creation = is_creation_lock(lock);
-    // Destruction itself shows as a lock until it is through.
+    // A running destruction has this lock until it ends.
     if (lock == "destroyed" || (is_creation && !seen.lock_is_stale)) return decide(RemoveStep::wait, text);
     if (!is_creation)
         return block("Locked", text + "; it is " + done_to(seen.aim) + " once the lock is gone");
-    // Unlocked, a half-made one would say as little about whose it is as before.
+    // Even without its lock, a half-made VM would not identify its owner.
     if (seen.look.ownership == Ownership::half_made)
         return block("Locked", half_made_text(seen.look, seen.is_own_creation));
     return block("Locked", text + ", and no task is at work on it; as root on that host: qm unlock " +
@@ -45,7 +45,7 @@ RemoveDecision for_lock(const RemoveObservation& seen) {
 RemoveDecision for_our_machine(const RemoveObservation& seen) {
     const auto& config = seen.look.config;
     if (config.is_template())
-        return block("IsTemplate", vm_of(seen.look) + " was made a template; remove it by hand");
+        return block("IsTemplate", vm_of(seen.look) + " was turned into a template; remove it by hand");
     const bool is_removal = seen.aim == Aim::removal;
     if (is_removal && config.is_protected() && seen.look.ownership == Ownership::unfinished &&
         config.lock().empty()) {
@@ -73,10 +73,11 @@ RemoveDecision next_removal_step(const RemoveObservation& seen) {
             return block(
                 "MissingPrivileges",
                 vm_of(seen.look) +
-                    " cannot be seen, as the token lacks VM.Audit on it, so whose it is cannot be told. If "
-                    "a creation of ours left it (it is locked, and in no resource pool), " +
+                    " cannot be seen because the token lacks VM.Audit on it, so it is not known whose it is. "
+                    "If a creation by the operator left it (it is locked, and in no resource pool), " +
                     unlock_and_destroy(seen.look.host, seen.look.vmid) +
-                    "; if it is somebody else's: kubenodesmith.io/machine-gone=true on the claim");
+                    "; if it belongs to someone else: annotate the claim with "
+                    "kubenodesmith.io/machine-gone=true");
         case Presence::host_down:
             return block("HostUnreachable", vm_of(seen.look) + ": the host is down; the VM is " +
                                                 done_to(seen.aim) + " once it is back");

@@ -67,7 +67,7 @@ asio::awaitable<AdoptResult> VmAdopter::adopt(MachineIdentity identity) {
     const auto obstacle = adoption_obstacle(config, identity, settings_.managed_tag());
     if (!obstacle.empty()) co_return NotAdopted{vm_text(guest) + ": " + obstacle};
     if (!is_marked_as(config, identity)) {
-        // Whoever gives the machine to us gives us the disks that are in use.
+        // The owner who hands over the machine also hands over the disks in use.
         const auto made = copied_drives(config);
         auto description =
             describe_mark(identity, {explained_volumes(volume_uses(config), guest.vmid, {{}, made}), {}});

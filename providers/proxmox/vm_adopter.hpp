@@ -1,4 +1,4 @@
-// Takes over VMs that carry the tag of managed machines but no mark: name, tag and UUID must all be right.
+// Adopts VMs that have the tag of managed machines but no mark. Name, tag and UUID must all match.
 #pragma once
 
 #include "providers/capabilities.hpp"
@@ -9,13 +9,13 @@
 
 namespace providers::proxmox {
 
-// Why the VM is not to be adopted as that machine; empty: it may be, or is already. Pure.
+// Returns why the VM must not be adopted as that machine; empty: it may be, or it already is. Pure.
 std::string adoption_obstacle(const VmConfig& config, const MachineIdentity& identity,
                               const std::string& managed_tag);
 
 class VmAdopter {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     VmAdopter(const Settings& settings, Client& client, ClusterView& view)
         : settings_(settings), client_(client), view_(view) {}
 

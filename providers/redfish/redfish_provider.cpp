@@ -13,8 +13,8 @@ namespace providers::redfish {
 namespace {
 
 std::string not_speaking_for(const std::string& host, const std::string& told, const std::string& expected) {
-    if (told.empty()) return "the BMC of host " + host + " tells no system UUID at the moment";
-    return "the BMC of host " + host + " speaks for system UUID " + told + " instead of " + expected;
+    if (told.empty()) return "the BMC of host " + host + " reports no system UUID at the moment";
+    return "the BMC of host " + host + " reports system UUID " + told + " instead of " + expected;
 }
 
 class RedfishProvider final : public Provider, public HostExaminer, public SessionHolder {
@@ -96,8 +96,8 @@ asio::awaitable<std::vector<Machine>> RedfishProvider::list() {
     co_return machines;
 }
 
-// A claim whose host knows nothing of it: the host's object was restored from an older backup if the machine
-// is on and has the claim's identity. Then the claim gets its lock back.
+// Returns the machine. If the host has no owner but runs with the claim's identity, its object was restored
+// from a backup. Then the claim takes its host again.
 asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity identity, MachineRecord record) {
     if (record.machine_id.empty()) co_return std::nullopt;
     const auto host = co_await binding_.read(record.machine_id);
@@ -111,7 +111,7 @@ asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity ide
                                   !base::same_uuid(system.uuid, identity.system_uuid);
     if (answers_as_other)
         throw ProviderError(not_speaking_for(record.machine_id, system.uuid, identity.system_uuid) +
-                            ": whether the machine exists is not known");
+                            ": it is not known whether the machine exists");
     const bool is_it = system.power == PowerState::on && base::same_uuid(system.uuid, identity.system_uuid);
     if (!is_it) co_return std::nullopt;
     auto taken = co_await binding_.take(*host, identity);
@@ -168,7 +168,8 @@ asio::awaitable<std::vector<HostOffering>> RedfishProvider::offerings() {
     co_return offerings;
 }
 
-// The hosts are examined one by one elsewhere; the provider is well if any of them answers.
+// Checks the provider. Hosts are examined one by one elsewhere; the provider is healthy if any of them
+// answers.
 asio::awaitable<Health> RedfishProvider::check() {
     Health health;
     health.credentials_ok = true;

@@ -1,4 +1,4 @@
-// The Redfish backend: hosts behind BMCs, woken for claims.
+// The Redfish backend: hosts behind BMCs that are turned on for claims.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace providers::redfish {
 
-// Throws as providers::make_provider says. The environment must have hosts.
+// Throws like providers::make_provider. The environment must have hosts.
 std::unique_ptr<Provider> make_redfish_provider(ProviderConfig config, ProviderEnvironment& environment);
 
 }  // namespace providers::redfish

@@ -1,4 +1,4 @@
-// Every backend by its type: adding one means a folder and a line here.
+// All backends by type. A new backend needs a folder and a line here.
 #include "providers/registry/registry.hpp"
 
 #include <stdexcept>

@@ -8,8 +8,8 @@
 
 namespace providers {
 
-// Throws std::invalid_argument naming the field and what would be right, CredentialsError if that is a key of
-// the Secret.
+// Throws std::invalid_argument with the field and its correction, or CredentialsError for a key of the
+// Secret.
 std::unique_ptr<Provider> make_provider(ProviderConfig config, ProviderEnvironment& environment);
 
 }  // namespace providers

@@ -50,7 +50,7 @@ ResourceList of_pod(const api::PodSpec& pod, Pick pick) {
     return running;
 }
 
-// Something that a LimitRange bounds.
+// Bounded is an object that a LimitRange bounds.
 struct Bounded {
     std::string what;  // "container app"
     ResourceList requests;

@@ -8,7 +8,7 @@ namespace scheduling {
 
 namespace {
 
-// What is not stated yet.
+// Adds what is not stated yet.
 void add(api::ResourceList& list, const api::ResourceList& more) {
     list.insert(more.begin(), more.end());
 }

@@ -1,4 +1,4 @@
-// CPU and memory of a machine, before the system takes its part.
+// Holds CPU and memory of a machine, before the system takes its part.
 #pragma once
 #include "base/saturating.hpp"
 

@@ -1,4 +1,4 @@
-// What a pool's machines cost, for comparisons only: the unit is whatever the pools share.
+// Holds the prices of a pool's machines, for comparisons only. The unit is the one that the pools share.
 #pragma once
 #include <optional>
 
@@ -9,14 +9,14 @@ namespace scheduling {
 struct Prices {
     double cpu_core = 4;
     double memory_gib = 1;
-    std::optional<double> machine;  // whatever its size; nullopt: what its system and DaemonSets take of it
+    std::optional<double> machine;  // fixed price; nullopt: system and DaemonSets count instead
     bool operator==(const Prices&) const = default;
 
     double of(double cpu_cores, double memory_mib) const {
         constexpr double kMiBPerGiB = 1024;
         return cpu_cores * cpu_core + memory_mib / kMiBPerGiB * memory_gib;
     }
-    // What is paid for a machine.
+    // Returns the price of a machine.
     double of(const MachineSize& size) const {
         return of(static_cast<double>(size.cpu_cores), static_cast<double>(size.memory_mib)) +
                machine.value_or(0);

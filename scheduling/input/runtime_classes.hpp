@@ -1,4 +1,4 @@
-// What the API server adds to pods that name a RuntimeClass. Source:
+// Adds what the API server adds to pods with a RuntimeClass. Source:
 // k8s.io/kubernetes/plugin/pkg/admission/runtimeclass.
 #pragma once
 #include <map>

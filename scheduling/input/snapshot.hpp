@@ -1,5 +1,5 @@
-// What the scheduling engine is told: values only, so that equal snapshots give equal answers. Whoever
-// makes a snapshot decides what the cluster is; the engine decides where pods go.
+// Defines the input of the scheduling engine: values only, so that equal snapshots give equal results. The
+// snapshot's maker decides what the cluster is; the engine decides where pods run.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,21 +17,21 @@
 
 namespace scheduling {
 
-// A place where machines are made, usually a hypervisor host, with what may still be launched there. The
+// Place describes where machines are created, usually a hypervisor host, and its remaining room. The
 // solve uses it up. nullopt = no bound.
 struct Place {
     std::string name;
-    std::optional<MachineSize> largest;  // that one machine can have, however much is free
-    std::vector<MachineSize> refused;    // found no room here: nothing that is at least as large will
+    std::optional<MachineSize> largest;  // for one machine, however much is free
+    std::vector<MachineSize> refused;    // sizes without room here; larger sizes have none either
     std::optional<base::Saturating> free_cpu_cores;
     std::optional<base::Saturating> free_memory_mib;
     std::optional<base::Saturating> free_machines;
-    // A machine here is the whole of it (bare metal): of exactly the size that is free.
+    // A machine takes the whole place (bare metal): it has exactly the free size.
     bool is_whole = false;
 };
 
-// A limit that several launches share: a pool's, a ControlPlane's, or a pause between launches. Holds what
-// is left; nullopt = unlimited. `name` completes "cut by ...": "limits.maxNodes of pool small".
+// Budget is a limit that several launches share: a pool's, a ControlPlane's, or a pause between launches. It
+// holds what is left; nullopt = unlimited. `name` completes "cut by ...": "limits.maxNodes of pool small".
 struct Budget {
     std::string name;
     std::optional<base::Saturating> nodes;
@@ -39,16 +39,16 @@ struct Budget {
     std::optional<base::Saturating> memory_mib;
 };
 
-// One of a pool's places, and what is particular to a Node of the pool there.
+// PlaceOfPool is one of a pool's places, with what is specific to the pool's Nodes there.
 struct PlaceOfPool {
     std::size_t place = 0;  // index into Snapshot::places
     std::string zone;       // value for claim.spec.zone
-    api::StringMap labels;  // that a Node gets there beyond Pool::labels: zone, host
+    api::StringMap labels;  // labels of Nodes there in addition to Pool::labels: zone, host
 };
 
-inline constexpr std::int64_t kDefaultPodsPerNode = 110;  // the kubelet's own default
+inline constexpr std::int64_t kDefaultPodsPerNode = 110;  // the kubelet's default
 
-// A machine as it is launched, before the system takes its part.
+// Shape is a machine as it is launched, before the system takes its part.
 struct Shape {
     std::string name;
     base::Saturating cpu_cores = 0;
@@ -57,11 +57,11 @@ struct Shape {
     std::string refused{};  // why no machine of this shape may be launched now, for people; empty: it may
 };
 
-// Room that shall always be there, beyond the pods: launched for if missing.
+// SpareRoom is room that must always exist in addition to the pods. Missing room causes launches.
 struct SpareRoom {
     base::Saturating cpu_cores = 0;
     base::Saturating memory_mib = 0;
-    std::int64_t nodes = 0;  // without any pod but those of DaemonSets
+    std::int64_t nodes = 0;  // nodes without any pod except those of DaemonSets
 };
 
 struct Pool {
@@ -71,25 +71,25 @@ struct Pool {
     std::string closed;               // why nothing may be launched now, for people; empty: it may
     bool closed_for_a_while = false;  // and it opens by itself
 
-    // Everything that a Node of the pool carries when it is Initialized, without kubernetes.io/hostname and
-    // kubenodesmith.io/nodeclaim, which differ for each Node. Startup taints are no concern of the solve.
+    // Labels of every initialized Node of the pool. They exclude kubernetes.io/hostname and
+    // kubenodesmith.io/nodeclaim, which differ for each Node. The solve ignores startup taints.
     api::StringMap labels;
-    api::StringMap notes_on_labels;  // what is said to those who want another value of a label, by its key
+    api::StringMap notes_on_labels;  // message for pods that want another value of a label, by its key
     std::vector<api::Taint> taints;
-    api::StringMap notes_on_taints;  // what is said to those who do not tolerate a taint, by its key
+    api::StringMap notes_on_taints;  // message for pods that do not tolerate a taint, by its key
 
     std::vector<Shape> shapes;                         // empty: machines are sized to their pods
-    api::v1alpha1::FlexibleSize flexible;              // their bounds
-    std::int64_t pods_per_node = kDefaultPodsPerNode;  // of flexible machines
+    api::v1alpha1::FlexibleSize flexible;              // bounds of these machines
+    std::int64_t pods_per_node = kDefaultPodsPerNode;  // for flexible machines
     api::v1alpha1::SystemReserved reserved;            // capacity - allocatable
-    std::int64_t memory_overhead_mib = 0;              // that Nodes show beyond the size of their machine
+    std::int64_t memory_overhead_mib = 0;              // memory that Nodes report beyond their machine's size
     Prices prices;
-    std::optional<base::Saturating> ephemeral_storage_mib;  // for pods; nullopt: not known, counts as 4 PiB
-    api::ResourceList extended_resources;                   // beyond those above
-    std::map<std::string, std::int64_t> volume_limits;      // stated: what a machine attaches, by CSI driver
+    std::optional<base::Saturating> ephemeral_storage_mib;  // for pods; nullopt: unknown, counts as 4 PiB
+    api::ResourceList extended_resources;                   // in addition to those above
+    std::map<std::string, std::int64_t> volume_limits;  // stated limits of volumes per machine, by CSI driver
 
-    std::vector<PlaceOfPool> places;   // empty: nothing can be made
-    std::string why_no_place;          // then: what is wrong with each host, for people
+    std::vector<PlaceOfPool> places;   // empty: nothing can be created
+    std::string why_no_place;          // set if places is empty: the problem of each host, for people
     std::vector<std::size_t> budgets;  // indices into Snapshot::budgets
 
     std::int64_t min_nodes = 0;
@@ -98,34 +98,34 @@ struct Pool {
 
 enum class Availability {
     ready,    // Initialized: the kube-scheduler can use it now
-    coming,   // a live claim whose Node is not Initialized yet, or is not even there
-    leaving,  // takes no pods; those on it that come back elsewhere need a place
+    coming,   // a live claim whose Node is not Initialized or does not exist yet
+    leaving,  // takes no pods; those of its pods that return elsewhere need a place
 };
 
-// A Node, or what a claim's Node will be: then `node` is made up from the claim (metadata.name, labels,
-// taints, allocatable). While it is coming, startup taints and those that the cluster itself puts on young
-// Nodes are ignored.
+// Node describes a Node, or the future Node of a claim. In the latter case `node` is made from the claim
+// (metadata.name, labels, taints, allocatable). While it is coming, startup taints and the cluster's own
+// taints on young Nodes are ignored.
 struct Node {
     std::shared_ptr<const api::Node> node;
-    std::vector<std::shared_ptr<const api::Pod>> pods;  // on it, in any order, also DaemonSets' and finished
+    std::vector<std::shared_ptr<const api::Pod>> pods;  // all its pods, in any order
     Availability availability = Availability::ready;
     std::optional<std::size_t> pool;  // index into Snapshot::pools
-    // UIDs of the pods that it was launched for. As long as they wait it is the first that they are tried on,
-    // so that what was once decided stays decided.
-    std::vector<std::string> bought_for;
-    // On which host it will stand is not known yet. Its labels are incomplete, and yet it suits those pods.
+    // UIDs of the pods that it was launched for. While they wait, they are tried on it first, so
+    // that earlier decisions are kept.
+    std::vector<std::string> launched_for;
+    // Its host is unknown yet. Its labels are incomplete, but it suits those pods nevertheless.
     bool is_unplaced = false;
     std::vector<api::Taint> startup_taints;
     std::shared_ptr<const api::CSINode> csi;  // null: no attach limits known
-    // It has just come: its CSI drivers may not have reported yet what room they have there.
+    // It is new: its CSI drivers may not have reported their room there yet.
     bool is_settling = false;
-    // Its machine was made by the pool's template as it is now.
+    // Its machine was made from the pool's present template.
     bool is_of_present_template = true;
-    // Leaving, but until it is gone it is, without pods, one of the domains that hard spreads look at.
+    // It is leaving. Until it is gone, it counts as a domain without pods in hard spreads.
     bool is_vacated_domain = false;
 };
 
-// Volumes, by what pods say of them. Look-ups are made only for pods with claims.
+// Volumes holds volumes as pods refer to them. They are looked up only for pods with claims.
 struct Volumes {
     std::vector<std::shared_ptr<const api::PersistentVolumeClaim>> claims;
     std::vector<std::shared_ptr<const api::PersistentVolume>> volumes;
@@ -134,10 +134,11 @@ struct Volumes {
     std::vector<std::shared_ptr<const api::CSIStorageCapacity>> capacities;
 };
 
-// What pods prefer: affinity and anti-affinity, spreads with ScheduleAnyway, nodes without soft taints.
+// Preferences says how to treat pods' preferences: affinity and anti-affinity, spreads with
+// ScheduleAnyway, nodes without soft taints.
 enum class Preferences {
-    respect,     // launched for like requirements, given up one at a time where they can't be kept
-    where_free,  // they choose among machines, and never cause one
+    respect,  // they cause launches like requirements, but are given up one at a time if they cannot be met
+    where_free,  // they select among machines and never cause one
     ignore,
 };
 
@@ -147,14 +148,14 @@ struct Snapshot {
     std::vector<std::shared_ptr<const api::DaemonSet>> daemon_sets;
     std::vector<std::shared_ptr<const api::Namespace>> namespaces;          // for namespace selectors
     std::vector<std::shared_ptr<const api::LimitRange>> limit_ranges;       // for pods of DaemonSets
-    std::vector<std::shared_ptr<const api::RuntimeClass>> runtime_classes;  // the same
-    // Pods of DaemonSets that found no room on their node yet; for no one to place.
+    std::vector<std::shared_ptr<const api::RuntimeClass>> runtime_classes;  // for pods of DaemonSets
+    // Pods of DaemonSets that have found no room on their node yet; the solve does not place them.
     std::vector<std::shared_ptr<const api::Pod>> waiting_daemon_pods;
     Volumes volumes;
-    // UIDs of pods whose data is on the disk of their node. They can run nowhere else, so they need no place
-    // when it leaves.
+    // UIDs of pods whose data is on the disk of their node. They can run nowhere else, so
+    // they need no place when it leaves.
     std::set<std::string> tied_pods;
-    // Pods of lower priority on leaving nodes need no place elsewhere.
+    // Pods with a lower priority on leaving nodes need no place elsewhere.
     std::int32_t expendable_below = std::numeric_limits<std::int32_t>::min();
 
     std::vector<Pool> pools;

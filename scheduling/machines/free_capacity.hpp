@@ -1,5 +1,5 @@
-// What may still be launched, and where: the budgets and places of a snapshot, used up by the launches of
-// one solve.
+// Tracks what may still be launched, and where. The launches of one solve use up
+// the snapshot's budgets and places.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace scheduling {
 
-// What a launch takes from budgets and from a place; negative when a machine gets smaller.
+// Take describes what a launch takes from budgets and from a place; negative when a machine becomes smaller.
 struct Take {
     base::Saturating machines = 0;
     base::Saturating cpu_cores = 0;
@@ -22,27 +22,27 @@ public:
     explicit FreeCapacity(const Snapshot& snapshot)
         : budgets_(snapshot.budgets), places_(snapshot.places), machines_(snapshot.places.size()) {}
 
-    // The first of the pool's budgets that does not allow it, or kNone.
+    // Returns the first of the pool's budgets that does not allow it, or kNone.
     std::size_t budget_in_the_way(const Pool& pool, const Take& take) const;
     bool place_holds(std::size_t place, const Take& take) const;
-    // Whether a machine of that size may stand there at all, whatever is free.
+    // Reports whether a machine of that size is possible there, however much is free.
     bool place_allows(std::size_t place, const MachineSize& size) const;
     void spend(const Pool& pool, const Take& take);
-    // With a negative amount: vacate.
+    // Takes room of the place; a negative amount releases it.
     void occupy(std::size_t place, const Take& take);
 
-    // Where a machine is put if nothing else decides: fewest machines of this solve, then most memory.
+    // Chooses between two places if nothing else decides: fewest machines of this solve, then most memory.
     bool is_preferred(std::size_t place, std::size_t other) const;
 
     const Budget& budget(std::size_t index) const { return budgets_[index]; }
     const Place& place(std::size_t index) const { return places_[index]; }
-    // The most of CPU and memory that the pool's budgets leave.
+    // Returns how much CPU and memory the pool's budgets leave.
     Take most_affordable(const Pool& pool) const;
 
 private:
     std::vector<Budget> budgets_;
     std::vector<Place> places_;
-    std::vector<base::Saturating> machines_;  // of this solve, by place
+    std::vector<base::Saturating> machines_;  // machines of this solve, by place
 };
 
 }  // namespace scheduling

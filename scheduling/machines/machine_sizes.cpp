@@ -12,7 +12,7 @@ base::Saturating divided_up(base::Saturating a, base::Saturating b) {
     return (std::max<base::Saturating>(a, 0) + b - 1) / b;
 }
 
-// The largest of min, min + step, ... and max that is at most `bound`.
+// Returns the largest of min, min + step, ... and max that is at most `bound`.
 std::optional<base::Saturating> stepped_down(base::Saturating bound, base::Saturating min,
                                              base::Saturating max, base::Saturating step) {
     if (bound >= max) return max;
@@ -21,7 +21,7 @@ std::optional<base::Saturating> stepped_down(base::Saturating bound, base::Satur
     return min + (bound - min) / width * width;
 }
 
-// The smallest of min, min + step, ... and max that is at least `needed`.
+// Returns the smallest of min, min + step, ... and max that is at least `needed`.
 std::optional<base::Saturating> stepped(base::Saturating needed, base::Saturating min, base::Saturating max,
                                         base::Saturating step) {
     if (needed > max) return std::nullopt;
@@ -38,13 +38,13 @@ MachineSizes::MachineSizes(const Pool& pool, ResourceNames& names)
       reserved_(pool.reserved),
       other_(amounts_of(pool.extended_resources, names)) {
     const auto& storage = pool.ephemeral_storage_mib;
-    // A disk of unknown size is large, but a pod that asks for more than any machine has must not fit.
+    // A disk of unknown size is large, but a pod that requests more than any machine has must not fit.
     other_.base[kStorage] = storage ? *storage * kMiB : kUnbounded / 2;
     const auto rank = [&pool](const Shape& shape) {
         return std::tuple(pool.prices.of({shape.cpu_cores, shape.memory_mib}), shape.cpu_cores, shape.pods,
                           std::string_view(shape.name));
     };
-    // A pool of which every shape is refused is closed by whoever made the snapshot.
+    // The snapshot's maker closes a pool whose shapes are all refused.
     std::erase_if(shapes_, [](const Shape& shape) { return !shape.refused.empty(); });
     std::ranges::sort(shapes_, [&rank](const Shape& a, const Shape& b) { return rank(a) < rank(b); });
     for (const auto& shape : shapes_) {
@@ -76,7 +76,7 @@ std::vector<Size> MachineSizes::sizes() const {
 }
 
 std::vector<Size> MachineSizes::balanced(const Amounts& demand) const {
-    constexpr std::int64_t kMostMore = 2;  // for what DaemonSets take, and as pods differ
+    constexpr std::int64_t kMostMore = 2;  // for DaemonSets, and because pods differ
     const auto& cpu = flexible_.cpuCores;
     const auto memory = flexible_.memoryMiB.max;
     std::vector<Size> sizes{{{cpu.max, memory}, 0}};

@@ -175,7 +175,7 @@ std::optional<Size> NewMachines::smallest(std::size_t pool, const BitSet& allowe
 Room NewMachines::room(std::size_t index) const {
     const auto& new_machine = new_machines_[index];
     const auto& pool = snapshot_.pools[new_machine.pool];
-    // Where it depends on the shape, none at all: this is what it can take at most.
+    // An overhead that depends on the shape counts as zero, because the result is an upper bound.
     auto taken = overheads_[new_machine.pool].size() == 1 ? overhead(new_machine.pool, new_machine.allowed, 0)
                                                           : Amounts();
     taken += new_machine.used;
@@ -184,7 +184,7 @@ Room NewMachines::room(std::size_t index) const {
                                           : machines.largest();
     if (largest.base[kPods] <= taken.base[kPods]) return {};
 
-    Take most;  // of CPU and memory, at any place
+    Take most;  // CPU and memory, at any place
     for (auto i = new_machine.allowed.next(0); i != kNone; i = new_machine.allowed.next(i + 1)) {
         const auto& place = free_capacity_.place(pool.places[i].place);
         const Size own = i == new_machine.place ? new_machine.size : Size{};

@@ -1,6 +1,6 @@
-// The machines launched in one solve. Each is at every moment the smallest that holds its pods, stands in a
-// place that has room for it, and is within the budgets; it grows and moves as pods are added. Which place it
-// ends in stays open as long as its pods leave several.
+// Manages the machines launched in one solve. Each is always the smallest that holds its pods, in a
+// place with room, and within the budgets. It grows and moves as pods are added. Its final place stays
+// open while its pods permit several.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -17,22 +17,22 @@ namespace scheduling {
 
 struct NewMachine {
     std::size_t pool = 0;
-    BitSet allowed;         // of the pool's places: where its pods can be
-    std::size_t place = 0;  // of the pool's places: where it stands for the time being
+    BitSet allowed;         // where its pods can be, as places of the pool
+    std::size_t place = 0;  // its present place of the pool
     Size size;
     Amounts used;                                    // by its pods, without DaemonSets
-    std::optional<MachineSize> most = std::nullopt;  // it does not grow beyond
+    std::optional<MachineSize> most = std::nullopt;  // limit of its growth
 };
 
-// How a machine would be after taking a pod.
+// Fit describes a machine after it takes a pod.
 struct Fit {
     Size size;
-    std::size_t place = 0;  // of the pool's places
+    std::size_t place = 0;  // place of the pool
 };
 
 class NewMachines {
 public:
-    // What DaemonSets take of a machine of the pool at one of its places that offers so much to pods.
+    // Returns what DaemonSets take of a pool's machine at a place that offers this much to pods.
     using TakenByDaemons =
         std::function<Amounts(std::size_t pool, std::size_t place, const Amounts& offered)>;
     NewMachines(const Snapshot& snapshot, const TakenByDaemons& taken, ResourceNames& names);
@@ -42,27 +42,28 @@ public:
     const MachineSizes& machines(std::size_t pool) const { return machines_[pool]; }
     const FreeCapacity& free_capacity() const { return free_capacity_; }
 
-    // A new machine for `wanted` at one of the allowed places.
+    // Returns a new machine for `wanted` at one of the allowed places.
     std::optional<Fit> fit_new(std::size_t pool, const BitSet& allowed, const Amounts& wanted) const;
     std::size_t open(std::size_t pool, BitSet allowed, const Fit& fit, const Amounts& wanted);
-    // The machine with `wanted` more in it, at one of the places left to it.
+    // Returns the machine with `wanted` added, at one of its remaining places.
     std::optional<Fit> fit_more(std::size_t index, const BitSet& allowed, const Amounts& wanted) const;
     void extend(std::size_t index, BitSet allowed, const Fit& fit, const Amounts& wanted);
-    // It does not grow beyond that size.
+    // Limits the machine's growth to that size.
     void bound(std::size_t index, const MachineSize& most) { new_machines_[index].most = most; }
-    // What it can take at most, as budgets, places and machines are now.
+    // Returns the maximum that it can take, with the present budgets, places and machines.
     Room room(std::size_t index) const;
-    // What its present size leaves free.
+    // Returns what its present size leaves free.
     Amounts free(std::size_t index) const;
-    // Of the machines of the pool that one of the places could ever take: no one offers more of anything.
+    // Returns the maximum of each resource over the pool's machines that one of the places could ever take.
     Amounts largest(std::size_t pool, const BitSet& allowed) const;
-    // The smallest of them that holds `wanted` beside its DaemonSets, whatever is free now; nullopt: there is
-    // none.
+    // Returns the smallest of them that holds `wanted` and its DaemonSets,
+    // whatever is free now; nullopt: none.
     std::optional<Size> smallest(std::size_t pool, const BitSet& allowed, const Amounts& wanted) const;
 
-    // The most that DaemonSets take, at any of the places, of machines of that shape: see MachineSizes.
+    // Returns the maximum that DaemonSets take of machines of that shape, at any
+    // of the places: see MachineSizes.
     Amounts overhead(std::size_t pool, const BitSet& allowed, std::size_t shape) const;
-    // The same of the dearest shape.
+    // Does the same for the most expensive shape.
     Amounts overhead(std::size_t pool, const BitSet& allowed) const;
 
 private:
@@ -71,12 +72,12 @@ private:
         Size size;
         std::optional<MachineSize> most = std::nullopt;
     };
-    // DaemonSets' share of one shape, by place of the pool.
+    // Overhead holds DaemonSets' share of one shape, by place of the pool.
     struct Overhead {
         std::vector<Amounts> at;
         bool is_uniform = true;
     };
-    // At or behind shape `from`, beside its DaemonSets.
+    // Returns the next size, starting at shape `from`, that also holds its DaemonSets.
     std::optional<Size> next_size(std::size_t pool, const BitSet& allowed, const Amounts& used,
                                   std::size_t from) const;
     std::optional<Fit> fit(std::size_t pool, const BitSet& allowed, const Amounts& used,
@@ -86,7 +87,7 @@ private:
 
     const Snapshot& snapshot_;
     std::vector<MachineSizes> machines_;
-    std::vector<std::vector<Overhead>> overheads_;  // by pool and shape; one where all shapes have the same
+    std::vector<std::vector<Overhead>> overheads_;  // by pool and shape; one if all shapes are equal
     FreeCapacity free_capacity_;
     std::vector<NewMachine> new_machines_;
 };

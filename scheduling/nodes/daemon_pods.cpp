@@ -9,7 +9,7 @@ namespace scheduling {
 
 namespace {
 
-// Labels that the DaemonSet controller gives its pods.
+// These are labels that the DaemonSet controller gives its pods.
 constexpr std::string_view kRevision = "controller-revision-hash";
 constexpr std::string_view kGeneration = "pod-template-generation";
 
@@ -17,7 +17,7 @@ api::Time creation_of(const api::Pod& pod) {
     return pod.metadata.creationTimestamp.value_or(api::Time());
 }
 
-// False only where both sides state the number of the template, and it is another one.
+// Returns false only if both sides state the number of the template, and the numbers differ.
 bool is_of_generation(const api::DaemonSet& daemon_set, const api::Pod& pod) {
     const auto* wanted = api::find(daemon_set.metadata.annotations, api::annotations::kTemplateGeneration);
     const auto* found = api::find(pod.metadata.labels, kGeneration);
@@ -29,7 +29,7 @@ std::string_view revision_label(const api::Pod& pod) {
     return revision ? std::string_view(*revision) : std::string_view();
 }
 
-// The name of the node that the DaemonSet controller made the pod for; empty: it is not said.
+// Returns the node that the DaemonSet controller made the pod for; empty: not stated.
 std::string_view aimed_at(const api::Pod& pod) {
     const auto& affinity = pod.spec.affinity;
     if (!affinity || !affinity->nodeAffinity) return {};

@@ -1,5 +1,5 @@
-// What the pods of DaemonSets really ask for. Webhooks, injected containers and the vertical pod autoscaler
-// change pods when they are created, so the template alone does not say what the next pod takes.
+// Determines the real requests of DaemonSet pods. Webhooks, injected containers and the vertical pod
+// autoscaler change pods at their creation. So the template alone does not predict the next pod.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -14,10 +14,10 @@ namespace scheduling {
 
 class DaemonPods {
 public:
-    // Reads the pods on the Nodes of pools, also on leaving ones, and those that wait for room on them.
+    // Reads the pods on the pools' Nodes, including leaving ones, and those that wait for room on them.
     DaemonPods(const Snapshot& snapshot, Rows& rows, ResourceNames& names);
 
-    // Returns by pool what the DaemonSet's newest pods there ask for. Pods of an older revision do not count.
+    // Returns by pool what the DaemonSet's newest pods there request. Pods of an older revision do not count.
     std::map<std::size_t, Amounts> asked_for(const api::DaemonSet& daemon_set) const;
 
 private:

@@ -54,7 +54,7 @@ BitSet rows_for(const api::PodSpec& pod, Rows& rows) {
 
 }  // namespace
 
-// A DaemonSet whose pods the API server refuses takes nothing.
+// Leaves out DaemonSets whose pods the API server refuses.
 Daemons::Daemons(const Snapshot& snapshot, Rows& rows, ResourceNames& names) {
     const PodAdmission admission(snapshot);
     const DaemonPods pods(snapshot, rows, names);
@@ -95,7 +95,7 @@ void Daemons::settle(std::size_t row, Amounts free, std::optional<std::size_t> p
     for (auto& daemon : daemons_) {
         const bool comes = pool ? daemon.rows.contains(row) : is_missing(daemon, rows, row);
         if (!comes) continue;
-        // A pod that no machine could hold shows nothing of the next one.
+        // A pod that fits no machine proves nothing about the next one.
         if (pool && !fits(daemon.taken_of(pool), whole)) daemon.on_pool.erase(*pool);
         const auto& taken = daemon.taken_of(rows.pool_of(row));
         if (fits(taken, free)) {

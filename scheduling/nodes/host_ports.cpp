@@ -20,7 +20,7 @@ bool conflict(const std::vector<HostPort>& taken, const std::vector<HostPort>& w
 
 }  // namespace
 
-// Of DaemonSets whose pods are still to come to the row's node.
+// Returns the ports of DaemonSets whose pods will still run on the row's node.
 std::vector<HostPort> HostPorts::of_daemons(std::size_t row) const {
     std::vector<HostPort> ports;
     for (const auto& daemon : daemons_.all()) {

@@ -1,4 +1,4 @@
-// Which ports of which nodes are taken. Looked at only for pods that want some.
+// Tracks the taken ports of nodes. It is used only for pods that want some.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -15,11 +15,12 @@ class HostPorts {
 public:
     HostPorts(const Rows& rows, const Daemons& daemons) : rows_(rows), daemons_(daemons) {}
 
-    // `row`: the node's own, or for a launched machine where it stands.
+    // Reports whether the ports are free. `row` is the node's own, or the
+    // present place of a launched machine.
     bool are_free(std::size_t slot, std::size_t row, const std::vector<HostPort>& wanted);
-    // On a machine that is yet to be launched at the row.
+    // Does the same on a machine that would be launched at the row.
     bool are_free_on_new(std::size_t row, const std::vector<HostPort>& wanted) const;
-    // Which DaemonSet takes which of the ports there; empty: they are free.
+    // Returns which DaemonSet takes which of the ports there; empty: they are free.
     std::string obstacle_on_new(std::size_t row, const std::vector<HostPort>& wanted) const;
     void take(std::size_t slot, std::size_t row, const std::vector<HostPort>& ports);
 

@@ -14,7 +14,7 @@ bool is_bound_to_node(const api::Pod& pod) {
     return owner && (owner->kind == "DaemonSet" || owner->kind == "Node");
 }
 
-// Numbers of label sets are given once and for all; when most belong to pods of the past, all are forgotten.
+// Forgets everything when most label sets belong to former pods, because their numbers are permanent.
 void NodeDigests::prepare(const Snapshot& snapshot) {
     constexpr std::size_t kFewLabelSets = 10'000;
     std::size_t pods = snapshot.pods.size();

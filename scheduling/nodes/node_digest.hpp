@@ -1,5 +1,4 @@
-// What the solver reads of the pods on a node, and a memory of it, so that the next solve reads again only
-// nodes whose pods changed.
+// Caches what the solver reads from the pods on a node, so that the next solve reads only changed nodes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +13,9 @@
 
 namespace scheduling {
 
-// Finished pods take nothing, whatever node they are on.
+// Reports whether the pod is finished: it takes nothing on any node.
 bool is_finished(const api::Pod& pod);
-// Pods that belong to their node and do not come back elsewhere: of DaemonSets, and static ones.
+// Reports whether the pod belongs to its node and does not return elsewhere: a DaemonSet's or static pod.
 bool is_bound_to_node(const api::Pod& pod);
 
 struct CountedPods {
@@ -24,27 +23,26 @@ struct CountedPods {
     bool is_terminating = false;
 };
 
-// A pod with anti-affinity. Pods of the same kind keep the same pods away.
+// KeepApart is a pod with anti-affinity. Pods of the same kind repel the same pods.
 struct KeepApart {
     const api::Pod* pod = nullptr;
-    std::uint32_t kind = 0;  // by NodeDigests
+    std::uint32_t kind = 0;  // number from NodeDigests
 };
 
-// A pod of a DaemonSet.
 struct DaemonPod {
-    std::string uid;  // of the DaemonSet
+    std::string uid;  // UID of the DaemonSet
     const api::Pod* pod = nullptr;
     Amounts requests;
 };
 
-// Of the pods that are not finished.
+// NodeDigest holds what was read from the pods that are not finished.
 struct NodeDigest {
-    Amounts allocatable;  // of the node itself
+    Amounts allocatable;  // node's own value
     Amounts used;
-    std::size_t own_pods = 0;  // not bound to the node
+    std::size_t own_pods = 0;  // pods that are not bound to the node
     std::vector<DaemonPod> daemon_pods;
     std::vector<KeepApart> keep_apart;
-    std::vector<CountedPods> counted;  // by NodeDigests::counted() only
+    std::vector<CountedPods> counted;  // filled by NodeDigests::counted() only
 };
 
 class NodeDigests {
@@ -52,17 +50,17 @@ public:
     ResourceNames& resource_names() { return resource_names_; }
     LabelSets& label_sets() { return label_sets_; }
 
-    // To be called before a solve: forgets what the snapshot does not hold.
+    // Forgets what the snapshot does not contain. Must be called before a solve.
     void prepare(const Snapshot& snapshot);
     const NodeDigest& of(const Node& node) { return remembered(node).digest; }
-    // Kinds are numbered from 0 on.
+    // Returns the number of kinds, which are numbered from 0.
     std::size_t kinds_of_keep_apart() const { return kinds_.size(); }
-    // With the labels of each pod.
+    // Returns the digest including the labels of each pod.
     const std::vector<CountedPods>& counted(const Node& node);
 
 private:
     struct Memory {
-        // What it was made from: these cannot change.
+        // Inputs of the digest, which cannot change.
         std::shared_ptr<const api::Node> node;
         std::vector<std::shared_ptr<const api::Pod>> pods;
         NodeDigest digest;
@@ -75,7 +73,7 @@ private:
 
     ResourceNames resource_names_;
     LabelSets label_sets_;
-    StringNumbers kinds_;  // of pods with anti-affinity, by what that depends on
+    StringNumbers kinds_;  // kinds of pods with anti-affinity, by what it depends on
     KeyBuilder key_;
     std::unordered_map<std::string, Memory> nodes_;  // by name
 };

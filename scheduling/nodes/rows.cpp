@@ -38,8 +38,8 @@ std::vector<std::size_t> Rows::in_order() const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < snapshot_.nodes.size(); ++i)
         if (snapshot_.nodes[i].availability != Availability::leaving) order.push_back(i);
-    // Of those that come the oldest first, so that what was planned for them before younger ones were
-    // launched is planned again.
+    // The oldest coming nodes are first, so that earlier plans for them are
+    // repeated before younger ones are used.
     const auto key = [&](std::size_t i) {
         const auto& node = snapshot_.nodes[i];
         const auto& metadata = node.node->metadata;

@@ -1,6 +1,6 @@
-// The places where pods can be, as rows of one table: first the ready nodes, then the coming ones, then one
-// template for each pool and each of its places, which stands for all machines launched there. Leaving nodes
-// have no row.
+// Lists the places where pods can be, as rows of one table. First are the ready nodes, then the coming
+// ones. Then follows one template for each place of each pool, which represents all machines launched
+// there. Leaving nodes have no row.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -19,24 +19,24 @@ public:
     Rows(const Snapshot& snapshot, NodeDigests& digests);
 
     std::size_t ready() const { return ready_; }
-    // Ready and coming nodes: their rows are 0 to nodes() - 1.
+    // Returns the number of ready and coming nodes: their rows are 0 to nodes() - 1.
     std::size_t nodes() const { return nodes_.size(); }
-    // Index into Snapshot::nodes.
+    // Returns an index into Snapshot::nodes.
     std::size_t node_at(std::size_t row) const { return nodes_[row]; }
     const Node& node(std::size_t row) const { return snapshot_.nodes[nodes_[row]]; }
     const NodeDigest& digest(std::size_t row) const { return *digest_of_[row]; }
-    // Also of leaving nodes, which have no row.
+    // Accepts leaving nodes too, which have no row.
     const NodeDigest& digest(const Node& node) { return digests_.of(node); }
-    // The pool of the row's node, or of the machines that the row stands for.
+    // Returns the pool of the row's node, or of the machines that the row represents.
     std::optional<std::size_t> pool_of(std::size_t row) const;
     const std::vector<CountedPods>& counted_pods(std::size_t row) { return digests_.counted(node(row)); }
     std::size_t kinds_of_keep_apart() const { return digests_.kinds_of_keep_apart(); }
     const Amounts& allocatable(std::size_t row) const { return *allocatable_[row]; }
     std::size_t all() const { return taints_.size(); }
-    // The row of a pool's first place; those of the others follow.
+    // Returns the row of a pool's first place; the others follow.
     std::size_t templates_of(std::size_t pool) const { return first_template_[pool]; }
 
-    // Any taint that only asks to stay away.
+    // Reports whether any taint only asks pods to stay away.
     bool has_soft_taints() const;
 
     LabelTable& labels() { return labels_; }

@@ -7,7 +7,7 @@ namespace scheduling {
 
 namespace {
 
-// What a machine gives for its price.
+// Yield is what a machine gives for its price.
 struct Yield {
     double cpu = 0;
     double memory = 0;
@@ -17,8 +17,8 @@ double turn(const Yield& a, const Yield& b, const Yield& c) {
     return (b.cpu - a.cpu) * (c.memory - a.memory) - (b.memory - a.memory) * (c.cpu - a.cpu);
 }
 
-// The convex hull's part that faces away from zero, from most memory to most CPU: whatever is in between is a
-// mixture of two of these.
+// Returns the part of the convex hull that faces away from zero, from most memory to most CPU. All
+// others are mixtures of two of these.
 std::vector<Yield> frontier(const std::vector<PricedRoom>& rooms) {
     std::vector<Yield> yields;
     for (const auto& room : rooms)

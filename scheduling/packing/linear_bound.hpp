@@ -1,18 +1,19 @@
-// The least that machines for a demand can cost: the linear programme in which they come in fractions. Its
-// dual says what CPU and memory are worth where that much is wanted of each.
+// Computes the least price of machines for a demand: a linear programme with fractional machines. Its dual
+// values CPU and memory in the demanded proportion.
 #pragma once
 #include <vector>
 
 namespace scheduling {
 
-// What a machine offers to pods, in millicores and MiB, and what it costs, in any unit; more than nothing.
+// PricedRoom is what a machine offers to pods, in millicores and MiB. Its
+// price has any unit and is above zero.
 struct PricedRoom {
     double cpu = 0;
     double memory = 0;
     double price = 0;
 };
 
-// Prices of a millicore and of a MiB.
+// Worth holds prices of a millicore and of a MiB.
 struct Worth {
     double cpu = 0;
     double memory = 0;
@@ -24,12 +25,12 @@ class LinearBound {
 public:
     explicit LinearBound(const std::vector<PricedRoom>& rooms);
 
-    // At these prices no machine is worth more than it costs, and the demand as much as it can be: that is
-    // what machines for it cost at least.
+    // Returns prices that value no machine above its cost, and the demand as highly as possible. The demand's
+    // value is the least price of its machines.
     Worth worth(double cpu, double memory) const;
 
 private:
-    std::vector<Worth> corners_;  // the demand's worth is the largest that one of these gives it
+    std::vector<Worth> corners_;  // the demand's value is the maximum over these
 };
 
 }  // namespace scheduling

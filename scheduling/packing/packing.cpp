@@ -6,11 +6,11 @@ namespace scheduling {
 
 namespace {
 
-// More are dealt out and packed apart, as the time that a machine takes grows with the kinds it chooses from.
+// More kinds are divided and packed separately, because a machine's time grows with the number of kinds.
 constexpr std::size_t kMostKinds = 1024;
-// Of sizes only so many are tried, those that give most for their price.
+// This many sizes are tried, namely those that give most for their price.
 constexpr std::size_t kMostOptions = 8;
-// A good machine is made again while there is plenty of each of its kinds.
+// A good machine is repeated while there are plenty of each of its kinds.
 constexpr std::size_t kPlenty = 4;
 
 double millicores(const Amounts& amounts) {
@@ -39,7 +39,7 @@ double largest_share(const Amounts& requests, const Amounts& room) {
 
 class Packer {
 public:
-    // `chosen`: indices of `kinds`, the hardest first.
+    // `chosen` has indices of `kinds`, the hardest first.
     Packer(const std::vector<PodsAlike>& kinds, const std::vector<MachineOption>& options,
            std::vector<std::size_t> chosen)
         : kinds_(kinds), options_(options), bound_(priced(options)), waiting_(std::move(chosen)) {
@@ -82,7 +82,7 @@ private:
         return prices.of(millicores(used), mebibytes(used)) / options_[option].price;
     }
 
-    // Of those that hold the hardest pod.
+    // Returns the best of the options that hold the hardest pod.
     std::vector<std::size_t> best_options(const Worth& prices) const {
         std::vector<std::size_t> best;
         for (std::size_t option = 0; option < options_.size(); ++option)
@@ -137,7 +137,7 @@ private:
         return filled;
     }
 
-    // Large, and of each resource as much as there is left of it in proportion.
+    // Returns a large kind that needs each resource in proportion to what is left of it.
     std::size_t best_match(const Amounts& room, const Amounts& free,
                            const std::vector<std::size_t>& left) const {
         const auto weight = [&](Base resource) {

@@ -1,6 +1,6 @@
-// Fills machines of fixed sizes as cheaply as it can: one machine after the other, each with the pod that is
-// hardest to place and then with those that match what is left of it, of the size that gives most for its
-// price. Knows requests and room only.
+// Fills machines of fixed sizes as cheaply as possible, one after the other. Each gets the pod that
+// is hardest to place, and then pods that match its remaining room. Its size gives most for its
+// price. It knows requests and room only.
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace scheduling {
 
-// Pods that ask for the same.
+// PodsAlike groups pods with the same requests.
 struct PodsAlike {
     Amounts requests;
     std::size_t count = 0;
@@ -29,7 +29,7 @@ struct PackedMachine {
     std::vector<std::pair<std::size_t, std::size_t>> pods;  // kinds, and how many of each
 };
 
-// What fits no option is in no machine.
+// Returns the machines. Pods that fit no option are in none.
 std::vector<PackedMachine> pack(const std::vector<PodsAlike>& kinds,
                                 const std::vector<MachineOption>& options);
 

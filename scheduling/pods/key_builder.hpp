@@ -1,5 +1,5 @@
-// Turns what pods say into one string each, so that equal demands are recognised by equal strings. The form
-// is unambiguous (lengths go first) and means nothing outside the process.
+// Converts pods' demands to one string each, so that equal demands have equal strings. The form is
+// unambiguous (lengths come first) and has no meaning outside the process.
 #pragma once
 #include <cstdint>
 #include <optional>

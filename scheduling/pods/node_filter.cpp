@@ -12,7 +12,7 @@ void retain_if(BitSet& rows, Predicate keeps) {
         if (!keeps(row)) rows.erase(row);
 }
 
-// Kubernetes knows no other field, and no other way to ask for it.
+// Checks a requirement on the name. Kubernetes knows no other field, and no other form of it.
 bool is_name_requirement(const api::SelectorRequirement& field) {
     return field.key == "metadata.name" && field.values.size() == 1 &&
            (field.operator_ == api::SelectorOperator::In || field.operator_ == api::SelectorOperator::NotIn);

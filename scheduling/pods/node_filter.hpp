@@ -1,5 +1,4 @@
-// What a pod demands of a node's labels, name, taints and kinds of resources, evaluated for all nodes at
-// once.
+// Evaluates a pod's demands on a node's labels, name, taints and kinds of resources, for all nodes together.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,17 +11,18 @@
 
 namespace scheduling {
 
-// All parts must hold. The pointees (parts of pods and volumes) outlive the filter.
+// NodeFilter holds demands that must all be met. The pointees (parts of pods and
+// volumes) must outlive the filter.
 struct NodeFilter {
     std::vector<const api::StringMap*> equal;                   // nodeSelector
-    std::vector<const api::NodeSelector*> any_of;               // each: one of its terms
-    std::vector<const api::NodeSelectorTerm*> all;              // preferences that are to be kept
+    std::vector<const api::NodeSelector*> any_of;               // one term of each must match
+    std::vector<const api::NodeSelectorTerm*> all;              // preferences that must be met
     const std::vector<api::Toleration>* tolerations = nullptr;  // null: taints do not matter
-    std::vector<std::uint32_t> resources;  // extended ones that the node has to offer at all
+    std::vector<std::uint32_t> resources;                       // extended ones that the node must offer
     bool avoids_soft_taints = false;
 };
 
-// What rows are besides labels.
+// RowTraits holds the properties of rows apart from labels.
 struct RowTraits {
     const std::vector<api::Taint>* taints = nullptr;
     const Amounts* allocatable = nullptr;
@@ -33,11 +33,11 @@ public:
     FilterEvaluator(LabelTable& labels, std::vector<RowTraits> traits)
         : labels_(labels), traits_(std::move(traits)) {}
 
-    // The rows that fit.
+    // Returns the rows that fit.
     BitSet rows(const NodeFilter& filter);
     BitSet rows(const api::NodeSelectorTerm& term);
     BitSet rows(const api::NodeSelector& selector);
-    // The rows that have the label.
+    // Returns the rows that have the label.
     BitSet rows_with(KeyId key);
 
 private:

@@ -1,4 +1,4 @@
-// Completes a pod as the API server does when it is created: defaults, LimitRanges, its RuntimeClass.
+// Completes a pod as the API server does at its creation: defaults, LimitRanges, its RuntimeClass.
 #pragma once
 #include <string>
 

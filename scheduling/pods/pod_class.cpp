@@ -98,7 +98,7 @@ std::uint32_t PodClasses::topology_number(const api::Pod& pod, std::uint32_t lab
     key_.clear();
     key_.put(std::int64_t{labels});
     key_.put(pod.spec.topologySpreadConstraints);
-    // A spread is over the nodes where the pod could be.
+    // A spread covers the nodes where the pod could be.
     if (!pod.spec.topologySpreadConstraints.empty()) put_demands_on_nodes(pod.spec);
     const auto& affinity = pod.spec.affinity;
     if (affinity) {

@@ -1,5 +1,5 @@
-// Pods that are alike to the scheduler share a class, so that what is worked out for one serves all. The
-// parts of a class are shared in turn: thousands of classes may have a handful of label sets.
+// Groups pods that the scheduler treats alike into classes, so that one computation serves all. Classes share
+// their parts in turn: thousands of classes may have a few label sets.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@ namespace scheduling {
 using ClassId = std::uint32_t;
 using LabelSetId = std::uint32_t;
 
-// Numbers for distinct strings, from 0 on in the order of their first appearance.
+// StringNumbers numbers distinct strings, from 0 in the order of their first appearance.
 class StringNumbers {
 public:
     std::uint32_t number_of(std::string_view text) {
@@ -36,11 +36,11 @@ private:
     std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
 };
 
-// Numbers for what selectors can tell apart: a namespace with labels.
+// LabelSets numbers what selectors can distinguish: a namespace with labels.
 class LabelSets {
 public:
     LabelSetId number_of(const std::shared_ptr<const api::Pod>& pod);
-    // The first pod with these labels in this namespace.
+    // Returns the first pod with these labels in this namespace.
     const api::Pod& sample(LabelSetId id) const { return *samples_[id]; }
     std::size_t size() const { return samples_.size(); }
 
@@ -55,7 +55,7 @@ struct HostPort {
     std::string_view protocol;
     std::int32_t port = 0;
 };
-// The ports of the node that the pod's containers and sidecars occupy; views into the pod.
+// Returns the ports of the node that the pod's containers and sidecars occupy; views into the pod.
 std::vector<HostPort> host_ports_of(const api::PodSpec& pod);
 bool conflicts(const HostPort& a, const HostPort& b);
 
@@ -67,8 +67,8 @@ struct PodClass {
         0;  // nodeSelector, required node affinity, tolerations, kinds of resources, volumes
     std::uint32_t topology = 0;  // spread with what it depends on, pod affinity and preferences; 0: none
     bool has_ports = false;
-    bool has_devices = false;  // asks for some through ResourceClaims
-    bool has_volumes = false;  // then it is a class of its own volumes
+    bool has_devices = false;  // requests some through ResourceClaims
+    bool has_volumes = false;  // volumes are part of the class then
 };
 
 class PodClasses {
@@ -76,7 +76,7 @@ public:
     PodClasses(LabelSets& label_sets, ResourceNames& resource_names)
         : label_sets_(label_sets), resource_names_(resource_names) {}
 
-    // The pod has to outlive this.
+    // Returns the pod's class. The pod must outlive this object.
     ClassId class_of(const std::shared_ptr<const api::Pod>& pod);
     const PodClass& at(ClassId id) const { return classes_[id]; }
     std::size_t size() const { return classes_.size(); }

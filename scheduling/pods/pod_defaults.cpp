@@ -13,8 +13,8 @@ void set_defaults(api::Container& container, bool host_network) {
         if (port.hostPort == 0) port.hostPort = port.containerPort;
 }
 
-// What is limited for the whole pod, but not requested for it, is requested as the containers do, and if they
-// don't, as it is limited.
+// Fills in requests of the whole pod for what is limited but not requested. They are the containers'
+// requests or, without these, the limits.
 void set_pod_level_defaults(api::PodSpec& pod) {
     if (!pod.resources || pod.resources->limits.empty()) return;
     auto containers = pod;

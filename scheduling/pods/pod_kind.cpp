@@ -14,7 +14,7 @@ namespace scheduling {
 
 namespace {
 
-// One value for each pod, each revision or each Job of a CronJob.
+// These labels have one value for each pod, each revision or each Job of a CronJob.
 constexpr std::array<std::string_view, 9> kLabelsOfOne{
     "pod-template-hash",
     "controller-revision-hash",
@@ -70,7 +70,7 @@ void put_requests(KeyBuilder& key, const api::PodSpec& pod) {
     }
 }
 
-// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
+// Computes FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
 std::string digest_of(const std::string& text) {
     std::uint64_t hash = 14695981039346656037u;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;

@@ -1,5 +1,5 @@
-// Which pods are alike in everything that decides where they can be: what one of them taught holds for the
-// others, also for those that replace it.
+// Determines which pods are alike in everything that decides where they can be. What was learned from one
+// applies to the others, and to their successors.
 #pragma once
 #include <functional>
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace scheduling {
 
-// 16 hexadecimal digits, made from namespace, labels (but those by which controllers tell their pods apart),
-// and what the kube-scheduler looks at in the spec. The same in every process. `describe_claim` says of a
-// volume claim of the pod's namespace what matters of it.
+// Returns 16 hexadecimal digits, which are the same in every process. They cover the namespace, the labels,
+// and what the kube-scheduler reads in the spec. They exclude the labels with which controllers distinguish
+// their pods. `describe_claim` returns what matters of a volume claim in the pod's namespace.
 std::string kind_of(const api::Pod& pod,
                     const std::function<std::string(const std::string& claim)>& describe_claim);
 

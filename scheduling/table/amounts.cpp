@@ -83,12 +83,12 @@ bool is_sidecar(const api::Container& container) {
     return container.restartPolicy == "Always";
 }
 
-// Resources that may be stated for a whole pod.
+// Reports whether the resource may be stated for a whole pod.
 bool is_pod_level(const std::string& name) {
     return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
 }
 
-// `requests` tells what a container asks for, as Amounts.
+// `requests` returns the requests of a container as Amounts.
 template <class Requests>
 Amounts of_containers(const api::PodSpec& pod, const Requests& requests) {
     Amounts running;
@@ -126,18 +126,19 @@ void raise(api::ResourceList& list, const api::ResourceList& other) {
     }
 }
 
-// A node that can never grant what the spec now says goes on with what it granted before.
+// Reports that the node can never grant the present spec, so that it keeps what it granted before.
 bool is_infeasible(const api::Pod& pod) {
     const auto* pending = api::find_condition(pod.status.conditions, api::conditions::kPodResizePending);
     return pending && pending->reason == "Infeasible";
 }
 
-// What is asked for, granted and in use may differ while a pod is resized in place: the largest counts.
+// Resizes computes resources during an in-place resize. Requested, granted and used amounts
+// may differ then: the largest counts.
 class Resizes {
 public:
     explicit Resizes(const api::Pod& pod) : status_(pod.status), infeasible_(is_infeasible(pod)) {}
 
-    // Of init containers sidecars only: what the others have is given back.
+    // Counts the sidecars alone among the init containers, because the others release their resources.
     api::ResourceList of(const api::Container& container) const {
         const auto* status = find(status_.containerStatuses, container.name);
         if (!status && is_sidecar(container)) status = find(status_.initContainerStatuses, container.name);
@@ -172,7 +173,7 @@ private:
     bool infeasible_;
 };
 
-// The overhead is added last, so that this is where the pod's sum is bounded.
+// Adds the overhead last, so that the pod's sum is bounded here.
 Amounts with_overhead(Amounts amounts, const api::PodSpec& pod, ResourceNames& names) {
     if (!pod.overhead.empty()) amounts += amounts_of(pod.overhead, names);
     for (auto& amount : amounts.base) amount = std::min(amount, kUnbounded);

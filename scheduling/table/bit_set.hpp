@@ -1,4 +1,4 @@
-// A set of small numbers as bits; grows by itself. Reading beyond the end finds nothing.
+// BitSet is a set of small numbers as bits, which grows by itself. Reading beyond the end finds nothing.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,7 @@ public:
     static constexpr std::size_t kBits = 64;
 
     BitSet() = default;
-    // The numbers 0 to size - 1.
+    // Returns the numbers 0 to size - 1.
     static BitSet all(std::size_t size) {
         BitSet set;
         set.words_.resize((size + kBits - 1) / kBits, ~Word{0});
@@ -46,7 +46,7 @@ public:
         for (const auto bits : words_) sum += static_cast<std::size_t>(std::popcount(bits));
         return sum;
     }
-    // The smallest member that is at least `from`, or kNone.
+    // Returns the smallest member that is at least `from`, or kNone.
     std::size_t next(std::size_t from) const {
         std::size_t index = from / kBits;
         if (index >= words_.size()) return kNone;
@@ -72,7 +72,7 @@ public:
         return *this;
     }
     friend BitSet operator&(BitSet a, const BitSet& b) { return a &= b; }
-    // Equal members, whatever room there is behind them.
+    // Compares members; capacity does not matter.
     bool operator==(const BitSet& other) const {
         for (std::size_t i = 0; i < std::max(words_.size(), other.words_.size()); ++i)
             if (word(i) != other.word(i)) return false;

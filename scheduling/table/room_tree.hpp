@@ -1,6 +1,6 @@
-// Finds the first slot that may have room, in logarithmic time: a tree over the slots whose inner nodes
-// hold the most CPU and the most memory that any slot below has free. Both maxima may come from different
-// slots, so what it finds has to be checked.
+// Finds the first slot that may have room, in logarithmic time. It is a tree over the slots. Its inner nodes
+// hold the maximum free CPU and the maximum free memory of the slots below. Both may come from different
+// slots, so each result must be checked.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Room {
     std::int64_t cpu = kClosed;
     std::int64_t memory = kClosed;
 
-    // A pod that asks for nothing fits everywhere but where it is closed.
+    // Returns the room for a pod. A pod that requests nothing fits everywhere except in closed slots.
     static Room wanted(std::int64_t cpu, std::int64_t memory) {
         return {cpu > 0 ? cpu : kClosed + 1, memory > 0 ? memory : kClosed + 1};
     }
@@ -45,7 +45,7 @@ public:
     }
     const Room& at(std::size_t slot) const { return nodes_[leaves_ + slot]; }
 
-    // The first slot at or behind `from` that holds `wanted`, or kNone.
+    // Returns the first slot from `from` on that holds `wanted`, or kNone.
     std::size_t next(std::size_t from, const Room& wanted) const {
         if (from >= size_) return kNone;
         std::size_t node = leaves_ + from;

@@ -1,5 +1,5 @@
-// How many pods of a kind are in each domain of a topology: the one figure that spread constraints, pod
-// affinity and pod anti-affinity are decided by.
+// Counts the pods of a kind in each domain of a topology. Spread constraints, pod affinity and pod
+// anti-affinity are decided by these counts alone.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace scheduling {
 
-// Domains are small numbers: values of a label, or slots where every node is a domain of its own.
+// Counter numbers domains as values of a label, or as slots if every node is a separate domain.
 class Counter {
 public:
     std::int32_t at(std::size_t domain) const { return domain < counts_.size() ? counts_[domain] : 0; }
@@ -27,7 +27,7 @@ public:
             if (limit == before) domains.insert(domain);
     }
 
-    // The domains with more than `limit` pods; kept up to date from then on.
+    // Returns the domains with more than `limit` pods; the set is kept up to date from then on.
     const BitSet& over(std::int32_t limit) {
         for (const auto& [known, domains] : over_)
             if (known == limit) return domains;
@@ -37,7 +37,7 @@ public:
         return fresh.second;
     }
 
-    // For spread constraints: which domains have nodes at all, and the least count among them.
+    // Tracks, for spread constraints, which domains have nodes, and the least count among them.
     void track_members() { is_spread_ = true; }
     void add_member(std::size_t domain) {
         if (domain >= members_.size()) members_.resize(domain + 1);
@@ -47,7 +47,7 @@ public:
     }
     bool has_members(std::size_t domain) const { return domain < members_.size() && members_[domain] > 0; }
     std::int32_t domains() const { return domains_; }
-    // Zero without any domain.
+    // Returns zero if there is no domain.
     std::int32_t least() const { return least_; }
 
 private:
@@ -59,7 +59,7 @@ private:
     void move(std::int32_t count) {
         --histogram_at(count);
         ++histogram_at(count + 1);
-        if (histogram_at(least_) == 0) ++least_;  // the domain that left went one up
+        if (histogram_at(least_) == 0) ++least_;  // the domain that left has one more now
     }
 
     std::vector<std::int32_t> counts_;     // by domain

@@ -1,4 +1,4 @@
-// All counters of one solve, each once however many pods refer to it.
+// Holds all counters of one solve, each once however many pods refer to it.
 #pragma once
 #include <deque>
 #include <string>
@@ -15,20 +15,20 @@
 namespace scheduling {
 
 enum class Counts {
-    spread,    // matching pods, for spread constraints, which look at the emptiest domain as well
-    affinity,  // matching pods, for affinity and anti-affinity
-    owners,    // pods that have the term as required anti-affinity, to keep matching ones away
+    spread,    // matching pods for spread constraints, which use the emptiest domain too
+    affinity,  // matching pods for affinity and anti-affinity
+    owners,    // pods with the term as required anti-affinity, which repel matching ones
 };
 
 struct TopologyCounter {
     Counts counts = Counts::affinity;
     KeyId key = 0;
-    bool by_slot = false;          // each node is a domain of its own
+    bool by_slot = false;          // each node is a separate domain
     const BitSet* rows = nullptr;  // where pods are counted
     PodMatcher matcher;
     Counter counter;
-    BitSet owned;        // domains where pods with this as their own spread rule were placed
-    Counter with_owner;  // the same in those domains, and nothing elsewhere
+    BitSet owned;        // domains where pods with this spread rule were placed
+    Counter with_owner;  // the same counts in those domains, and zero elsewhere
 
     void add(std::size_t domain) {
         counter.add(domain);
@@ -43,9 +43,10 @@ struct TopologyCounter {
 
 class CounterSet {
 public:
-    // `rows` is kept as the pointer it is: equal sets have to be the same object.
+    // Compares `rows` by its address: equal sets must be the same object.
     CounterId number_of(Counts counts, KeyId key, bool by_slot, const BitSet& rows, PodMatcher matcher);
-    // The counters whose matcher takes the pod: those that it counts in, and those of owners that repel it.
+    // Returns the counters whose matcher accepts the pod: those that it counts in,
+    // and those of owners that repel it.
     std::vector<CounterId> matching(const api::Pod& pod) const;
 
     bool empty() const { return counters_.empty(); }
@@ -56,7 +57,7 @@ public:
 private:
     StringNumbers keys_;
     std::deque<TopologyCounter> counters_;
-    // Most selectors name a label: only pods that carry it are compared with them.
+    // Most selectors name a label. Only pods with that label are compared with them.
     std::unordered_map<std::string, std::vector<CounterId>> by_label_;
     std::vector<CounterId> without_label_;
 };

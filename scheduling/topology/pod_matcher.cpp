@@ -6,7 +6,7 @@ namespace scheduling {
 
 namespace {
 
-// matchLabelKeys and mismatchLabelKeys: as if the selector named the owner's own values.
+// Handles matchLabelKeys and mismatchLabelKeys as if the selector named the owner's values.
 void add_own_values(std::optional<api::LabelSelector>& selector, const std::vector<std::string>& keys,
                     api::SelectorOperator relation, const api::Pod& owner) {
     if (!selector) return;

@@ -1,4 +1,4 @@
-// Which pods a term of pod affinity or a spread constraint speaks of.
+// Determines which pods a term of pod affinity or a spread constraint selects.
 #pragma once
 #include <memory>
 #include <set>
@@ -9,7 +9,7 @@
 
 namespace scheduling {
 
-// One selector in some namespaces.
+// PodSelection is one selector in some namespaces.
 struct PodSelection {
     bool in_all_namespaces = false;
     std::set<std::string> namespaces;
@@ -18,14 +18,14 @@ struct PodSelection {
     bool matches(const api::Pod& pod) const;
 };
 
-// Pods that all selections agree on.
+// PodMatcher selects the pods that match all selections.
 struct PodMatcher {
     std::vector<PodSelection> selections;
 
     bool matches(const api::Pod& pod) const;
 };
 
-// Resolves what terms leave to the pod that has them: its namespace and its labels.
+// SelectionReader resolves the parts of terms that depend on their pod: its namespace and its labels.
 class SelectionReader {
 public:
     explicit SelectionReader(const std::vector<std::shared_ptr<const api::Namespace>>& namespaces)

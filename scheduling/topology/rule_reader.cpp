@@ -21,7 +21,7 @@ const api::PodAffinity* anti_affinity_of(const api::Pod& pod) {
                                                                    : nullptr;
 }
 
-// The heaviest first; equal ones in the pod's order.
+// Sorts the terms, the heaviest first; equal ones stay in the pod's order.
 template <class Term>
 std::vector<const Term*> by_weight(const std::vector<Term>& terms) {
     std::vector<const Term*> sorted;
@@ -56,8 +56,8 @@ const BitSet& RuleReader::rows_with(KeyId key) {
     return entry->second;
 }
 
-// The nodes that a constraint looks at: those that the pod could be on as far as its policies want it so, and
-// that have the keys of all its constraints of the same kind.
+// Returns the nodes that a constraint considers. According to its policies the pod could be on them. They
+// have the keys of all its constraints of the same kind.
 const BitSet& RuleReader::spread_rows(const api::Pod& pod, const api::TopologySpreadConstraint& constraint) {
     const bool honors_affinity = constraint.nodeAffinityPolicy == api::NodeInclusionPolicy::Honor;
     const bool honors_taints = constraint.nodeTaintsPolicy == api::NodeInclusionPolicy::Honor;
@@ -106,7 +106,7 @@ SpreadRule RuleReader::spread(const api::Pod& pod, const api::TopologySpreadCons
 }
 
 bool RuleReader::has_vacated_domain(const api::Pod& pod, const api::TopologySpreadConstraint& constraint) {
-    // Taints are what keeps pods from such a node.
+    // Taints keep pods away from such a node.
     if (constraint.nodeTaintsPolicy == api::NodeInclusionPolicy::Honor) return false;
     const auto is_looked_at = [&](const api::Node& node) {
         const auto& labels = *node.metadata.labels;
@@ -130,7 +130,7 @@ bool RuleReader::has_vacated_domain(const api::Pod& pod, const api::TopologySpre
     });
 }
 
-// Only pods that match all terms count, for each of them.
+// Counts, for each term, only the pods that match all terms.
 AffinityRule RuleReader::affinity(const api::Pod& pod,
                                   const std::vector<const api::PodAffinityTerm*>& terms) {
     PodMatcher matcher;

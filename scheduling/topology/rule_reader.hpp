@@ -1,4 +1,4 @@
-// Reads what pods say of topology into rules.
+// Converts pods' topology settings into rules.
 #pragma once
 #include <map>
 #include <string>
@@ -20,9 +20,9 @@ public:
     }
 
     Rules required(const api::Pod& pod);
-    // The strongest first. Taints that only ask to stay away count if there are any.
+    // Returns the preferences, the strongest first. Soft taints count if there are any.
     std::vector<Preference> preferences(const api::Pod& pod);
-    // Counters of owners, one for each term of required anti-affinity.
+    // Returns counters of owners, one for each term of required anti-affinity.
     std::vector<CounterId> owned(const api::Pod& pod);
 
 private:
@@ -41,7 +41,7 @@ private:
     std::map<KeyId, BitSet> rows_with_;
 };
 
-// Each node has a value of its own for this label.
+// Reports whether each node has a different value for this label.
 bool differs_by_node(std::string_view key);
 
 }  // namespace scheduling

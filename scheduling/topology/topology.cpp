@@ -60,7 +60,7 @@ Rules Topology::spreads_of_others(ClassId id) const {
 }
 
 void Topology::count_existing() {
-    // Anti-affinity of pods that run keeps others away, so its counters have to be known first.
+    // Anti-affinity of running pods repels others, so its counters must be known first.
     std::vector<std::optional<std::vector<CounterId>>> owned(rows_.kinds_of_keep_apart());
     for (std::size_t row = 0; row < rows_.nodes(); ++row) {
         for (const auto& each : rows_.digest(row).keep_apart) {
@@ -122,8 +122,7 @@ void Topology::count_pods_in(std::size_t row) {
         for (const auto id : matching(pod.labels)) {
             auto& counter = counters_.at(id);
             if (counter.counts == Counts::owners || !counter.rows->contains(row)) continue;
-            // The kube-scheduler spreads over pods that stay only, but keeps distance to those that go as
-            // well.
+            // The kube-scheduler's spread ignores terminating pods, but its affinity still counts them.
             if (counter.counts == Counts::spread && pod.is_terminating) continue;
             counter.add(domain(counter, row, row));
         }
@@ -152,8 +151,7 @@ void Topology::place(ClassId id, std::size_t slot, std::size_t row) {
     }
 }
 
-// DaemonSets' pods that are still to come count on the nodes that exist, and on each machine as it is
-// launched.
+// Counts DaemonSets' future pods: on existing nodes now, and on each machine when it is launched.
 void Topology::count_daemons() {
     for (std::size_t i = 0; i < daemons_.all().size(); ++i) {
         const auto& daemon = daemons_.all()[i];

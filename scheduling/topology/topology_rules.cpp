@@ -1,4 +1,4 @@
-// The part of Topology that judges: what the counters allow.
+// Contains the part of Topology that decides what the counters allow.
 #include <algorithm>
 
 #include "scheduling/topology/topology.hpp"
@@ -64,7 +64,7 @@ bool Topology::holds(const Rules& rules, const std::vector<std::int32_t>& limits
         if (const auto count = count_of(id); count && *count > limits[i]) return false;
     }
     for (const auto& rule : rules.affinities) {
-        std::optional<bool> is_first;  // asked for only where it matters
+        std::optional<bool> is_first;  // computed only if needed
         for (const auto id : rule.counters) {
             if (!counters_.at(id).rows->contains(row)) return false;
             const auto count = count_of(id);

@@ -1,4 +1,4 @@
-// How many volumes of each CSI driver a machine that is yet to come can attach.
+// Determines how many volumes of each CSI driver a future machine can attach.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,8 +11,8 @@ namespace scheduling {
 
 using AttachLimits = std::map<std::string, std::int64_t>;  // by driver
 
-// Returns the limits by pool: what the pool states, or else what the youngest Node of the pool reports that
-// knows the driver. A driver without an entry has no limit that is known.
+// Returns the limits by pool: the pool's stated limit, otherwise that of its youngest Node that knows the
+// driver. A driver without an entry has no known limit.
 std::vector<AttachLimits> attach_limits(const Snapshot& snapshot);
 
 }  // namespace scheduling

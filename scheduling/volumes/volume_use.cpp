@@ -13,7 +13,7 @@ bool may_still_report(const Node& node) {
     return node.availability == Availability::coming || node.is_settling;
 }
 
-// Calls `each` with the volumes of each driver; false as soon as that returns it. They are sorted.
+// Calls `each` with the sorted volumes of each driver. Stops and returns false as soon as `each` does.
 template <class Each>
 bool for_each_driver(const std::vector<Attachment>& attachments, const Each& each) {
     for (auto first = attachments.begin(); first != attachments.end();) {
@@ -38,7 +38,7 @@ std::set<Attachment>& VolumeUse::attached(std::size_t slot) {
 }
 
 std::optional<std::int64_t> VolumeUse::limit_of_new(std::size_t pool, const std::string& driver) const {
-    if (pool >= limits_.size()) return std::nullopt;  // a pool that nothing is launched in
+    if (pool >= limits_.size()) return std::nullopt;  // nothing is launched in such a pool
     const auto found = limits_[pool].find(driver);
     return found == limits_[pool].end() ? std::nullopt : std::optional(found->second);
 }
@@ -122,7 +122,7 @@ std::string VolumeUse::conflict(const VolumeDemand& demand) const {
     const auto* claim = used_claim(demand);
     if (!claim) return {};
     return "its volume claim " + claim->metadata.name +
-           " goes to another pod that waits, and only one pod may use it (ReadWriteOncePod)";
+           " is planned for another pending pod, and only one pod may use it (ReadWriteOncePod)";
 }
 
 namespace {
@@ -146,7 +146,7 @@ const BitSet& StorageRoom::rows(const Provision& provision) {
     return entry->second;
 }
 
-// An empty selector means everywhere, which a term of a node selector cannot say.
+// An empty selector means everywhere, which a term of a node selector cannot express.
 BitSet StorageRoom::rows_of(const api::LabelSelector& topology) {
     api::NodeSelectorTerm term;
     term.matchExpressions = topology.matchExpressions;
@@ -174,7 +174,7 @@ StorageRoom::Reported StorageRoom::reported(const Provision& provision) {
     return reported;
 }
 
-// The rows that volumes of the driver can be reached from.
+// Returns the rows from which volumes of the driver can be reached.
 const BitSet& StorageRoom::used_by(const std::string& driver) {
     const auto [entry, added] = used_.try_emplace(driver);
     if (!added) return entry->second;
@@ -186,7 +186,8 @@ const BitSet& StorageRoom::used_by(const std::string& driver) {
     return entry->second;
 }
 
-// The pools whose youngest Node shows, without any volume of the driver, that a new one has too little.
+// Returns the pools whose youngest Node shows that a new one has too little room. That
+// Node has no volume of the driver.
 std::set<std::size_t> StorageRoom::pools_without_room(const Reported& reported, const Provision& provision) {
     const auto& used = used_by(provision.storage_class->provisioner);
     std::map<std::size_t, std::pair<api::Time, bool>> youngest;

@@ -14,7 +14,7 @@ constexpr std::string_view kZoneLabels[] = {"topology.kubernetes.io/zone", "topo
                                             "failure-domain.beta.kubernetes.io/region"};
 constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
 
-// Zones in a volume's label are joined by "__".
+// Splits the zones in a volume's label, which are joined by "__".
 std::vector<std::string> split_zones(const std::string& text) {
     std::vector<std::string> zones;
     for (std::size_t start = 0; start <= text.size();) {
@@ -121,7 +121,7 @@ VolumeDemand VolumeIndex::demand_of(const api::Pod& pod) {
     return demand;
 }
 
-// Pods of leaving nodes take their claims along.
+// Ignores pods of leaving nodes, because they take their claims along.
 const api::Pod* VolumeIndex::user_of(const api::PersistentVolumeClaim& claim) {
     if (!users_) {
         users_.emplace();
@@ -203,8 +203,8 @@ void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeC
     }
     if (const auto* node = api::find(claim.metadata.annotations, api::annotations::kSelectedNode)) {
         if (!is_node(*node))
-            demand.problem = "its volume claim " + claim.metadata.name + " is to be made for node " + *node +
-                             ", which does not exist: remove the claim's annotation " +
+            demand.problem = "its volume claim " + claim.metadata.name + " waits for a volume on node " +
+                             *node + ", which does not exist: remove the claim's annotation " +
                              std::string(api::annotations::kSelectedNode) + ", or delete the claim";
         api::NodeSelectorTerm term;
         term.matchFields.push_back({"metadata.name", api::SelectorOperator::In, {*node}});
@@ -216,7 +216,7 @@ void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeC
             {storage_class->provisioner, claim.metadata.namespace_ + "/" + claim.metadata.name});
 }
 
-// The claim ends with the pod. Where the pod comes back, another volume is made for it.
+// Handles a claim that ends with the pod. If the pod returns, another volume is provisioned for it.
 void VolumeIndex::add_made_anew(VolumeDemand& demand, const api::PersistentVolumeClaim& claim) {
     const auto volume = volumes_.find(claim.spec.volumeName);
     if (volume != volumes_.end() && volume->second->spec.csi)
@@ -224,7 +224,7 @@ void VolumeIndex::add_made_anew(VolumeDemand& demand, const api::PersistentVolum
     if (const auto* storage_class = class_of(claim)) add_by_class(demand, claim, *storage_class);
 }
 
-// What the class demands of the node where a volume is to be made.
+// Adds the class's demands on the node where a volume is provisioned.
 void VolumeIndex::add_by_class(VolumeDemand& demand, const api::PersistentVolumeClaim& claim,
                                const api::StorageClass& storage_class) {
     if (storage_class.provisioner == kNoProvisioner)
@@ -243,7 +243,7 @@ void VolumeIndex::add_by_class(VolumeDemand& demand, const api::PersistentVolume
         demand.provisions.push_back({&storage_class, storage_of(requests)});
 }
 
-// Volumes that somebody made beforehand, as local ones are: the one promised to the claim, or else the
+// Adds pre-provisioned volumes, such as local ones: the volume reserved for the claim, otherwise the
 // smallest. Source: k8s.io/component-helpers/storage/volume (FindMatchingVolume).
 void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeClaim& claim,
                              const std::string& class_name) {
@@ -258,7 +258,7 @@ void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeCl
     }
     if (choice.volumes.empty()) {
         demand.problem = "no volume is available for its volume claim " + claim.metadata.name +
-                         ", whose storage class " + class_name + " makes none";
+                         ", whose storage class " + class_name + " does not create any";
         return;
     }
     std::ranges::sort(choice.volumes, [](const auto* a, const auto* b) {

@@ -1,4 +1,5 @@
-// What a pod's volumes demand of its node. Sources: k8s.io/kubernetes/pkg/scheduler/framework/plugins/
+// Determines what a pod's volumes demand of its node. Sources:
+// k8s.io/kubernetes/pkg/scheduler/framework/plugins/
 // {volumebinding,volumezone,volumerestrictions,nodevolumelimits}.
 #pragma once
 #include <deque>
@@ -13,50 +14,50 @@
 
 namespace scheduling {
 
-// A volume as a driver attaches it.
+// Attachment is a volume as a driver attaches it.
 struct Attachment {
     std::string driver;
     std::string volume;
     auto operator<=>(const Attachment&) const = default;
 };
 
-// A claim that will get one of the volumes that somebody made beforehand.
+// Choice is a claim that will get one of the pre-provisioned volumes.
 struct Choice {
     const api::PersistentVolumeClaim* claim = nullptr;
     std::vector<const api::PersistentVolume*> volumes;  // in the order in which the kube-scheduler takes them
 };
 
-// A volume that is to be made by a driver that reports how much room it has where.
+// Provision is a volume to be provisioned by a driver that reports its room by location.
 struct Provision {
     const api::StorageClass* storage_class = nullptr;
     api::Quantity size;
 };
 
-// Where a volume can be used, or is to be made.
+// VolumeTie says where a volume can be used, or must be provisioned.
 struct VolumeTie {
     const api::NodeSelector* selector = nullptr;
     const api::PersistentVolumeClaim* claim = nullptr;
-    const api::PersistentVolume* volume = nullptr;  // null: it is not made yet
+    const api::PersistentVolume* volume = nullptr;  // null: it is not provisioned yet
 };
 
 struct VolumeDemand {
-    std::vector<VolumeTie> ties;  // each has to hold
+    std::vector<VolumeTie> ties;  // each must hold
     std::vector<Attachment> attachments;
     std::vector<Choice> choices;                                // by ascending size of the claims
     std::vector<const api::PersistentVolumeClaim*> exclusives;  // ReadWriteOncePod
     std::vector<Provision> provisions;
-    std::string problem;  // why no node can serve the pod at all; empty: none
+    std::string problem;  // why no node can run the pod; empty: none
 };
 
-// Where the volume can be reached; null: everywhere.
+// Returns where the volume can be reached; null: everywhere.
 const api::NodeSelector* affinity_of(const api::PersistentVolume& volume);
 
 class VolumeIndex {
 public:
-    // The snapshot outlives the index.
+    // The snapshot must outlive the index.
     explicit VolumeIndex(const Snapshot& snapshot);
 
-    // Valid as long as the index.
+    // Returns a demand that is valid as long as the index.
     VolumeDemand demand_of(const api::Pod& pod);
 
 private:
@@ -80,8 +81,8 @@ private:
     std::set<std::string, std::less<>> drivers_with_capacity_;
     const api::StorageClass* default_class_ = nullptr;
     std::deque<api::NodeSelector> made_;
-    std::set<std::string, std::less<>> nodes_;  // names, read when the first pod asks
-    // Of all claims, read when the first pod asks.
+    std::set<std::string, std::less<>> nodes_;  // names, read at the first use
+    // Users of all claims, read at the first use.
     std::optional<std::map<api::ObjectKey, const api::Pod*>> users_;
 };
 

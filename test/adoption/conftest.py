@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def tool(name):
-    """A program of the test control plane."""
+    """Returns a program of the test control plane."""
     for folder in (os.environ.get("CONTROLPLANE_BIN"), ROOT / "build/controlplane/bin"):
         if folder and (Path(folder) / name).exists():
             return Path(folder) / name
@@ -18,7 +18,7 @@ def tool(name):
 
 
 def optional_tool(name):
-    """A program that is no part of make setup; the test is skipped where it is not installed."""
+    """Returns a program that make setup does not install. Skips the test where it is missing."""
     return shutil.which(name) or pytest.skip(f"{name} is not installed")
 
 

@@ -1,4 +1,4 @@
-"""Argo CD's health check says of our objects what their conditions say."""
+"""Tests that Argo CD's health check reports what the conditions of our objects say."""
 
 import json
 
@@ -12,7 +12,7 @@ PREFIX = "resource.customizations.health.kubenodesmith.parawell.cloud_"
 
 
 def patched(data):
-    """The data of an argocd-cm after the documented command, which kubectl carries out without a cluster."""
+    """Returns the data of an argocd-cm after the documented command, which kubectl executes without a cluster."""
     (command,) = [line.split(": ", 1)[1] for line in HEALTH.read_text().splitlines() if "kubectl patch" in line]
     words = command.split()
     assert words[:4] == ["kubectl", "patch", "configmap", "argocd-cm"]
@@ -23,13 +23,13 @@ def patched(data):
 
 
 def scripts():
-    """The health script of each kind, by the kind."""
+    """Returns the health script of each kind, by kind."""
     data = yaml.safe_load(HEALTH.read_text())["data"]
     return {key.removeprefix(PREFIX): script for key, script in data.items()}
 
 
 def lua(value):
-    """A value as a Lua expression."""
+    """Returns a value as a Lua expression."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"[{json.dumps(key)}] = {lua(member)}" for key, member in value.items()) + "}"
     if isinstance(value, list):
@@ -43,7 +43,7 @@ def health_of(thing):
 
 
 def kstatus_of(thing):
-    """As kstatus (Flux, cli-utils) decides without knowing the kind."""
+    """Decides as kstatus does (Flux, cli-utils), which does not know the kind."""
     metadata, status = thing["metadata"], thing.get("status", {})
     if "deletionTimestamp" in metadata:
         return "Terminating"

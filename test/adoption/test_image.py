@@ -1,4 +1,4 @@
-"""The image: small, nothing but the program and what it links, and it runs from its own root."""
+"""Tests that the image is small, holds only the program and its libraries, and runs from its own root."""
 
 import hashlib
 import json
@@ -47,7 +47,7 @@ def test_it_runs_from_its_own_root(root):
         pytest.skip("user namespaces are not allowed here")
     version = run(*in_root, "/usr/bin/kubenodesmith", "version").strip()
     assert version.startswith("kubenodesmith ")
-    # It finds its certificates and its configuration, and says what is missing: a cluster.
+    # The program finds its certificates and its configuration, and reports that a cluster is missing.
     done = subprocess.run([*in_root, "/usr/bin/kubenodesmith", "run"], capture_output=True, text=True, check=False, env={"HOME": "/", "PATH": os.environ["PATH"]})
     assert done.returncode == 2 and "Wrong cluster configuration" in done.stderr
 

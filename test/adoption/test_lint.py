@@ -1,5 +1,5 @@
-"""YAML and shell scripts are well written, and C++ keeps to what only our own lints see. What the YAML means, the API server
-says (test/e2e/test_install.py)."""
+"""Tests that YAML and shell scripts are well written, and that C++ obeys the rules of our own lints. The API server decides
+whether the YAML is right (test/e2e/test_install.py)."""
 
 import json
 import shutil
@@ -11,8 +11,14 @@ import pytest
 from conftest import ROOT, optional_tool, run
 
 
+@pytest.fixture
+def checks(monkeypatch):
+    """Lets a test import the checks in hack/."""
+    monkeypatch.syspath_prepend(str(ROOT / "hack"))
+
+
 def test_yaml_is_well_written():
-    # Relative, as the paths that the configuration leaves out are.
+    # The paths are relative, like the excluded paths in the configuration.
     run(sys.executable, "-m", "yamllint", "--strict", "charts", "config", "crds", "samples", "test", ".github", cwd=ROOT)
 
 
@@ -42,11 +48,98 @@ def test_each_statement_about_security_names_a_test_that_there_is():
     ("# Title\n\n<!-- no statement: it is advice -->\nBeware,\nall of you.", None),
     ("Sure (`component-ports`, `e2e-start`, `test_lint.py`).", None),
 ])
-def test_a_statement_without_a_test_is_found(tmp_path, text, fault):
-    sys.path.insert(0, str(ROOT / "hack"))
+def test_a_statement_without_a_test_is_found(checks, text, fault):
     import check_claims
     found = list(check_claims.faults("page.md", text))
     assert (not found) if fault is None else (len(found) == 1 and fault in found[0]), found
+
+
+def test_comments_are_sentences():
+    run(sys.executable, ROOT / "hack/check_comments.py")
+
+
+@pytest.mark.parametrize("first, good, is_found", [
+    ("// What is tested here.", 19, True),
+    ("    // Of two words, with\n    // a second line.", 19, True),
+    ("// What is tested here.", 20, False),
+    ("// Returns what is tested.", 19, False),
+    ("int a;  // of the table", 19, False),
+    ("//\n// Whose first line is empty.", 19, False),
+])
+def test_too_many_comments_that_begin_as_a_fragment_are_found(checks, tmp_path, capsys, first, good, is_found):
+    import check_comments
+    (tmp_path / "kube").mkdir()
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test/other.cpp").write_text("// Of another area.\n" * 2)
+    (tmp_path / "kube/good.hpp").write_text("// Returns the number.\nint f();\n" * good)
+    (tmp_path / "kube/bad.cpp").write_text(f"#include <a>\n\n{first}\nint b;\n")
+    assert check_comments.report(tmp_path) == (not is_found)
+    output = capsys.readouterr().out
+    assert ("kube/bad.cpp:3: begins as a fragment" in output) == is_found
+    assert "other.cpp" not in output
+
+
+@pytest.mark.parametrize("subject, fault", [
+    ("kube: Keep the Lease", None),
+    ("kube: Need a Lease", None),
+    ("proxmox, e2e tests: Bring machines back; need no second look", None),
+    ("kube: Keep " + "a" * 61, None),
+    ("kube: Keep " + "a" * 62, "has 73 characters"),
+    ("kube: Keep the Lease.", "ends with a period"),
+    ("Keep the Lease", 'is not "area: Imperative"'),
+    ("Kube: Keep the Lease", 'is not "area: Imperative"'),
+    ("kube: keep the Lease", 'begins "keep" in lower case'),
+    ("kube: Added a Lease", 'begins "Added", which is no verb in the imperative'),
+    ("kube: Adds a Lease", 'begins "Adds", which is no verb in the imperative'),
+    ("kube: Adding a Lease", 'begins "Adding", which is no verb in the imperative'),
+    ("kube: What a Lease holds", 'begins "What", which is no verb in the imperative'),
+])
+def test_a_wrong_subject_of_a_commit_is_found(checks, subject, fault):
+    import check_subjects
+    found = list(check_subjects.faults(subject))
+    assert (not found) if fault is None else (len(found) == 1 and fault in found[0]), found
+
+
+AFTER_THE_RULE, BEFORE_THE_RULE = "2026-12-01T00:00:00Z", "2026-11-01T00:00:00Z"
+
+
+def test_the_subjects_of_new_commits_are_checked_and_those_of_merges_and_old_ones_are_not(checks, tmp_path, monkeypatch):
+    import check_subjects
+    monkeypatch.chdir(tmp_path)
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "A")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "a@example.org")
+    monkeypatch.setattr(check_subjects, "LAST", 2)
+
+    def git(*arguments, time=AFTER_THE_RULE):
+        monkeypatch.setenv("GIT_AUTHOR_DATE", time)
+        run("git", "-c", "commit.gpgsign=false", *arguments)
+
+    def commit(subject, time=AFTER_THE_RULE):
+        git("commit", "-q", "--allow-empty", "-m", subject, time=time)
+
+    def checked(*selection):
+        return [subject for _, subject in check_subjects.commits(selection or check_subjects.default_range())]
+
+    git("init", "-q", "-b", "main")
+    commit("kube: Add the first commit")
+    commit("An old subject.", time=BEFORE_THE_RULE)
+    git("checkout", "-q", "-b", "side")
+    commit("kube: Watch")
+    git("checkout", "-q", "main")
+    git("merge", "-q", "--no-ff", "-m", "Merge branch 'side'", "side")
+    assert checked() == ["kube: Watch"], "of the last two one is old; merges do not count"
+    git("update-ref", "refs/remotes/origin/main", "HEAD")
+    assert checked() == [], "a whole clone is checked from origin/main on"
+    commit("Wrong")
+    assert checked() == ["Wrong"]
+    assert checked("HEAD^..HEAD") == ["Wrong"] and checked("HEAD~2..HEAD~1") == ["kube: Watch"]
+
+    argv = [sys.executable, ROOT / "hack/check_subjects.py"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and '"Wrong" is not' in done.stdout
+    assert subprocess.run([*argv, "HEAD~2..HEAD~1"], capture_output=True, check=False).returncode == 0
+    assert subprocess.run([*argv, "nothing..HEAD"], capture_output=True, check=False).returncode == 2
 
 
 def test_no_co_await_is_doubtful():

@@ -1,4 +1,4 @@
-"""What config/ and charts/ hold is complete, agrees with each other, and asks for no more than it needs."""
+"""Tests that config/ and charts/ are complete, agree with each other, and request no more rights than needed."""
 
 import os
 import subprocess
@@ -72,7 +72,7 @@ def test_the_status_of_each_kind_is_protected():
 
 
 def without_identity(deployment):
-    """The pod's own settings, without image and labels, which the two ways of installing choose for themselves."""
+    """Returns the pod's own settings. Image and labels are left out, because the two ways of installing choose them."""
     pod = deployment["spec"]["template"]["spec"]
     container = pod["containers"][0]
     container.pop("image")
@@ -136,7 +136,7 @@ def test_objects_do_something_where_the_documentation_puts_them_and_nowhere_else
 
 
 def reads_secrets_in(documents):
-    """Namespaces in which the operator may read any Secret; None: in all."""
+    """Returns the namespaces in which the operator may read any Secret; None means all namespaces."""
     roles = {d["metadata"]["name"] for d in documents if d["kind"] == "ClusterRole"
              if any("secrets" in rule.get("resources", []) and "get" in rule["verbs"] for rule in d["rules"])}
     return {d["metadata"].get("namespace") for d in documents if d["kind"] in ("ClusterRoleBinding", "RoleBinding") if d["roleRef"]["name"] in roles}
@@ -194,7 +194,7 @@ def test_the_values_of_the_chart_do_what_they_say():
 
 
 def bootstrap_server(documents):
-    """What a manifest says of the server of boot data: flags, the container's port, and the Service."""
+    """Returns a manifest's settings for the server of boot data: flags, the container's port, and the Service."""
     (deployment,) = (d for d in documents if d["kind"] == "Deployment")
     container = deployment["spec"]["template"]["spec"]["containers"][0]
     services = [d for d in documents if d["kind"] == "Service" and d["metadata"]["name"].endswith("-bootstrap")]
@@ -203,7 +203,7 @@ def bootstrap_server(documents):
 
 
 def overlay_of(folder, resource, component):
-    """A kustomization as docs/operations.md has one."""
+    """Returns a kustomization as in docs/operations.md."""
     relative = lambda path: os.path.relpath(ROOT / path, folder)
     (folder / "kustomization.yaml").write_text(yaml.safe_dump({"resources": [relative(resource)], "components": [relative(component)]}))
     return folder
@@ -231,7 +231,7 @@ COMPONENTS = {"bootstrap-server"}
 
 
 def test_an_optional_folder_of_config_never_contains_the_rest():
-    """Whoever deletes what he added with one keeps the operator, the CRDs and the objects of users."""
+    """A user who deletes what a folder added keeps the operator, the CRDs and all objects."""
     names = lambda documents: {(d["kind"], d["metadata"].get("namespace"), d["metadata"]["name"]) for d in documents}
     installation = names(kustomize("config/default"))
     folders = {path.parent.name for path in ROOT.glob("config/*/kustomization.yaml")} - NOT_OPTIONAL

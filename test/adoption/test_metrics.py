@@ -1,4 +1,4 @@
-"""Alerts, dashboard and documentation speak of metrics that exist, and of all of them."""
+"""Tests that alerts, dashboard and documentation use metrics that exist, and that they use all of them."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from conftest import ROOT, kustomize, objects, run, tool
 
 RULES = ROOT / "config/prometheus/rules.yaml"
 DASHBOARD = ROOT / "config/grafana/kubenodesmith.json"
-# A metric is made by counter(), gauge() or histogram() of a registry, or by a helper that takes the name.
+# A registry's counter(), gauge() or histogram() makes a metric, or a helper that takes the name.
 MADE = re.compile(r'(?:counter|gauge|histogram)\(\s*(?:client, )?"([a-z][a-z0-9_]+)"')
 NAME = re.compile(r"\b((?:kubenodesmith|workqueue|rest_client|controller_runtime|leader_election|process)_[a-z0-9_]+)\b")
 
@@ -61,7 +61,7 @@ def test_the_dashboard_has_rows_descriptions_and_variables_that_it_uses():
 
 
 def test_alerts_and_dashboard_look_at_no_other_operator():
-    """Of what every operator serves only the series of our job, or of our Lease."""
+    """For metrics that every operator serves, they select only the series of our job or of our Lease."""
     common = made() - {name for name in made() if name.startswith("kubenodesmith_")}
     rules = [rule for group in yaml.safe_load(RULES.read_text())["spec"]["groups"] for rule in group["rules"]]
     expressions = [rule["expr"] for rule in rules] + expressions_of(json.loads(DASHBOARD.read_text())["panels"])
@@ -84,7 +84,7 @@ def test_the_series_are_scraped_under_the_job_that_alerts_and_dashboard_know():
 
 
 def rendered(template, labels):
-    """A pattern for what an annotation says of a series with these labels, whatever the value."""
+    """Returns a pattern for the text of an annotation about a series with these labels, for any value."""
     parts = re.split(r"{{ (.*?) }}", template)
     texts, holes = parts[::2], parts[1::2]
     values = ["[0-9.msh ]+" if hole.startswith("$value") else re.escape(labels[hole.removeprefix("$labels.")]) for hole in holes]
@@ -92,7 +92,7 @@ def rendered(template, labels):
 
 
 def test_each_alert_is_tried_with_series_of_its_own():
-    """Each with the words that it has, also after one of both was changed."""
+    """Compares their words, also where an alert changed and its trial did not."""
     rules = {rule["alert"]: rule for group in yaml.safe_load(RULES.read_text())["spec"]["groups"] for rule in group["rules"]}
     (trial,) = yaml.safe_load((ROOT / "test/adoption/prometheus_rules_test.yaml").read_text())["tests"]
     series = set().union(*(used(each["series"]) for each in trial["input_series"]))
@@ -115,7 +115,7 @@ def test_each_alert_has_a_runbook_and_each_runbook_an_alert():
     headings = re.findall(r"^## (KubeNodeSmith\w+)$", (ROOT / "docs/alerts.md").read_text(), re.MULTILINE)
     assert headings == sorted(rule["alert"] for rule in rules)
     for rule in rules:
-        assert rule["annotations"]["runbook_url"] == "https://kubenodesmith.parawell.cloud/docs/alerts#" + rule["alert"].lower()
+        assert rule["annotations"]["runbook_url"] == "https://kubenodesmith.parawell.cloud/docs/alerts.html#" + rule["alert"].lower()
 
 
 def test_the_alerts_fire_when_they_should(tmp_path):

@@ -1,4 +1,4 @@
-"""Fixtures, and the exit code that tells ctest "skipped" when nothing could run."""
+"""Provides fixtures, and the exit code that ctest reads as "skipped" when no test could run."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,8 @@ SKIPPED = 77
 
 @pytest.fixture(scope="session")
 def reference():
-    """The folder with what real systems answered and with their own API definitions; not part of this repository."""
+    """Returns the folder with recorded answers of real systems and their own API definitions. It is not part of this
+    repository."""
     folder = os.environ.get("KUBENODESMITH_REFERENCE", "")
     if not folder:
         pytest.skip("KUBENODESMITH_REFERENCE is not set: there is nothing to compare with")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A real Kubernetes control plane on 127.0.0.1: etcd, kube-apiserver, controller-manager, scheduler, and kwok as the kubelets.
+"""Runs a real Kubernetes control plane on 127.0.0.1: etcd, kube-apiserver, controller-manager, scheduler, and kwok as the
+kubelets.
 
 By hand:    cluster.py --state DIR up                   prints the path of admin.kubeconfig; runs on until `down`
             cluster.py --state DIR down                 ends exactly the processes that `up` started; keeps the logs
@@ -8,10 +9,10 @@ By hand:    cluster.py --state DIR up                   prints the path of admin
             cluster.py --state DIR token [--ttl SEC]    makes a bootstrap token as `kubeadm token create` does
             cluster.py --state DIR kubeconfig --user NAME [--group G]... --out FILE
             cluster.py --state DIR kill|restart PROGRAM e.g. kube-apiserver, to see how others bear it
-            cluster.py --state DIR compact              etcd forgets its history; the API server's own cache goes with a restart
+            cluster.py --state DIR compact              etcd forgets its history; the API server's cache needs a restart
 In pytest:  with Cluster(state) as cluster: cluster.kubectl("get", "nodes")
 
-Programs come from --bin (default: $CONTROLPLANE_BIN) and, what is not there, from build/controlplane/bin of this repository.
+Programs come from --bin (default: $CONTROLPLANE_BIN), and missing ones from build/controlplane/bin of this repository.
 State: DIR/admin.kubeconfig, DIR/pki, DIR/logs/*.log, DIR/logs/audit.log (one JSON event per request, level Metadata).
 """
 
@@ -41,21 +42,21 @@ HERE = Path(__file__).resolve().parent
 OWN_BIN = HERE.parent.parent / "build/controlplane/bin"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "kubectl")
 OF_EACH_VERSION = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubeadm")
-# Waits end with what they wait for, so patience costs nothing but the time of a failure.
+# Waits end as soon as their condition holds, so a long limit only costs time in a failure.
 PATIENCE_SECONDS = 120.0
-# What a look may meet that comes a moment too early or too late: an object without its status, or gone by now.
+# A look that comes too early or too late may meet these: the object has no status yet, or is gone by now.
 NOT_NOW = (LookupError, StopIteration, TypeError, ValueError, OSError)
 PORT_ATTEMPTS = 3
-# A machine's Lease is renewed every quarter of this; the Node goes NotReady when no renewal is seen for the grace period.
+# A machine's Lease is renewed every quarter of this time. The Node goes NotReady if no renewal is seen for the grace period.
 LEASE_SECONDS = 20
 NODE_GRACE_PERIOD = "20s"
-POWERED_ON = "machine.test/power=on"  # as cmd/testnode/power.go
+POWERED_ON = "machine.test/power=on"  # the same as in cmd/testnode/power.go
 AUDIT_POLICY = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}
 
 
 def free_ports(count: int):
-    """Ports that are free now, and that no connection of another program is given while a server restarts: they are
-    below Linux' range of ephemeral ports."""
+    """Returns ports that are free now. They are below Linux' range of ephemeral ports, so no connection of another program
+    gets them while a server restarts."""
     ports = set()
     while len(ports) < count:
         port = 10240 + secrets.randbelow(20000)
@@ -68,10 +69,10 @@ def free_ports(count: int):
 
 
 def wait_until(what, look, holds, timeout=PATIENCE_SECONDS, interval=0.05):
-    """Polls look() until holds(its value) and returns that value; raises TimeoutError with `what` and what was seen last.
+    """Polls look() until holds(its value), and returns that value. Raises TimeoutError with `what` and the last value seen.
 
-    A look that meets one of NOT_NOW has seen nothing yet; the last such error is the cause of the TimeoutError.
-    TEST_PATIENCE in the environment multiplies all timeouts, for machines that are busy with other things."""
+    A look that meets one of NOT_NOW has seen nothing yet. The last such error is the cause of the TimeoutError.
+    TEST_PATIENCE in the environment multiplies all timeouts, for busy machines."""
     timeout *= float(os.environ.get("TEST_PATIENCE", "1"))
     deadline = time.monotonic() + timeout
     while True:
@@ -89,13 +90,13 @@ def wait_until(what, look, holds, timeout=PATIENCE_SECONDS, interval=0.05):
 
 
 def wait_for(what, condition, timeout=PATIENCE_SECONDS, interval=0.05):
-    """wait_until() with a condition that is its own value: what is true has happened."""
+    """Works as wait_until() with a condition that is its own value: a true value ends the wait."""
     return wait_until(what, condition, bool, timeout, interval)
 
 
 class Cluster:
-    """One cluster in one state folder. start() and stop() are also what `with` does. `oldest`: of the oldest Kubernetes that
-    the user guide promises."""
+    """One cluster in one state folder. `with` calls start() and stop(). `oldest` selects the oldest Kubernetes that the user
+    guide supports."""
 
     def __init__(self, state, bin_dir=None, oldest=False):
         self.state = Path(state).resolve()
@@ -118,8 +119,8 @@ class Cluster:
     # --- start and stop ---
 
     def start(self, die_with_parent=False):
-        """Starts everything and returns when pods can be made and machines can join. A cluster left in the folder by a
-        harness that was killed is ended first."""
+        """Starts everything. Returns when pods can be made and machines can join. First ends a cluster that a killed harness
+        left in the folder."""
         for name in PROGRAMS:
             self.program(name)
         for attempt in range(PORT_ATTEMPTS):
@@ -151,7 +152,7 @@ class Cluster:
         self.processes.stop()
 
     def program(self, name) -> Path:
-        """Where the binary is; raises FileNotFoundError with what to do about it."""
+        """Returns the path of the binary. Raises FileNotFoundError that says what to do if it is missing."""
         if name in OF_EACH_VERSION:
             name += self._suffix
         for folder in self.folders:
@@ -234,22 +235,23 @@ class Cluster:
     # --- faults ---
 
     def kill(self, program):
-        """Ends one of the servers without a goodbye."""
+        """Kills one of the servers."""
         self.processes.kill(program)
 
     def restart(self, program):
-        """Starts a server anew with the command line it had; returns when the API server is ready again."""
+        """Restarts a server with its former command line. Returns when the API server is ready again."""
         self.processes.kill(program)
         self.processes.revive(program)
         self._wait("the API server's readiness", self._ready)
 
     def back_up(self):
-        """Copies the data of etcd, which stands still meanwhile; so do those that would end when they cannot renew their leases."""
+        """Copies the data of etcd, which is stopped meanwhile. The servers that would end without renewing their leases are
+        stopped as well."""
         self._without(("etcd", "kube-controller-manager", "kube-scheduler"),
                       lambda: shutil.copytree(self.state / "etcd", self.state / "backup"))
 
     def restore(self):
-        """Puts the backup in the place of etcd's data and starts the control plane anew, as its administrators do."""
+        """Replaces etcd's data by the backup and restarts the control plane, as administrators do."""
         def replace():
             shutil.rmtree(self.state / "etcd")
             (self.state / "backup").rename(self.state / "etcd")
@@ -266,7 +268,7 @@ class Cluster:
             self.processes.revive(program)
 
     def compact(self):
-        """etcd forgets all revisions but the present one, so that old resourceVersions are answered with 410."""
+        """Makes etcd forget all old revisions, so that old resourceVersions get 410."""
         revision = self._storage("kv/range", {"key": "AA=="})["header"]["revision"]
         self._storage("kv/compaction", {"revision": revision, "physical": True})
 
@@ -290,7 +292,7 @@ class Cluster:
         return pki.ca_hash(self.pki)
 
     def kubectl(self, *args, stdin=None, check=True, kubeconfig=None):
-        """Runs kubectl as the administrator; returns its standard output, or with check=False the finished process."""
+        """Runs kubectl as the administrator. Returns its standard output, or with check=False the finished process."""
         done = subprocess.run([self.program("kubectl"), "--kubeconfig", kubeconfig or self.kubeconfig, *args],
                               input=stdin, capture_output=True, text=True, check=False)
         if not check:
@@ -300,7 +302,7 @@ class Cluster:
         return done.stdout
 
     def api(self, method, path, body=None, content_type="application/json", parse=True):
-        """One request as the administrator without kubectl's start-up time; raises urllib.error.HTTPError."""
+        """Sends one request as the administrator, without kubectl's start-up time. Raises urllib.error.HTTPError."""
         request = urllib.request.Request(self.server + path, method=method, headers={"Content-Type": content_type},
                                          data=None if body is None else json.dumps(body).encode())
         with self._connect().open(request, timeout=30) as response:
@@ -315,7 +317,7 @@ class Cluster:
         return self._opener
 
     def find(self, path, parse=True):
-        """The object at path, or None if there is none."""
+        """Returns the object at path, or None if there is none."""
         try:
             return self.api("GET", path, parse=parse)
         except urllib.error.HTTPError as error:
@@ -341,7 +343,7 @@ class Cluster:
         return Path(path)
 
     def bootstrap_kubeconfig(self, path):
-        """Writes a kubeconfig with a new bootstrap token, as an image that joins by itself brings it."""
+        """Writes a kubeconfig with a new bootstrap token, as in an image that joins by itself."""
         self._write_kubeconfig(Path(path), {"token": self.bootstrap_token()})
         return Path(path)
 
@@ -350,7 +352,8 @@ class Cluster:
         path.write_text(json.dumps(fixtures.kubeconfig(self.server, self.ca, credentials), indent=1))
 
     def bootstrap_token(self, seconds=1800) -> str:
-        """Makes a bootstrap token with the usages and the group of `kubeadm token create`; negative: expired already."""
+        """Makes a bootstrap token with the usages and the group of `kubeadm token create`. A negative time makes an expired
+        one."""
         alphabet = string.ascii_lowercase + string.digits
         token_id, secret = ("".join(secrets.choice(alphabet) for _ in range(n)) for n in (6, 16))
         expiration = datetime.now(timezone.utc) + timedelta(seconds=seconds)
@@ -364,7 +367,7 @@ class Cluster:
 
 
 def execute(cluster, command) -> int:
-    """Runs command beside a cluster of its own; the cluster ends with it, or with this process if that is killed."""
+    """Runs a command beside a separate cluster. The cluster ends with the command, or with this process if that is killed."""
     with cluster:
         environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig), "CLUSTER_STATE": str(cluster.state)}
         return subprocess.run(command, env=environment, check=False).returncode

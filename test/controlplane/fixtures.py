@@ -1,4 +1,4 @@
-"""The objects that `kubeadm init` leaves in a cluster so that machines can join with a bootstrap token."""
+"""Builds the objects that `kubeadm init` leaves in a cluster so that machines can join with a bootstrap token."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ RBAC_PATH = f"/apis/{RBAC}/v1"
 
 
 def kubeconfig(server: str, ca: bytes, credentials: dict) -> dict:
-    """A kubeconfig (JSON is YAML) with one cluster, one user and no files beside it."""
+    """Returns a kubeconfig (JSON is YAML) with one cluster, one user and no files beside it."""
     return {
         "apiVersion": "v1", "kind": "Config", "current-context": "test",
         "clusters": [{"name": "test", "cluster": {"server": server, "certificate-authority-data": base64.b64encode(ca).decode()}}],
@@ -19,7 +19,7 @@ def kubeconfig(server: str, ca: bytes, credentials: dict) -> dict:
 
 
 def cluster_info(server: str, ca: bytes) -> dict:
-    """What discovery reads without credentials; the bootstrapsigner controller adds a signature per token."""
+    """Returns what discovery reads without credentials. The bootstrapsigner controller adds a signature per token."""
     config = kubeconfig(server, ca, {})
     config["clusters"][0]["name"] = ""
     del config["users"], config["contexts"], config["current-context"]
@@ -35,7 +35,7 @@ def _cluster_binding(name, role, group):
 
 
 def objects(server: str, ca: bytes):
-    """(collection path, object) pairs in the order of creation. Names as kubeadm gives them."""
+    """Returns (collection path, object) pairs in the order of creation, with kubeadm's names."""
     public = f"{RBAC_PATH}/namespaces/kube-public"
     info_role = "kubeadm:bootstrap-signer-clusterinfo"
     return [

@@ -1,4 +1,4 @@
-"""Machines for tests: cloud-init data as a NodeSmith operator delivers it, and the boot of a guest with testnode."""
+"""Provides machines for tests: cloud-init data as a NodeSmith operator delivers it, and the boot of a guest with testnode."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ JOIN_FILE = "/etc/kubernetes/kubenodesmith-join.yaml"
 
 
 def join_configuration(cluster, token, name, labels="", taints=(), provider_id="", ca_hash=None):
-    """A kubeadm JoinConfiguration (JSON is YAML) that joins `cluster` as the Node `name`."""
+    """Returns a kubeadm JoinConfiguration (JSON is YAML) that joins `cluster` as the Node `name`."""
     arguments = {"node-labels": labels, "provider-id": provider_id}
     return json.dumps({
         "apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "JoinConfiguration",
@@ -27,7 +27,7 @@ def user_data(join: str) -> str:
 
 
 class Guest:
-    """A machine: its disk is a folder, its system UUID stays the same over reboots."""
+    """A machine. Its disk is a folder, and its system UUID stays the same over reboots."""
 
     def __init__(self, cluster, folder, cpus=4, memory_mib=8192):
         self.cluster, self.folder = cluster, Path(folder)
@@ -36,13 +36,13 @@ class Guest:
         self.folder.mkdir(parents=True)
 
     def run(self, *args, timeout="120s"):
-        """Runs testnode to its end: returncode 0 if the machine joined, the reason in stderr if not."""
+        """Runs testnode to its end. Its returncode is 0 if the machine joined; otherwise stderr has the reason."""
         argv = [self.cluster.program("testnode"), "--state-dir", self.folder / "disk", "--system-uuid", self.system_uuid,
                 "--timeout", timeout, *args]
         return subprocess.run(argv, capture_output=True, text=True, check=False)
 
     def boot(self, data=None, *args, **options):
-        """The first boot with user-data, or without it a later one."""
+        """Boots for the first time with user-data, or later without it."""
         if data is None:
             return self.run(*self.hardware, *args, **options)
         file = self.folder / "user-data"

@@ -1,4 +1,4 @@
-"""Throw-away certificates of a test cluster, made with the openssl program (elliptic curves: milliseconds each)."""
+"""Makes throw-away certificates of a test cluster with the openssl program (elliptic curves: milliseconds each)."""
 
 import hashlib
 import subprocess
@@ -9,7 +9,7 @@ SERVER_NAMES = "IP:127.0.0.1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default
 
 
 def openssl(*args, stdin=None):
-    """Runs openssl and returns its standard output; raises RuntimeError with its complaint when it fails."""
+    """Runs openssl and returns its standard output. Raises RuntimeError with its complaint when it fails."""
     done = subprocess.run(["openssl", *args], input=stdin, capture_output=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"openssl {args[0]}: {done.stderr.decode().strip()}")
@@ -45,6 +45,6 @@ def new_certificate(folder: Path, name: str, user: str, groups=(), server=False)
 
 
 def ca_hash(folder: Path) -> str:
-    """The value of kubeadm's --discovery-token-ca-cert-hash."""
+    """Returns the value of kubeadm's --discovery-token-ca-cert-hash."""
     public = openssl("x509", "-in", str(folder / "ca.crt"), "-noout", "-pubkey")
     return "sha256:" + hashlib.sha256(openssl("pkey", "-pubin", "-outform", "DER", stdin=public)).hexdigest()

@@ -9,13 +9,13 @@ import time
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
-GRACE_SECONDS = 1.0  # all state is thrown away, so a longer goodbye serves nobody
+GRACE_SECONDS = 1.0  # all state is thrown away, so a longer wait has no use
 
 
 def start_time(pid: int):
-    """When the process started, in clock ticks since boot; None if there is no such process.
+    """Returns when the process started, in clock ticks since boot; None if there is no such process.
 
-    A zombie counts as none, but not while threads of it live: they hold its ports and files until the last has ended."""
+    A zombie counts as no process once all its threads have ended. Until then they hold its ports and files."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -29,7 +29,8 @@ def _die_with_parent():
 
 
 class Processes:
-    """The processes recorded in one state folder. pid and start time together name a process: a pid alone may be reused."""
+    """Holds the processes recorded in one state folder. The pid and the start time together identify a process, because a
+    pid alone may be reused."""
 
     def __init__(self, folder: Path):
         self.record = folder / "processes.json"
@@ -43,9 +44,9 @@ class Processes:
         return [p for p in self.recorded() if start_time(p["pid"]) == p["started"]]
 
     def start(self, name: str, argv, die_with_parent: bool, env=None):
-        """Starts argv with its output in logs/NAME.log. die_with_parent: the kernel kills it when this process ends."""
+        """Starts argv with its output in logs/NAME.log. With die_with_parent the kernel kills it when this process ends."""
         argv = [str(argument) for argument in argv]
-        # Programs in Go that collect garbage less often take memory and save a tenth of their time.
+        # Go programs that collect garbage less often use more memory and a tenth less time.
         env = {"GOGC": "400", **(os.environ if env is None else env)}
         self.logs.mkdir(parents=True, exist_ok=True)
         with open(self.logs / f"{name}.log", "ab") as log:
@@ -82,7 +83,7 @@ class Processes:
         self.record.unlink(missing_ok=True)
 
     def kill(self, name: str):
-        """SIGKILL for one process; it stays in the record."""
+        """Sends SIGKILL to one process, which stays in the record."""
         for entry in self.alive():
             if entry["name"] == name:
                 os.kill(entry["pid"], signal.SIGKILL)
@@ -90,7 +91,7 @@ class Processes:
             time.sleep(0.02)
 
     def revive(self, name: str):
-        """Starts a recorded process anew with the command line it had; raises KeyError if there is none of that name."""
+        """Restarts a recorded process with its former command line. Raises KeyError if there is no process of that name."""
         entries = {entry["name"]: entry for entry in self.recorded()}
         self.start(name, entries[name]["argv"], entries[name]["bound"])
 

@@ -1,4 +1,4 @@
-"""The test control plane itself: what the other tests build on behaves as a kubeadm cluster with real machines does."""
+"""Tests the test control plane itself: it behaves as a kubeadm cluster with real machines does."""
 
 import base64
 import gzip
@@ -185,7 +185,7 @@ def test_a_machine_that_is_switched_off_goes_not_ready_and_comes_back_after_powe
     assert ready(cluster, "power") == "True"
     assert guest.power_off().returncode == 0
     wait_for("NotReady", lambda: ready(cluster, "power") == "Unknown", interval=0.5)
-    # Its controller writes the taint after the condition.
+    # The controller writes the taint after the condition.
     wait_for("the taint", lambda: any(t["key"] == "node.kubernetes.io/unreachable" for t in node(cluster, "power")["spec"].get("taints", [])))
     assert guest.boot().returncode == 0
     wait_for("Ready", lambda: ready(cluster, "power") == "True")
@@ -223,7 +223,7 @@ def test_requests_of_a_user_can_be_counted_in_the_audit_log(cluster, tmp_path):
     cluster.api("POST", "/api/v1/namespaces/default/serviceaccounts", {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}})
     robot = cluster.service_account_kubeconfig(tmp_path / "robot.kubeconfig", "default", "robot")
     assert "system:serviceaccount:default:robot" in cluster.kubectl("auth", "whoami", kubeconfig=robot)
-    # What has been answered is logged a moment later, and of the last line only a part may be there yet.
+    # An answered request is logged a moment later, and the last line may be incomplete.
     events = lambda: [json.loads(line) for line in cluster.audit_log.read_text().split("\n")[:-1]]
     mine = lambda: [e for e in events() if e["user"]["username"] == "reader" and e["requestURI"].startswith("/api/v1/secrets")]
     wait_until("the refusal in the log", lambda: [e["responseStatus"]["code"] for e in mine()], lambda codes: codes == [403])
@@ -234,7 +234,7 @@ def test_stop_leaves_no_process_and_a_second_start_works_in_the_same_folder(tmp_
     cluster.start()
     first = cluster.processes.recorded()
     assert sorted(p["name"] for p in first) == ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"]
-    cluster.start()  # as after a harness that was killed: ends the old one first
+    cluster.start()  # ends the old cluster first, as after a harness that was killed
     assert all(start_time(p["pid"]) is None for p in first)
     assert cluster.running()
     second = cluster.processes.recorded()

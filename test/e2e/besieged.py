@@ -1,4 +1,4 @@
-"""An operator that is attacked, and what must hold meanwhile: probes are answered, memory is bounded, the Lease is kept.
+"""Runs an operator that is attacked, and checks it meanwhile: probes are answered, memory is bounded, the Lease is kept.
 
     with Stack(folder) as stack:
         start(stack)
@@ -14,11 +14,11 @@ import urllib.request
 
 from stack import BIN, NAMESPACE, wait_for
 
-DESCRIPTORS = 1024  # of the operator
+DESCRIPTORS = 1024  # limit of the operator
 MOST_RESIDENT_KIB = 128 * 1024
-MOST_LOOP_SECONDS = 1  # of CPU time for one thing; the figure is printed
+MOST_LOOP_SECONDS = 1  # CPU time for one step; the test prints the real figure
 LEASE = "12c57729.kubenodesmith.parawell.cloud"
-PROBE_TIMEOUT = 10  # a kubelet's is 1 s; the longest that was seen is printed, as this machine may be busy
+PROBE_TIMEOUT = 10  # a kubelet's is 1 s; the test prints the longest time, because this machine may be busy
 
 
 def token_of_a_scraper(cluster):
@@ -29,7 +29,7 @@ def token_of_a_scraper(cluster):
 
 
 def start(stack, *flags):
-    """The operator as it runs in a cluster: with few file descriptors, secured metrics and leader election."""
+    """Starts the operator as it runs in a cluster: with few file descriptors, secured metrics and leader election."""
     stack.install_crds()
     operator = stack.operator
     operator.token = token_of_a_scraper(stack.cluster)
@@ -44,7 +44,7 @@ def lease(stack):
 
 
 class Probes:
-    """/healthz, again and again, as a kubelet asks."""
+    """Requests /healthz again and again, as a kubelet does."""
 
     def __init__(self, operator):
         self.operator = operator
@@ -66,7 +66,7 @@ class Probes:
 
 @contextlib.contextmanager
 def nobody_suffers(stack):
-    """Around an attack: what must hold while it goes on and after it."""
+    """Checks during an attack and after it what must hold."""
     before = lease(stack)
     probes = Probes(stack.operator)
     probes.thread.start()

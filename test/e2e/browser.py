@@ -1,4 +1,4 @@
-"""Headless Chromium over its debugging pipe: messages of JSON that end in a zero byte, on file descriptors 3 and 4.
+"""Controls headless Chromium over its debugging pipe: messages of JSON that end in a zero byte, on file descriptors 3 and 4.
 https://chromedevtools.github.io/devtools-protocol/"""
 
 import base64
@@ -12,18 +12,18 @@ PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome")
 
 
 def find():
-    """The path of a Chromium, or None."""
+    """Returns the path of a Chromium, or None."""
     return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
 class Browser:
-    """One page. Certificates are not verified: the operator's own is signed by nobody."""
+    """One page. It does not verify certificates, because the operator's own is self-signed."""
 
     def __init__(self, program, folder):
         to_read, self._write = os.pipe()
         self._read, to_write = os.pipe()
 
-        def pipes():  # in the child: what it reads is 3, what it writes is 4, whatever the pipes' numbers are
+        def pipes():  # runs in the child: it reads from 3 and writes to 4, whatever the pipes' numbers are
             read, write = os.dup(to_read), os.dup(to_write)
             os.dup2(read, 3)
             os.dup2(write, 4)
@@ -38,7 +38,7 @@ class Browser:
         self._ids = itertools.count(1)
         self._buffer = b""
         self._session = None
-        self.messages = []  # what the browser reported by itself
+        self.messages = []  # messages that the browser sent by itself
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Log", "Runtime"):
@@ -85,11 +85,11 @@ class Browser:
         return answer["result"].get("value")
 
     def complaints(self):
-        """What the console would show: failed loads, violations of the page's own policy."""
+        """Returns the console's complaints: failed loads, violations of the page's own policy."""
         return [m["params"]["entry"]["text"] for m in self.messages if m.get("method") == "Log.entryAdded"]
 
     def screenshot(self, scale=0.75):
-        """A PNG of the whole page."""
+        """Returns a PNG of the whole page."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip={**size, "scale": scale})
         return base64.b64decode(shot["data"])

@@ -11,7 +11,8 @@ from stack import Stack, wait_for  # noqa: E402
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory):
-    """A control plane with our CRDs, a Proxmox cluster and a running operator with the shipped rights, shared by the tests of a file."""
+    """Provides a control plane with our CRDs, a Proxmox cluster and a running operator with the shipped rights, shared by
+    the tests of a file."""
     with Stack(tmp_path_factory.mktemp("stack")) as running:
         running.run_as_its_account()
         running.operator.start().wait_ready()
@@ -21,14 +22,14 @@ def stack(tmp_path_factory):
 
 @pytest.fixture
 def rack(stack, tmp_path):
-    """Two servers behind one BMC that join the stack's cluster when they are turned on."""
+    """Provides two servers behind one BMC that join the stack's cluster when they are turned on."""
     rack = Rack(tmp_path, stack.cluster).start()
     yield rack
     rack.stop()
 
 
 def bury_lost_pods(stack):
-    """Pods whose Node is gone: the cluster's garbage collector would do it too, after 40 to 80 s."""
+    """Deletes pods whose Node is gone. The cluster's garbage collector would do it too, after 40 to 80 s."""
     nodes = {n["metadata"]["name"] for n in stack.nodes()}
     for pod in stack.pods():
         if pod["spec"].get("nodeName", "") not in nodes | {""}:
@@ -42,7 +43,7 @@ def all_gone(stack):
 
 @pytest.fixture
 def clean(stack):
-    """After the test: workloads and our objects are deleted, and everything they caused must be gone."""
+    """Deletes workloads and our objects after the test, and waits until everything that they caused is gone."""
     yield stack
     kubectl = stack.cluster.kubectl
     kubectl("delete", "deployments,statefulsets,daemonsets,pods,pdb", "--all", "-n", "default", "--wait=false",
@@ -55,6 +56,6 @@ def clean(stack):
 
 
 def pytest_runtest_makereport(item, call):
-    """A failed test shows the end of the operator's log."""
+    """Shows the end of the operator's log after a failed test."""
     if call.when == "call" and call.excinfo is not None and "stack" in item.funcargs:
         item.add_report_section("call", "operator", item.funcargs["stack"].operator.log_tail(60))

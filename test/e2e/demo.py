@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Shows the main job on a real Kubernetes control plane and a simulated Proxmox cluster: pending pods get machines that
-join the cluster, and when the pods go, the machines go. Exit code 0 only if all of it happened.
+join the cluster. When the pods are deleted, the machines are removed. The exit code is 0 only if all of it happened.
 
 --keep   leaves everything running afterwards and prints how to look at it
 """
@@ -54,7 +54,7 @@ def run(stack):
     title("The pods are deleted; the machines are no longer needed")
     stack.cluster.kubectl("delete", "deployment", "shop")
     expect(narrator, "the removal of all machines", lambda: nothing_left(stack))
-    # Counts follow a second later: a burst of changes is one write.
+    # The counts follow a second later, because a burst of changes is one write.
     expect(narrator, "an empty pool", lambda: not any(nodes_of(pool) for pool in stack.objects("nodesmithpools")))
     show(stack, "-n", manifests.NAMESPACE, "get", "nodesmithclaims,nodesmithpools")
 

@@ -1,4 +1,4 @@
-"""Pools with short windows, and what is seen of their nodes' leaving: kubectl describe, Events, claims."""
+"""Provides pools with short windows, and reads what users see of a disruption: kubectl describe, Events, claims."""
 
 import json
 from datetime import datetime
@@ -14,7 +14,7 @@ MEDIUM = {"sizes": [{"name": "m", "cpuCores": 4, "memoryMiB": 8192}]}
 
 
 def apply_all(stack, scale_down=None, disruption=None, template=None, **changes):
-    # Not before the test asks for it does a node go because it is hardly used.
+    # No node is removed as hardly used before the test asks for it.
     pool = manifests.pool(scaleDown={**QUICK, "policy": "WhenEmpty", **(scale_down or {})},
                           disruption={"budgets": [], **(disruption or {})}, template=template, **changes)
     if template:
@@ -36,7 +36,7 @@ def wait_running(stack, count):
 
 
 def keep_off_the_endpoint(stack):
-    """The host that the operator talks to gets no machine, so that any host with one may go down."""
+    """Keeps machines off the host that the operator talks to, so that any host with a machine may fail."""
     patch(stack, "nsprovider", "proxmox", {"spec": {"proxmox": {"placement": {"excludedNodes": ["alfaromeo"]}}}}, NAMESPACE)
 
 
@@ -51,7 +51,7 @@ def all_ready(stack, count):
 
 
 def hardly_used_node(stack, deployment):
-    """Name of a large node (SIZES) with nothing but the small pod of that deployment."""
+    """Returns the name of a large node (SIZES) that has only the small pod of that deployment."""
     stack.apply(manifests.deployment("big", 1, cpu="6"))
     wait_running(stack, 1)
     stack.apply(deployment)
@@ -67,7 +67,7 @@ def describe(stack, kind, name, namespace=None):
 
 
 def assert_bound_soon(stack):
-    """Evicted pods wait two minutes at most for their next node."""
+    """Evicted pods wait at most two minutes for their next node."""
     for pod in running_pods(stack.pods()):
         waited = datetime.fromisoformat(condition(pod, "PodScheduled")["lastTransitionTime"]) \
             - datetime.fromisoformat(pod["metadata"]["creationTimestamp"])
@@ -75,7 +75,7 @@ def assert_bound_soon(stack):
 
 
 def wait_replaced(stack, old, pods):
-    """The node is gone, one other has its pods, and all is calm."""
+    """Waits until the node is gone, one other node has its pods, and nothing changes."""
     wait_until("the replacement", lambda: claim_names(stack), lambda names: old not in names and len(running_pods(stack.pods())) == pods
                and all(p["spec"].get("nodeName") != old for p in stack.pods()), 240)
     assert old not in {m["name"] for m in stack.proxmox.machines()}
@@ -85,7 +85,8 @@ def wait_replaced(stack, old, pods):
 
 
 def wait_disrupted(stack, name, reason, words=""):
-    """Claim, Node and Event say that the node leaves and why. Each is noted when it is seen: all may be gone a moment later."""
+    """Waits until claim, Node and Event say that the node is removed, and why. Each is recorded when it is seen, because all
+    may be gone a moment later."""
     uid = stack.cluster.api("GET", f"/api/v1/nodes/{name}")["metadata"]["uid"]
     seen = set()
 
@@ -103,7 +104,7 @@ def wait_disrupted(stack, name, reason, words=""):
 
 
 def blocked(stack, node, text):
-    """kubectl describe node says so, and so does /debug/state; the node stays in service."""
+    """Checks that kubectl describe node and /debug/state say so, and that the node stays in service."""
     told = wait_until(f'the Event "{text}"', lambda: describe(stack, "node", node), lambda shown: text in shown, interval=0.2)
     assert "DisruptionBlocked" in told
     wait_for(f'"{text}" in the state', lambda: any(

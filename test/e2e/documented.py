@@ -1,7 +1,7 @@
-"""The commands that the documentation shows. The comment before a block says how they are tried:
+"""Runs the commands in the documentation. The comment before a block says how they are tested:
 
-<!-- run: GROUP [exit=0,1] [background] -->  executed by the end-to-end test of that group, which goes on while it runs
-<!-- save: GROUP NAME -->       what the reader writes into a file of that name
+<!-- run: GROUP [exit=0,1] [background] -->  the end-to-end test of that group executes them and goes on meanwhile
+<!-- save: GROUP NAME -->       the reader writes the block into a file of that name
 <!-- run by: FILE, ... -->      executed in CI by that file of this repository
 <!-- not run: REASON -->
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHELLS = ("", "sh", "console", "bash")
 FENCE = re.compile(r"(?:<!-- (run|run by|not run|save): (.+?) -->\n+)?```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -24,7 +24,7 @@ FENCE = re.compile(r"(?:<!-- (run|run by|not run|save): (.+?) -->\n+)?```(\w*)\n
 class Block:
     page: str
     line: int
-    how: str  # run, run by, not run, save; empty: nobody said
+    how: str  # run, run by, not run, save; empty: no comment
     what: str
     text: str
 
@@ -52,7 +52,7 @@ def blocks():
 
 
 def workspace(folder):
-    """A folder that looks like a clone of this repository, in which commands may leave files."""
+    """Makes a folder that looks like a clone of this repository, in which commands may leave files."""
     folder.mkdir(parents=True)
     for entry in ROOT.iterdir():
         (folder / entry.name).symlink_to(entry)
@@ -73,8 +73,8 @@ def environment_of(folder, programs, kubeconfig):
 
 @contextmanager
 def followed(group, folder, programs, kubeconfig, site):
-    """Does what a page says from its first step to its last, in order; `site`: what its reader has in place of what it shows.
-    What runs beside the other steps ends with this."""
+    """Follows a page from its first step to its last, in order. `site` has the reader's values for those of the page.
+    Commands in the background end with this function."""
     environment = environment_of(folder, programs, kubeconfig)
     beside = []
     try:
@@ -97,7 +97,7 @@ def followed(group, folder, programs, kubeconfig, site):
 
 
 def execute(block, folder, programs, kubeconfig, **words):
-    """Runs the commands as they stand, with words such as NAME replaced by what they stand for."""
+    """Runs the commands, with words such as NAME replaced by their values."""
     text = block.text
     for word, meaning in words.items():
         text = re.sub(rf"\b{word}\b", meaning, text)

@@ -1,10 +1,10 @@
-"""The manifests of the end-to-end tests: what a user would write, with short windows."""
+"""The manifests of the end-to-end tests, as a user would write them, with short windows."""
 
 import base64
 
 API = "kubenodesmith.parawell.cloud/v1alpha1"
 NAMESPACE = "kubenodesmith"
-DHCP_NETWORK = "10.98.0.0/16"  # of the simulated machines that have no static address
+DHCP_NETWORK = "10.98.0.0/16"  # network of the simulated machines without a static address
 
 
 def _object(kind, name, spec):
@@ -38,7 +38,7 @@ def pool(name="workers", provider_name="proxmox", limits=None, template=None, **
 
 
 def claim(name, pool_name="workers", cpu_cores=2, memory_mib=4096):
-    """A machine that a user asks for by hand."""
+    """Returns a claim as a user applies it by hand."""
     return _object("NodeSmithClaim", name, {"poolRef": pool_name,
                                             "requirements": {"cpuCores": cpu_cores, "memoryMiB": memory_mib}})
 
@@ -57,7 +57,7 @@ def deployment(name, replicas, cpu="1500m", memory="1Gi", **pod_spec):
 
 
 def spread(app, topology_key, when_unsatisfiable="DoNotSchedule"):
-    """A deployment's topologySpreadConstraints: its pods evenly over the values of that label."""
+    """Returns topologySpreadConstraints that spread a deployment's pods evenly over the values of that label."""
     return [{"maxSkew": 1, "topologyKey": topology_key, "whenUnsatisfiable": when_unsatisfiable,
              "labelSelector": {"matchLabels": {"app": app}}}]
 
@@ -68,5 +68,5 @@ def stateful_set(name, replicas, **options):
 
 
 def everything(proxmox, **pool_changes):
-    """Secret, provider, pool and control plane that work."""
+    """Returns a working Secret, provider, pool and control plane."""
     return [secret(proxmox), provider(proxmox), pool(**pool_changes), control_plane()]

@@ -1,4 +1,4 @@
-"""Tells in plain words what changes in a stack, as it changes."""
+"""Prints the changes in a stack in plain words, as they happen."""
 
 import time
 
@@ -6,7 +6,7 @@ from stack import condition, is_true, running_pods
 
 
 class Narrator:
-    """Call watch(done) to print changes until done() is true; every fact is printed once."""
+    """Prints every fact once. Call watch(done) to print changes until done() is true."""
 
     def __init__(self, stack, out=print):
         self.stack = stack
@@ -26,7 +26,7 @@ class Narrator:
             self.say(text)
 
     def watch(self, done, timeout):
-        """False if done() did not become true in time."""
+        """Returns False if done() did not become true in time."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             self.look()

@@ -1,4 +1,4 @@
-"""The simulated Proxmox cluster as a process: its address, credentials, machines and request log."""
+"""Runs the simulated Proxmox cluster as a process, and knows its address, credentials, machines and request log."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from processes import Processes  # noqa: E402
 
 
 class ProxmoxSimulator:
-    """Starts proxmox-simulator; its machines boot by the program `guest` and join the given cluster."""
+    """Starts proxmox-simulator. Its machines boot with the program `guest` and join the given cluster."""
 
     def __init__(self, folder, bin_dir, cluster, world=None, netboot_kubeconfig=None, guest="testnode"):
         self.folder = Path(folder)
@@ -54,12 +54,12 @@ class ProxmoxSimulator:
     def fingerprint(self):
         return self.facts["fingerprint"]
 
-    # The token of the simulator's world, unless the test brings its own.
+    # This is the token of the simulator's world, unless the test has another one.
     token_id = "automation@pve!kubenodesmith"
     token_secret = "00000000-1111-4222-8333-444444444444"
 
     def control(self, method, path, body=None):
-        """One request to the control interface: what a test does to the world behind the API's back."""
+        """Sends one request to the control interface, with which a test changes the world behind the API."""
         request = urllib.request.Request(self.facts["control"] + path, method=method,
                                          data=None if body is None else json.dumps(body).encode())
         with urllib.request.urlopen(request, timeout=60) as answer:
@@ -67,13 +67,13 @@ class ProxmoxSimulator:
         return json.loads(text) if text else None
 
     def machines(self):
-        """Every VM that is no template: vmid, name, node, uuid, status, and its configuration under config."""
+        """Returns every VM that is no template: vmid, name, node, uuid, status, and its configuration under config."""
         machines = [m for m in self.control("GET", "/machines") if not m["config"].get("template")]
         return [{**m, "status": "running" if m["running"] else "stopped"} for m in machines]
 
     def requests(self):
-        """The requests served so far, oldest first."""
+        """Returns the requests served so far, oldest first."""
         if not self.request_log.exists():
             return []
-        # Of the last line only a part may be there yet.
+        # The last line may be incomplete.
         return [json.loads(line) for line in self.request_log.read_text().split("\n")[:-1]]

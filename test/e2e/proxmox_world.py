@@ -1,4 +1,4 @@
-"""A simulated Proxmox cluster with templates, on shared and on local storage, and what tests look up in it."""
+"""Describes a simulated Proxmox cluster with templates, on shared and on local storage, and reads its state for tests."""
 
 import json
 import re
@@ -19,18 +19,18 @@ def template(vmid, node, name, storage):
 
 
 def world(**durations):
-    """Three hosts; template 9000 on shared storage, 9001 to 9003 on the local storage of each host."""
+    """Returns three hosts. Template 9000 is on shared storage, 9001 to 9003 are on the local storage of each host."""
     machines = [template(9000, HOSTS[0], SHARED_TEMPLATE, "shared")]
     machines += [template(9001 + i, host, LOCAL_TEMPLATE, "local") for i, host in enumerate(HOSTS)]
     return {"machines": machines, "durations": {"boot": 1, **durations}}
 
 
 def api(proxmox, method, path, **parameters):
-    """One request to the Proxmox API with the operator's own token: what an administrator does by hand."""
+    """Sends one request to the Proxmox API with the operator's own token, as an administrator would."""
     data = urllib.parse.urlencode(parameters).encode() if parameters else None
     request = urllib.request.Request(f"{proxmox.url}/api2/json{path}", data, method=method, headers={
         "Authorization": f"PVEAPIToken={proxmox.token_id}={proxmox.token_secret}"})
-    context = ssl._create_unverified_context()  # a simulator on loopback, with a certificate of its own
+    context = ssl._create_unverified_context()  # a simulator on loopback, with its own certificate
     with urllib.request.urlopen(request, context=context, timeout=30) as answer:
         return json.load(answer)["data"]
 
@@ -40,25 +40,25 @@ def machine_named(proxmox, name):
 
 
 def wait_listed(proxmox, *names):
-    """Proxmox lists a machine at once, but its name only with the next report of its host: machines that have been there for
-    long are listed by name."""
+    """Waits until machines are listed by name. Proxmox lists a machine immediately, but its name only with the next report
+    of its host."""
     listed = lambda: {guest.get("name") for guest in api(proxmox, "GET", "/cluster/resources?type=vm")}
     wait_until(f"{', '.join(names)} in the list", listed, lambda found: found >= set(names))
 
 
 def volumes(proxmox):
-    """Names of the volumes on all storages that belong to no template."""
+    """Returns the names of the volumes on all storages that belong to no template."""
     names = [re.split("[:/]", v["volid"])[-1] for s in proxmox.control("GET", "/world")["storages"] for v in s["volumes"]]
     return [name for name in names if not re.search(r"-900\d-", name)]
 
 
 def requests_to_make_machines(proxmox):
-    """All requests so far but those that follow tasks or talk to guests."""
+    """Returns all requests so far, except those that follow tasks or talk to guests."""
     return [r for r in proxmox.requests() if "/tasks/" not in r["path"] and "/agent/" not in r["path"]]
 
 
 def destroy_by_hand(proxmox, machine):
-    """As an administrator does it: stopped, then destroyed."""
+    """Stops and then destroys a machine, as an administrator does."""
     path = f"/nodes/{machine['node']}/qemu/{machine['vmid']}"
     api(proxmox, "POST", f"{path}/status/stop")
     wait_for("its end", lambda: machine_named(proxmox, machine["name"])["status"] == "stopped")
@@ -66,17 +66,18 @@ def destroy_by_hand(proxmox, machine):
 
 
 def documented_world(page):
-    """What an administrator has who did what docs/proxmox.md shows, on one host: the pool, the token with just the rights that
-    the page grants, and the template."""
+    """Returns the world of an administrator who followed docs/proxmox.md, or another page with such commands, on one host: the
+    pool, the token with exactly the rights on the page, and the template if the page makes one."""
     text = page.read_text().replace("\\\n", "")
 
     def lines(pattern):
         return [tuple(part.strip() for part in found) for found in re.findall(pattern, text, re.MULTILINE)]
     user, token = lines(r"^pveum user token add (\S+) (\S+) ")[0]
-    vmid, name = lines(r"^qm create (\d+) --name (\S+)")[0]
+    templates = [template(int(vmid), "pve1", name, "local-lvm") for vmid, name in lines(r"^qm create (\d+) --name (\S+)")]
+    contents = dict(lines(r"^pvesm set (\S+) --content (\S+)"))
     return {
         "hosts": [{"name": "pve1", "cpus": 32, "memoryMiB": 131072}],
-        "storages": [{"id": "local", "content": ["iso", "snippets"]},
+        "storages": [{"id": "local", "content": contents.get("local", "iso,snippets").split(",")},
                      {"id": "local-lvm", "type": "lvmthin", "content": ["images"], "totalGiB": 1000}],
         "pools": [{"id": pool} for pool in re.findall(r"^pveum pool add (\S+)", text, re.MULTILINE)],
         "users": [{"id": user}],
@@ -84,6 +85,6 @@ def documented_world(page):
         "roles": {role: rights.split() for role, rights in lines(r'^pveum role add (\S+) -privs "([^"]+)"')},
         "acl": [{"path": path, "user": who, "role": role}
                 for path, who, role in lines(r"^pveum acl modify (\S+) --users (\S+) --roles (\S+)")],
-        "machines": [template(int(vmid), "pve1", name, "local-lvm")],
+        "machines": templates,
         "durations": {"boot": 1},
     }

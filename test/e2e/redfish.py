@@ -1,6 +1,8 @@
-"""Bare metal for end-to-end tests: sushy-tools' emulator as the BMC, and testnode as what boots when power is on.
+"""Provides bare metal for end-to-end tests: sushy-tools' emulator as the BMC, and testnode as the system that boots at power
+on.
 
-As a program (redfish.py FOLDER CLUSTER): such a rack until it is ended, with the objects of its hosts in FOLDER/objects.yaml."""
+The program (redfish.py FOLDER CLUSTER) runs such a rack until it is ended, with the objects of its hosts in
+FOLDER/objects.yaml."""
 
 import json
 import signal
@@ -28,7 +30,7 @@ SLOTS = ("Cd", "Floppy")  # the latter takes USB sticks
 
 
 def read_in_blocks(url, size=16 * 1024):
-    """As BMCs stream virtual media: its length first, then a block at a time."""
+    """Reads an image as BMCs stream virtual media: its length first, then a block at a time."""
     with urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=60) as answer:
         length = int(answer.headers["Content-Length"])
     blocks = []
@@ -41,8 +43,8 @@ def read_in_blocks(url, size=16 * 1024):
 
 
 class Rack:
-    """Hosts that join the cluster when they are turned on: with the boot data in their virtual media if there are any,
-    else by themselves, as an installed system does."""
+    """Hosts that join the cluster when they are turned on. They use the boot data in their virtual media if there are any.
+    Otherwise they join by themselves, as an installed system does."""
 
     def __init__(self, folder, cluster, hosts=2, cpus=8, memory_mib=16384):
         self.folder = Path(folder)
@@ -59,7 +61,7 @@ class Rack:
             guest.boots = 0
             self.guests[each["uuid"]] = guest
         self.states = {}
-        self.seeds = {}  # URLs of the boot data that each host booted with, by its name
+        self.seeds = {}  # URLs of the boot data with which each host booted, by its name
         self.lock = threading.Lock()
 
     @property
@@ -69,7 +71,7 @@ class Rack:
     def start(self):
         threading.Thread(target=self.listener.serve_forever, daemon=True).start()
         self.sushy.start(die_with_parent=True)
-        # Installed systems of a cluster; what they join with is no business of the operator.
+        # These are installed systems of a cluster. The operator does not know their tokens.
         token_id, secret = TOKEN.split(".")
         fields = {"token-id": token_id, "token-secret": secret, "usage-bootstrap-authentication": "true",
                   "usage-bootstrap-signing": "true", "auth-extra-groups": "system:bootstrappers:kubeadm:default-node-token"}
@@ -89,11 +91,11 @@ class Rack:
         return {each["name"]: self.sushy.power_state(each["uuid"]) for each in self.systems}
 
     def serve_image(self, name):
-        """The URL of an image that BMCs can insert."""
+        """Returns the URL of an image that BMCs can insert."""
         return f"http://127.0.0.1:{self.listener.server_port}/{name}"
 
     def inserted(self):
-        """The images in all slots of all hosts."""
+        """Returns the images in all slots of all hosts."""
         slots = [self._slot(each["uuid"], slot) for each in self.systems for slot in SLOTS]
         return [slot["Image"] for slot in slots if slot["Inserted"]]
 
@@ -187,12 +189,12 @@ def delete_rack(stack):
 def main(folder, state):
     rack = Rack(folder, Cluster(state)).start()
     try:
-        # The control plane is the reader's own, and the windows are the defaults.
+        # The reader has a control plane already, and the windows are the defaults.
         objects = [o for o in rack.manifests() if o["kind"] != "NodeSmithControlPlane"]
         for pool in (o["spec"] for o in objects if o["kind"] == "NodeSmithPool"):
             del pool["scaleDown"]
         draft = rack.folder / "objects.tmp"
-        # Older kubectl takes a file that begins with JSON for JSON throughout.
+        # Older kubectl reads a file that begins with JSON completely as JSON.
         draft.write_text(yaml.safe_dump_all(objects, explicit_start=True, sort_keys=False))
         draft.replace(rack.folder / "objects.yaml")
         signal.sigwait({signal.SIGTERM, signal.SIGINT})
@@ -201,6 +203,6 @@ def main(folder, state):
 
 
 if __name__ == "__main__":
-    # Before any thread begins, so that none of them takes the signal.
+    # The signals are blocked before any thread begins, so that no thread takes them.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})
     main(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Everything that a user has: a real control plane, a Proxmox cluster (simulated) and the operator's binary.
+"""Provides everything that a user has: a real control plane, a Proxmox cluster (simulated) and the operator's binary.
 
     with Stack(folder) as stack:
         stack.install_crds()
@@ -26,12 +26,12 @@ from proxmox import ProxmoxSimulator  # noqa: E402
 BIN = Path(os.environ.get("KUBENODESMITH_BIN") or ROOT / "build/release/bin")
 NAMESPACE = "kubenodesmith"
 SYSTEM = "kubenodesmith-system"
-USER = f"system:serviceaccount:{SYSTEM}:kubenodesmith"  # the operator's own, where it has one
+USER = f"system:serviceaccount:{SYSTEM}:kubenodesmith"  # the operator's own account, where it has one
 KINDS = ("nodesmithproviders", "nodesmithhosts", "nodesmithpools", "nodesmithclaims", "nodesmithcontrolplanes")
 
 
 class Operator:
-    """One run after another of the operator's binary, with the flags that a user would give."""
+    """Runs the operator's binary again and again, with the flags that a user would give."""
 
     def __init__(self, folder, kubeconfig):
         self.folder = Path(folder)
@@ -39,12 +39,13 @@ class Operator:
         self.command = [BIN / "kubenodesmith"]
         self.log = self.folder / "operator.log"
         self.process = None
-        self.environment = {}  # more than this process has
+        self.environment = {}  # additions to the environment of this process
         self.health_port, self.metrics_port = free_ports(2)
-        self.token = None  # if set, metrics are served over HTTPS, and asked for with this token
+        self.token = None  # if set, metrics are served over HTTPS, and requested with this token
 
     def start(self, *flags):
-        """Without leader election unless the flags ask for it: who comes after a killed one would wait for its lease."""
+        """Starts without leader election unless the flags ask for it: the successor of a killed process would wait for its
+        lease."""
         if not any(flag.startswith("--leader-elect") for flag in flags):
             flags = ("--leader-elect=false", *flags)
         argv = [*self.command, "run", "--kubeconfig", self.kubeconfig,
@@ -74,14 +75,14 @@ class Operator:
             return answer.read().decode()
 
     def get_securely(self, path, token):
-        """Over HTTPS, with that token or none; the certificate is not verified. Raises HTTPError."""
+        """Requests a path over HTTPS, with that token or without one. Does not verify the certificate. Raises HTTPError."""
         request = urllib.request.Request(f"https://127.0.0.1:{self.metrics_port}{path}",
                                          headers={"Authorization": f"Bearer {token}"} if token else {})
         with urllib.request.urlopen(request, timeout=30, context=ssl._create_unverified_context()) as answer:
             return answer.read().decode()
 
     def metrics(self):
-        """Samples by series, as Prometheus would scrape them."""
+        """Returns samples by series, as Prometheus would scrape them."""
         lines = (line for line in self.get("/metrics").splitlines() if line and not line.startswith("#"))
         return {series: float(value) for series, value in (line.rsplit(" ", 1) for line in lines)}
 
@@ -96,7 +97,7 @@ class Operator:
         return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(field))
 
     def stop(self, timeout=40):
-        """SIGTERM, as the kubelet does; returns the exit code."""
+        """Sends SIGTERM as the kubelet does, and returns the exit code."""
         return self._end(signal.SIGTERM, timeout)
 
     def kill(self):
@@ -120,10 +121,12 @@ class Operator:
 
 class Stack:
     def __init__(self, folder, world=None, netboot=False, guest="testnode", oldest=False):
-        """`world`: what the Proxmox cluster holds from the start, as in its simulator's world_file.hpp.
-        `netboot`: machines that boot from the network find an image that joins by itself.
-        `guest`: the program of the test control plane that machines boot.
-        `oldest`: the cluster is of the oldest Kubernetes that the user guide promises."""
+        """Builds a stack.
+
+        `world` is the initial content of the Proxmox cluster, as in its simulator's world_file.hpp.
+        `netboot` gives machines that boot from the network an image that joins by itself.
+        `guest` is the program of the test control plane that machines boot.
+        `oldest` selects the oldest Kubernetes that the user guide supports."""
         self.folder = Path(folder)
         self.world = None
         if world is not None:
@@ -157,11 +160,11 @@ class Stack:
         self.cluster.kubectl("apply", "--server-side", "-f", ROOT / "config/rbac/bootstrap.yaml")
         self.cluster.kubectl("create", "namespace", NAMESPACE)
         wait_for("the rights of joining machines", self.tokens_may_join)
-        # A new CRD is answered with 429 until its storage is ready, also after it is Established.
+        # A new CRD gets 429 until its storage is ready, even after it is Established.
         wait_for("the API server to serve our kinds", lambda: [self.objects(plural) for plural in KINDS])
 
     def run_as_its_account(self):
-        """The operator, not yet started, has the rights of config/rbac and no others."""
+        """Gives the operator, before its start, the rights of config/rbac and no others."""
         self.install_crds()
         self.cluster.kubectl("create", "namespace", SYSTEM)
         self.cluster.kubectl("apply", "-k", ROOT / "config/rbac")
@@ -169,16 +172,18 @@ class Stack:
         self.operator = Operator(self.folder, self.account_kubeconfig())
 
     def wait_for_rights(self):
-        """An API server heeds roles a moment after they were made, and the operator is to be refused nothing."""
+        """Waits for the roles, which an API server applies a moment after their creation. The operator should not be refused
+        anything."""
         rights = (("list", "nodesmithclaims", "-A"), ("create", "secrets", "-n", "kube-system"), ("patch", "leases", "-n", SYSTEM))
         wait_for("the rights of the operator's account", lambda: all(self.may(*right, f"--as={USER}") for right in rights))
 
     def may(self, *question):
-        """What `kubectl auth can-i` says."""
+        """Returns the answer of `kubectl auth can-i`."""
         return self.cluster.kubectl("auth", "can-i", *question, check=False).stdout.strip() == "yes"
 
     def tokens_may(self, *question):
-        """Whether the bootstrap tokens of machines have the right, as the operator asks: when it starts, and seldom from then on."""
+        """Reports whether the bootstrap tokens of machines have the right. The operator asks so when it starts, and rarely
+        afterwards."""
         groups = ("system:bootstrappers", "system:bootstrappers:kubenodesmith", "system:authenticated")
         return self.may(*question, "--as=system:bootstrap:000000", *(f"--as-group={group}" for group in groups))
 
@@ -189,12 +194,12 @@ class Stack:
         return self.cluster.service_account_kubeconfig(self.folder / "operator.kubeconfig", SYSTEM, "kubenodesmith")
 
     def refused(self):
-        """The requests that the rights of the operator's own account did not allow."""
+        """Returns the requests that the rights of the operator's own account did not allow."""
         return sorted({(event["verb"], event["requestURI"]) for event in self.audit()
                        if event.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"})
 
     def audit(self):
-        """What the operator asked the API server for, as its own account."""
+        """Returns what the operator requested from the API server with its own account."""
         return [e for e in read_log(self.cluster.audit_log) if e["user"].get("username") == USER]
 
     # --- what is there ---
@@ -222,24 +227,24 @@ class Stack:
     # --- what a user does ---
 
     def apply(self, *manifests):
-        """kubectl apply of manifests given as dictionaries."""
+        """Applies manifests given as dictionaries with kubectl."""
         return self.cluster.kubectl("apply", "-f", "-", stdin="\n---\n".join(json.dumps(m) for m in manifests))
 
 
 def read_log(path):
-    """The JSON objects of a log, one a line; of the last line only a part may be there yet."""
+    """Returns the JSON objects of a log, one per line. The last line may be incomplete."""
     lines = path.read_bytes().split(b"\n")[:-1]
     return [json.loads(line) for line in lines]
 
 
 def make_certificate(folder, name):
-    """A self-signed one: tls.crt and tls.key."""
+    """Makes a self-signed certificate: tls.crt and tls.key."""
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={name}",
                     "-keyout", folder / "tls.key", "-out", folder / "tls.crt"], check=True, capture_output=True)
 
 
 def condition(item, kind):
-    """The condition of that type, or an empty dictionary."""
+    """Returns the condition of that type, or an empty dictionary."""
     found = [c for c in item.get("status", {}).get("conditions", []) if c["type"] == kind]
     return found[0] if found else {}
 

@@ -1,4 +1,5 @@
-"""As an administrator tries it: installed by kustomize, run as its own ServiceAccount, asked for its plans and reasons."""
+"""Tests the operator as an administrator tries it: installed by kustomize, run as its own ServiceAccount, asked for its
+plans and reasons."""
 
 import json
 import os
@@ -20,9 +21,9 @@ from stack import BIN, ROOT, SYSTEM, Operator, Stack, condition, make_certificat
 
 
 def run_from_image(operator, folder):
-    """The operator in a root that holds what the image holds, and its kubeconfig."""
+    """Runs the operator in a root with the image's content and its kubeconfig."""
     if subprocess.run(["unshare", "--user", "--map-root-user", "true"], capture_output=True, check=False).returncode != 0:
-        return  # no user namespaces here: it runs from the build tree
+        return  # there are no user namespaces here: it runs from the build tree
     root = folder / "image"
     subprocess.run([ROOT / "hack/image_root.sh", BIN / "kubenodesmith", root], check=True)
     shutil.copy(operator.kubeconfig, root / "kubeconfig")
@@ -43,13 +44,13 @@ def stack(tmp_path_factory):
         running.install_crds()
         running.cluster.kubectl("apply", "--server-side", "-f", "-", stdin=made)
         running.wait_for_rights()
-        # There is no kubelet to run the image: its root runs beside the cluster, as the same ServiceAccount.
+        # No kubelet can run the image. Its root runs beside the cluster, as the same ServiceAccount.
         running.cluster.kubectl("scale", "deployment/kubenodesmith", "-n", SYSTEM, "--replicas=0")
         operator = running.operator = Operator(running.folder, running.account_kubeconfig())
         operator.token = token_of(running.cluster, "prometheus", "kubenodesmith-metrics-reader", "kubenodesmith-status-reader")
         (running.folder / "certificates").mkdir()
         make_certificate(running.folder / "certificates", "first")
-        operator.certificates = (running.folder / "certificates",) * 2  # as we see the folder, and as the operator does
+        operator.certificates = (running.folder / "certificates",) * 2  # the folder as the test sees it, and as the operator does
         run_from_image(operator, running.folder)
         operator.start("--legacy-kproximate-metrics", "--status-page", f"--metrics-cert-path={operator.certificates[1]}",
                        "--leader-elect", f"--leader-election-namespace={SYSTEM}").wait_ready()
@@ -57,7 +58,7 @@ def stack(tmp_path_factory):
 
 
 def token_of(cluster, name, *roles):
-    """The token of a new ServiceAccount that has these ClusterRoles."""
+    """Returns the token of a new ServiceAccount with these ClusterRoles."""
     cluster.kubectl("create", "serviceaccount", name, "-n", SYSTEM)
     for role in roles:
         cluster.kubectl("create", "clusterrolebinding", f"{name}-{role}", f"--clusterrole={role}", f"--serviceaccount={SYSTEM}:{name}")
@@ -117,7 +118,7 @@ def test_who_may_read_in_the_managed_namespaces_only_gets_plans_and_reasons(stac
     pod = asked("explain", "pod", stack.pods()[0]["metadata"]["name"], managed)
     assert pod.returncode == 0 and "a machine of pool workers would be created" in pod.stdout and "may not be read" in pod.stdout
     elsewhere = asked("explain", "pool", "team-a/workers", managed)
-    assert elsewhere.returncode == 0 and "nothing is done for objects of namespace team-a" in elsewhere.stdout
+    assert elsewhere.returncode == 0 and "the operator ignores objects of namespace team-a" in elsewhere.stdout
 
 
 def test_it_buys_and_explains_what_it_bought(stack):
@@ -238,7 +239,7 @@ def test_prometheus_scrapes_them_and_knows_the_alerts(stack, tmp_path):
         claims = wait_for("a scrape", lambda: (ask("query?query=kubenodesmith_claims") or {}).get("result"))
         assert {series["metric"]["namespace"] for series in claims} == {manifests.NAMESPACE}
         wait_for("a target that is up", lambda: ask("query?query=up")["result"][0]["value"][1] == "1")
-        # All is well, so each rule is evaluated and none has an alert.
+        # All is well, so each rule is evaluated and no rule has an alert.
         wait_for("rules without a fault or an alert", lambda: all(
             (rule["health"], rule["state"]) == ("ok", "inactive") for group in ask("rules")["groups"] for rule in group["rules"]))
     finally:
@@ -274,7 +275,7 @@ nodePools: [{name: workers, providerRef: pve, limits: {maxNodes: 3}}]
 
 @pytest.fixture(scope="module")
 def clone(stack):
-    """Where the documented commands run, with the files that they read."""
+    """Provides a folder in which the documented commands run, with the files that they read."""
     folder = documented.workspace(stack.folder / "clone")
     (folder / "values.yaml").write_text(KPROXIMATE)
     (folder / "settings.py").write_text('pxe_host = "https://pve.example.org:8006/api2/json"\npxe_autoscaled_node_template_vm = "worker"\npxe_autoscaled_node_network_mode = "dhcp"\n')
@@ -326,6 +327,6 @@ def test_removal_needs_no_further_rights(stack):
 def test_nothing_was_forbidden(stack):
     assert stack.operator.stop() == 0
     assert not stack.refused()
-    # It asks for one thing that its admission policies forbid, to see whether they do (dryRun).
+    # The operator requests one thing that its admission policies forbid, to see whether they are active (dryRun).
     denied = [(e["verb"], e["requestURI"]) for e in stack.audit() if e["responseStatus"]["code"] == 403 and not e["requestURI"].endswith("?dryRun=All")]
     assert not denied

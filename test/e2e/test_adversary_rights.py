@@ -1,4 +1,4 @@
-"""What the installation's own manifests keep from the operator's account, from machines, and from people with a role of ours."""
+"""Tests what the installation's own manifests deny the operator's account, machines, and people with one of our roles."""
 
 import datetime
 import json
@@ -64,7 +64,7 @@ def test_the_operators_account_makes_only_short_tokens_for_one_node(stack):
         for secret in secrets:
             done = made(secret)
             assert done.returncode != 0 and message in done.stderr, (message, secret, done.stderr)
-    # What an administrator gives for pools with bootstrap.approval Cluster.
+    # An administrator grants this for pools with bootstrap.approval Cluster.
     stack.cluster.kubectl("apply", "-k", ROOT / "config/cluster-approval")
     wait_until("the right", lambda: made(token(group=fixtures.BOOTSTRAPPERS)), lambda done: done.returncode == 0)
     stack.cluster.kubectl("delete", "-k", ROOT / "config/cluster-approval")
@@ -118,7 +118,7 @@ def test_the_operators_account_gives_no_pod_another_owner(stack):
                  "spec": {"schedulerName": "nobody", "containers": [{"name": "app", "image": "registry.example/app:1"}]}})
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "gone", "uid": UID}
 
-    # kubectl itself reads what it patches, which the operator may not.
+    # kubectl itself reads the object that it patches, which the operator may not.
     stack.cluster.kubectl("create", "clusterrole", "reads-pods", "--verb=get", "--resource=pods,pods/status")
     stack.cluster.kubectl("create", "clusterrolebinding", "reads-pods", "--clusterrole=reads-pods", f"--serviceaccount={SYSTEM}:kubenodesmith")
 
@@ -128,7 +128,7 @@ def test_the_operators_account_gives_no_pod_another_owner(stack):
 
     wait_until("the right to read pods", lambda: patch({}), lambda done: done.returncode == 0)
 
-    # An API server leaves the owners of a pod alone in its status; the policy would refuse what it did not.
+    # An API server ignores the owners of a pod in a patch of its status. The policy would refuse what it did not ignore.
     patch({"metadata": {"ownerReferences": [owner]}})
     assert "ownerReferences" not in stack.cluster.api("GET", "/api/v1/namespaces/default/pods/alone")["metadata"]
     done = patch({"metadata": {"labels": {"app": "shop"}}})
@@ -164,7 +164,8 @@ def machine(name, labels=()):
 
 
 def test_the_operators_pod_runs_on_no_node_whose_kubelet_would_like_to_have_it(stack):
-    """Whoever is root there would have the operator's rights. The kubelet may take our labels off its Node, and set no protected one."""
+    """Root on that Node would have the operator's rights. The kubelet may remove our labels from its Node, and may set no
+    protected one."""
     kubectl = stack.cluster.kubectl
     for name in ("taken-over", "of-the-control-plane", "labelled"):
         stack.cluster.api("POST", "/api/v1/nodes", machine(name))

@@ -1,5 +1,5 @@
-"""S5 and S10 of the attacks that worked, as far as admission policies stop them: whoever may write status otherwise, or holds the
-operator's token. The operator runs as its own ServiceAccount with config/rbac; the policies come half-way."""
+"""Tests attacks S5 and S10 with admission policies, by a person who may write status, or who has the operator's token. The
+operator runs as its own ServiceAccount with config/rbac; the policies are added half-way."""
 
 import json
 
@@ -16,7 +16,7 @@ def stack(tmp_path_factory):
     with Stack(tmp_path_factory.mktemp("stack")) as running:
         kubectl = running.cluster.kubectl
         running.run_as_its_account()
-        # All that a role of ours ever gave: every verb on every resource of ours, status among them, in one namespace.
+        # One of our roles once gave all of this: every verb on each of our resources, including status, in one namespace.
         kubectl("create", "role", "everything-of-ours", "-n", NAMESPACE, "--verb=*", "--resource=*.kubenodesmith.parawell.cloud")
         kubectl("create", "rolebinding", "mallory", "-n", NAMESPACE, "--role=everything-of-ours", "--user=mallory")
         running.mallory = running.cluster.user_kubeconfig(running.folder / "mallory.kubeconfig", "mallory")
@@ -39,7 +39,7 @@ def policies_hold(stack, value):
 
 def test_without_policies_the_operator_says_so(stack):
     wait_for("the metric", lambda: policies_hold(stack, 0))
-    assert stack.operator.log.read_text().count("The admission policies do not hold this operator") == 1
+    assert stack.operator.log.read_text().count("The admission policies do not protect this operator") == 1
 
 
 def test_with_the_policies_nobody_else_writes_status(stack):
@@ -48,7 +48,7 @@ def test_with_the_policies_nobody_else_writes_status(stack):
     wait_for("a claim in service", lambda: in_service(stack, "first"), 240)
     stack.cluster.kubectl("apply", "-k", ROOT / "config/admission")
 
-    # An API server heeds a policy some seconds after it was made; this one holds for all kinds.
+    # An API server applies a policy some seconds after its creation. This one applies to all kinds.
     wait_until("the policy to hold", lambda: forge(stack, "nodesmithclaim", "first", {"zone": "elsewhere"}),
                lambda done: done.returncode != 0 and "only KubeNodeSmith writes the status" in done.stderr)
     for plural, name, status in (("nodesmithclaim", "first", {"systemUUID": "11111111-2222-4333-8444-555555555555", "nodeName": "victim"}),
@@ -76,7 +76,7 @@ def test_the_operators_token_makes_no_token_of_another_account(stack):
                                      kubeconfig=stack.operator.kubeconfig)
         assert done.returncode != 0 and "bootstrap tokens of its claims and no other Secrets" in done.stderr
         assert not stack.cluster.find(f"/api/v1/namespaces/kube-system/secrets/{name}")
-    # Nor does it delete what is not a token of a claim.
+    # It also deletes no token that is not a claim's.
     token = stack.cluster.bootstrap_token()
     secret = f"bootstrap-token-{token.split('.')[0]}"
     done = stack.cluster.kubectl("delete", "secret", secret, "-n", "kube-system", check=False, kubeconfig=stack.operator.kubeconfig)

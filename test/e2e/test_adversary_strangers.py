@@ -1,7 +1,8 @@
-"""Strangers who reach the operator's ports: thousands of silent connections, bodies, drips, wrong tokens,
-parts of requests that never end, answers that nobody reads.
+"""Tests strangers who reach the operator's ports. They open thousands of silent connections, and send bodies, slow bytes, wrong
+tokens and parts of requests that never end. They also do not read answers.
 
-Under each of them every probe is answered, memory stays bounded, the Lease is kept, and who may scrape does."""
+During each attack every probe is answered, memory stays bounded, the Lease is kept, and authorized scrapers get their
+metrics."""
 
 import collections
 import contextlib
@@ -26,7 +27,7 @@ from stack import Stack, wait_for
 
 SILENT = 3000
 BODY = 15 * 1024 * 1024
-CONNECTS = 5000  # in a second
+CONNECTS = 5000  # per second
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def test_silent_connections(stack, many_descriptors):
 
 
 def send_body(port, framing):
-    """How many bytes of a body the server took, and its status line."""
+    """Returns how many bytes of a body the server took, and its status line."""
     with connect(port) as peer:
         peer.sendall(b"POST /healthz HTTP/1.1\r\nHost: operator\r\n" + framing + b"\r\n")
         sent, chunk = 0, b"x" * 65536
@@ -88,13 +89,13 @@ def test_bodies(stack, framing):
     with nobody_suffers(stack), ThreadPoolExecutor(20) as threads:
         outcomes = list(threads.map(lambda number: send_body((operator.health_port, operator.boot_port)[number % 2], framing), range(100)))
     assert not [sent for sent, _ in outcomes if sent >= BODY]
-    # Who goes on sending after the refusal may lose it.
+    # A client that goes on sending after the refusal may lose it.
     assert {status for _, status in outcomes} <= {b"HTTP/1.1 413 Payload Too Large", b""}
     assert b"HTTP/1.1 413 Payload Too Large" in {status for _, status in outcomes}
 
 
 def test_requests_that_never_end(stack):
-    """A byte now and then: the whole request has one deadline."""
+    """Sends a byte from time to time. The whole request has one deadline."""
     def drip(port):
         with connect(port) as peer:
             with contextlib.suppress(OSError):
@@ -111,7 +112,7 @@ def test_requests_that_never_end(stack):
 
 HEAD = b"GET / HTTP/1.1\r\nHost: operator\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
-ENDLESS = {  # each part of a request that has no length, and what it goes on with
+ENDLESS = {  # each part of a request that has no length, and its filler
     "target": (b"GET /", b"a"),
     "header": (HEAD + b"X: ", b"a"),
     "size": (CHUNKED, b"0"),
@@ -121,7 +122,7 @@ ENDLESS = {  # each part of a request that has no length, and what it goes on wi
 
 
 def send_endlessly(operator, port, begin, filler):
-    """How many bytes the server took, 100 MiB at most."""
+    """Returns how many bytes the server took, at most 100 MiB."""
     sent, piece = 0, filler * 65536
     with contextlib.ExitStack() as peers, contextlib.suppress(OSError):
         peer = peers.enter_context(connect(port))
@@ -139,11 +140,11 @@ def test_parts_of_requests_that_never_end(stack, part):
     operator = stack.operator
     with nobody_suffers(stack), ThreadPoolExecutor(20) as threads:
         taken = list(threads.map(lambda number: send_endlessly(operator, ports(operator)[number % 3], *ENDLESS[part]), range(60)))
-    assert max(taken) < 8 * 1024 * 1024  # the kernel's buffers of both sides are in it
+    assert max(taken) < 8 * 1024 * 1024  # includes the kernel's buffers of both sides
 
 
 def push_requests(peers, requests):
-    """As many of them as each connection takes now."""
+    """Sends as many requests as each connection takes now."""
     for peer in peers:
         with contextlib.suppress(OSError):
             peer.send(requests)
@@ -159,7 +160,7 @@ def reader_of_nothing(port):
 
 
 def test_answers_that_nobody_reads(stack):
-    """Thousands of requests on each of many connections, of whose answers a few bytes are read."""
+    """Sends thousands of requests on each of many connections, and reads a few bytes of their answers."""
     operator = stack.operator
     requests = b"GET /healthz HTTP/1.1\r\nHost: operator\r\n\r\n" * 3000
     with contextlib.ExitStack() as open_sockets, nobody_suffers(stack) as probes:
@@ -171,7 +172,7 @@ def test_answers_that_nobody_reads(stack):
 
 
 def connect_for_ever(port, connected, per_second):
-    """So many times in a second, as far as this machine can, and says nothing."""
+    """Connects so many times per second, as far as this machine can, and sends nothing."""
     peers = collections.deque()
     begin = time.monotonic()
     while True:
@@ -232,7 +233,7 @@ def test_wrong_tokens(stack):
 
     def stranger():
         while not ended.is_set():
-            with contextlib.suppress(OSError):  # more of them than the server has connections
+            with contextlib.suppress(OSError):  # there are more of them than the server has connections
                 refused.append(scrape(operator, secrets.token_hex(20)))
 
     with nobody_suffers(stack):

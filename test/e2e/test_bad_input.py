@@ -1,4 +1,4 @@
-"""Whatever a user gets wrong is answered by a condition or an exit message that says what to do."""
+"""Tests that a condition or an exit message answers each mistake of a user and says what to do."""
 
 import json
 import subprocess
@@ -55,7 +55,7 @@ def test_a_provider_that_cannot_work_says_why(clean, changes, kind, words):
     if secret is not None:
         stack.apply(manifests.secret(stack.proxmox, **secret))
     stack.apply(manifests.provider(stack.proxmox, **changes.get("provider", {})), manifests.pool(), manifests.control_plane())
-    # The operator may see the provider before its Secret, and says then that this is missing.
+    # The operator may see the provider before its Secret, and then reports that the Secret is missing.
     told = wait_until(f"{kind}=False that names {' and '.join(words)}", lambda: stack.objects("nodesmithproviders")[0], lambda p: condition(p, kind)["status"] == "False"
                       and all(word.lower() in condition(p, kind)["message"].lower() for word in words))
     assert condition(told, "Ready")["status"] == "False"

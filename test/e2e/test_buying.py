@@ -1,4 +1,5 @@
-"""README's own pool, with its defaults, on hosts as users have them: ordinary load runs, what cannot run says why."""
+"""Tests README's own pool with its defaults, on hosts as users have them. Ordinary load runs, and pods that cannot run have
+a reason."""
 
 import re
 
@@ -27,7 +28,7 @@ def stack(request, tmp_path_factory):
 
 
 def readme_objects(proxmox):
-    """What README says to apply, with this cluster's address and token."""
+    """Returns the objects that README says to apply, with this cluster's address and token."""
     block = re.search(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
     provider, pool, control_plane = yaml.safe_load_all(block)
     provider["spec"]["proxmox"].update(endpoint=f"{proxmox.url}/api2/json",
@@ -55,7 +56,7 @@ def test_ordinary_load_runs_beside_a_pod_that_no_host_can_hold(stack):
 
 
 def test_disk_space_buys_no_more_machines_than_it_needs(stack):
-    """One machine for each pod was bought, whatever it asked for."""
+    """The operator once launched one machine for each pod, whatever the pod requested."""
     stack.cluster.kubectl("delete", "deployment", "huge", "--wait=false")
     stack.cluster.kubectl("-n", manifests.NAMESPACE, "patch", "nspool", "workers", "--type=merge",
                           "-p", '{"spec": {"limits": {"maxNodes": 20}}}')

@@ -1,4 +1,4 @@
-"""The clock of the operator's host is wrong, or jumps."""
+"""Tests a clock of the operator's host that is wrong, or jumps."""
 
 import manifests
 import proxmox_world
@@ -11,7 +11,7 @@ AHEAD = 20 * 60
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory):
-    """Machines that boot for so long that the clock jumps meanwhile, and an operator whose clock can be set."""
+    """Provides machines that boot for so long that the clock jumps meanwhile, and an operator whose clock can be set."""
     with Stack(tmp_path_factory.mktemp("stack"), proxmox_world.world(boot=15)) as running:
         running.run_as_its_account()
         running.clock = running.folder / "clock"

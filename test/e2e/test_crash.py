@@ -1,4 +1,4 @@
-"""The operator is killed at random moments of the whole life of its machines: the end is the same, nothing is leaked."""
+"""Kills the operator at random moments of the whole life of its machines. The result is the same, and no machine is leaked."""
 
 import datetime
 import random
@@ -17,7 +17,7 @@ WRITES = ("create", "patch", "update", "delete", "deletecollection")
 
 
 class Census:
-    """Counts the machines all the time, because one too many for a moment is one too many."""
+    """Counts the machines all the time, because one too many for a moment is already wrong."""
 
     def __init__(self, stack):
         self.stack = stack
@@ -69,7 +69,8 @@ def test_killed_ten_times_the_operator_loses_nothing_and_buys_nothing_twice(clea
 
 
 def writes_of(stack, user, since):
-    """Requests of the user that the API server received later, but for its Lease and reviews, which change nothing."""
+    """Returns the user's requests that the API server received later. It leaves out the Lease, and reviews, which change
+    nothing."""
     return [(e["requestReceivedTimestamp"], e["verb"], e["requestURI"]) for e in read_log(stack.cluster.audit_log)
             if e["user"]["username"] == user and e["requestReceivedTimestamp"] > since
             and e["verb"] in WRITES and e["objectRef"]["resource"] != "leases"
@@ -77,7 +78,7 @@ def writes_of(stack, user, since):
 
 
 def server_time():
-    """As the API server's log has it; control plane and test share a clock."""
+    """Returns the time in the API server's log; control plane and test share a clock."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -97,7 +98,7 @@ def test_a_leader_that_stood_still_for_longer_than_its_lease_writes_nothing_any_
         stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": PODS}))
         wait_for("the first one's lead", lambda: writes_of(stack, users[0], ""))
         second.start(*election).wait_ready()
-        # In the middle of work, of which much is left.
+        # The operator is in the middle of its work, and much of it is left.
         stack.apply(manifests.deployment("shop", PODS, cpu="6"))
         wait_for("claims", stack.claims)
         first.process.send_signal(signal.SIGSTOP)
@@ -122,7 +123,7 @@ def test_after_a_death_between_reservation_and_claims_the_next_purchase_needs_no
     pool = f"/apis/{manifests.API}/namespaces/{manifests.NAMESPACE}/nodesmithpools/workers"
     wait_for("the pool's status", lambda: stack.cluster.api("GET", pool)["status"]["conditions"])
     stack.operator.kill()
-    # As it stands in the status when a process dies right after it has reserved.
+    # The status looks like this when a process dies right after it has reserved.
     reserved = {"nodes": PODS, "cpuCores": 8 * PODS, "memoryMiB": 8192 * PODS, "time": server_time().split(".")[0] + "Z"}
     stack.cluster.api("PATCH", f"{pool}/status", {"status": {"reserved": reserved, "nextClaimSequence": PODS + 1}}, "application/merge-patch+json")
     stack.apply(manifests.deployment("shop", PODS, cpu="6"))

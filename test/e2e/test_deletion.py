@@ -1,5 +1,5 @@
-"""Everything that is deleted ends, in whatever order: the objects of a folder, and the namespace that holds them. The operator runs as
-its own ServiceAccount with the shipped roles and admission policies, and no machine may be left."""
+"""Tests that everything that is deleted ends, in any order: the objects of a folder, and the namespace that holds them. The
+operator runs as its own ServiceAccount with the shipped roles and admission policies, and no machine may be left."""
 
 import json
 import random
@@ -12,7 +12,7 @@ from stack import ROOT, SYSTEM, Stack, is_true, wait_for
 NAMESPACE = manifests.NAMESPACE
 FINALIZER = "kubenodesmith.io/credentials-in-use"
 IN_USE = "kubenodesmith-credentials-in-use"
-TWO_MINUTES = 120  # s
+TWO_MINUTES = 120  # in seconds
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def stack(tmp_path_factory):
 
 
 def set_up(stack):
-    """Two machines in service, with pods, and one that is still being made."""
+    """Makes two machines in service with pods, and one that is still being made."""
     stack.cluster.kubectl("apply", "-f", ROOT / "config/rbac/managed_namespaces.yaml")
     wait_for("the right to read Secrets", lambda: stack.may("get", "secrets", "-n", NAMESPACE, f"--as=system:serviceaccount:{SYSTEM}:kubenodesmith"))
     stack.apply(*manifests.everything(stack.proxmox, scaleDown={"policy": "Never"}), manifests.deployment("app", 2))
@@ -65,7 +65,7 @@ def test_secrets_are_protected_and_the_operator_changes_nothing_else_of_them(sta
                   {"op": "add", "path": "/metadata/finalizers/-", "value": "example.com/other"}):
         done = patched_by_the_operator(stack, patch)
         assert done.returncode != 0 and "nothing of a Secret but its own finalizer" in done.stderr, done.stderr
-    # Nor does it give its rights to anybody else.
+    # It also does not give its rights to anybody else.
     done = stack.cluster.kubectl("patch", "rolebinding", IN_USE, "-n", NAMESPACE, "--type=json", "-p",
                                  json.dumps([{"op": "replace", "path": "/subjects/0/name", "value": "default"}]), check=False,
                                  kubeconfig=stack.operator.kubeconfig)
@@ -76,9 +76,9 @@ def test_secrets_are_protected_and_the_operator_changes_nothing_else_of_them(sta
 def test_objects_that_are_deleted_at_once_end_in_any_order(stack):
     documents = [("secret", "proxmox"), ("nodesmithprovider", "proxmox"), ("nodesmithpool", "workers"), ("nodesmithcontrolplane", "kubenodesmith")]
     random.Random(1).shuffle(documents)
-    for kind, name in [("secret", "proxmox"), *documents]:  # the Secret first, as in the case that was seen
+    for kind, name in [("secret", "proxmox"), *documents]:  # the Secret first, as in the observed case
         stack.cluster.kubectl("delete", kind, name, "-n", NAMESPACE, "--wait=false", "--ignore-not-found")
-    # Claims that people made are theirs to delete.
+    # The people who made claims have to delete them.
     stack.cluster.kubectl("delete", "nodesmithclaims", "--all", "-n", NAMESPACE, "--wait=false")
     wait_for("the end of everything", lambda: nothing_is_left(stack), TWO_MINUTES)
     assert not stack.cluster.find(f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}/rolebindings/{IN_USE}")

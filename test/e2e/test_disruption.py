@@ -1,4 +1,4 @@
-"""Nodes leave as carefully as they came: each reason once."""
+"""Tests that nodes are removed as carefully as they are created, once for each reason."""
 
 import manifests
 from disruption import (MEDIUM, SIZES, all_ready, apply_all, assert_bound_soon, blocked, claim_names, describe,
@@ -6,7 +6,7 @@ from disruption import (MEDIUM, SIZES, all_ready, apply_all, assert_bound_soon, 
 from stack import NAMESPACE, running_pods, wait_for
 
 
-# ---- each reason to leave
+# ---- each reason for a removal
 
 
 def test_a_hardly_used_node_goes_when_its_pods_fit_elsewhere(clean):
@@ -48,13 +48,13 @@ def test_a_drifted_node_is_replaced_first_and_an_old_one_too(clean):
     wait_running(stack, 1)
     (first,) = all_ready(stack, 1)
     patch_pool(stack, machineTemplate={"labels": {"tier": "new"}})
-    wait_disrupted(stack, first, "Drifted", "that shape machines have changed since this one was made")
+    wait_disrupted(stack, first, "Drifted", "from which this machine was created have changed")
     wait_replaced(stack, first, 1)
     (second,) = all_ready(stack, 1)
     node = stack.cluster.api("GET", f"/api/v1/nodes/{second}")
     assert node["metadata"]["labels"]["tier"] == "new"
 
-    # Long enough for its successor not to be old at once.
+    # The time is long enough for its successor not to be old immediately.
     patch_pool(stack, disruption={"expireAfter": "40s"})
     wait_disrupted(stack, second, "Expired")
     wait_replaced(stack, second, 1)
@@ -67,7 +67,7 @@ def test_a_host_in_maintenance_is_evacuated(clean):
     wait_running(stack, 1)
     (name,) = all_ready(stack, 1)
     host = stack.claims()[0]["status"]["host"]
-    # As an administrator would write it; a host in maintenance is seen with the next look at the cluster.
+    # An administrator would write this. The next look at the cluster shows a host in maintenance.
     patch(stack, "nsprovider", "proxmox", {"spec": {"proxmox": {"placement": {"evacuateNodes": [host]}}}}, NAMESPACE)
     wait_disrupted(stack, name, "Evacuation")
     wait_replaced(stack, name, 1)
@@ -90,7 +90,7 @@ def test_a_node_that_is_not_ready_is_replaced(clean):
     try:
         wait_disrupted(stack, name, "Unhealthy")
         wait_for("the pod on another machine", lambda: any(p["spec"].get("nodeName") != name for p in running_pods(stack.pods())))
-        # Its machine cannot be verified gone before its host is back, so nothing starts that must not run twice.
+        # Its machine cannot be verified gone before its host is back, so no pod starts that must not run twice.
         wait_for("the removal of the claim", lambda: any("deletionTimestamp" in c["metadata"] for c in stack.claims()))
         assert name in claim_names(stack) and name in {n["metadata"]["name"] for n in stack.nodes()}
         assert stack.cluster.api("GET", "/api/v1/namespaces/default/pods/db-0")["metadata"]["uid"] == database
@@ -103,7 +103,7 @@ def test_an_aborted_drain_puts_the_node_back_in_service(clean):
     stack = clean
     apply_all(stack, template=SIZES, scale_down={"drainTimeout": "3s", "delayAfterFailure": "1h"})
     name = hardly_used_node(stack, manifests.deployment("slow", 1, cpu="1", terminationGracePeriodSeconds=2))
-    # A finalizer of somebody else keeps the pod ending, as a process that does not end would.
+    # A foreign finalizer keeps the pod ending, like a process that does not end.
     pod = next(p["metadata"]["name"] for p in stack.pods() if p["metadata"]["name"].startswith("slow"))
     patch(stack, "pod", pod, {"metadata": {"finalizers": ["example.com/wait"]}}, "default")
     patch_pool(stack, scaleDown={"policy": "WhenEmptyOrUnderutilized"})

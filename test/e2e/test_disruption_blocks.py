@@ -1,4 +1,4 @@
-"""Each thing that holds a node once, as kubectl shows it."""
+"""Tests each thing that blocks a disruption once, as kubectl shows it."""
 
 import manifests
 import proxmox_world
@@ -7,7 +7,7 @@ from disruption import (MEDIUM, SIZES, all_ready, apply_all, blocked, claim_name
 from stack import NAMESPACE, condition, is_true, wait_for, wait_until
 
 
-# What is done to hold the node, what is said, and how it is taken back.
+# Each entry says how to block the node, what is reported, and how to undo it.
 def on_pool(**spec):
     return lambda stack, node: patch_pool(stack, **spec)
 
@@ -55,7 +55,7 @@ def delete_bare_pod(stack, node):
 
 
 def make_volume(stack, node):
-    """As a provisioner of local paths does for a StatefulSet that was scaled to zero since."""
+    """Makes a volume as a provisioner of local paths does for a StatefulSet that was scaled to zero later."""
     claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": "local-path"}
     stack.apply({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "lp0"}, "spec": {
         **claim, "capacity": {"storage": "5Gi"}, "claimRef": {"namespace": "default", "name": "data-db-0"},
@@ -99,7 +99,7 @@ def test_each_thing_that_holds_a_node_is_said_on_it(clean):
     stack = clean
     apply_all(stack, template=SIZES)
     node = hardly_used_node(stack, manifests.deployment("web", 1, cpu="1"))
-    # From here on it would be replaced by a small one, if nothing held it.
+    # From here on it would be replaced by a small one, if nothing blocked it.
     let_go = on_pool(scaleDown={"policy": "WhenEmptyOrUnderutilized"})
     for hold, text, release in HOLDS.values():
         hold(stack, node)
@@ -114,7 +114,7 @@ def test_each_thing_that_holds_a_node_is_said_on_it(clean):
 
 
 def empty_node(stack):
-    """The one Node that has no pod of ours; None if there is none or several."""
+    """Returns the one Node that has none of our pods; None if there is none or several."""
     idle = claim_names(stack) - {p["spec"].get("nodeName") for p in stack.pods()}
     return next(iter(idle)) if len(idle) == 1 else None
 
@@ -126,7 +126,7 @@ def scale(stack, replicas):
 def test_what_its_pool_has_just_done_holds_a_node(clean):
     stack = clean
     apply_all(stack, template=MEDIUM, scale_down={"delayAfterDelete": "1h"})
-    # Removals are remembered from when a rate is set.
+    # The operator remembers removals only after a rate is set.
     patch(stack, "nscp", "kubenodesmith", {"spec": {"rateLimits": {"maxRemovalsPerHour": 1}}}, NAMESPACE)
     stack.apply(manifests.deployment("web", 3, cpu="2500m"))
     wait_running(stack, 3)
@@ -199,8 +199,8 @@ def test_a_removal_that_cannot_end_holds_the_nodes_after_it(clean):
     leaving = wait_for("the removal of one claim", lambda: next(
         (c["metadata"]["name"] for c in stack.claims() if condition(c, "MachineDeleted").get("reason") == "ProtectionEnabled"), None))
     (other,) = names - {leaving}
-    blocked(stack, other, "those that leave cannot end: see their claims")
-    # While the removal is tried again that is said instead.
+    blocked(stack, other, "the removals under way are stuck: see their claims")
+    # This is reported instead while the removal is tried again.
     wait_until("the reason on the claim", lambda: describe(stack, "nsclaim", leaving, NAMESPACE), lambda shown: "is protected against removal" in shown)
     protect(0)
     wait_for("the removal of both", lambda: not stack.claims(), 240)
@@ -230,7 +230,7 @@ def test_a_machine_that_a_user_asked_for_or_keeps_is_not_taken_for_being_empty(c
     apply_all(stack, deletionPolicy="Retain")
     stack.apply(manifests.claim("mine"))
     all_ready(stack, 1)
-    blocked(stack, "mine", "a user applied its claim")
+    blocked(stack, "mine", "a user created its claim")
     stack.cluster.kubectl("-n", NAMESPACE, "delete", "nsclaim", "mine", "--wait=false")
     wait_for("the end of the user's claim", lambda: not stack.claims())
 

@@ -1,4 +1,4 @@
-"""Drains of nodes on which an eviction is refused, fails or is not answered, and what disruption budgets let go."""
+"""Tests drains of nodes on which an eviction is refused, fails or gets no answer, and what disruption budgets permit."""
 
 import base64
 import http.server
@@ -25,7 +25,7 @@ def webhook(url, authority=b"", **selection):
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """Denies evictions of brokers, or does not answer them; allows all others."""
+    """Denies evictions of brokers, or does not answer them, and allows all others."""
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_):
@@ -47,7 +47,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def evictions(clean, tmp_path):
-    """Called with code and seconds, it asks a webhook about evictions from then on."""
+    """Provides a function of code and seconds that adds a webhook for evictions."""
     certificate, key = tmp_path / "hook.crt", tmp_path / "hook.key"
     openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=evictions",
             "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate)
@@ -67,7 +67,8 @@ def evictions(clean, tmp_path):
 
 
 def is_asked(stack, pod, namespace="default"):
-    """Whether the API server asks the webhook about evictions of this pod by now: a configuration takes effect late."""
+    """Reports whether the API server asks the webhook about evictions of this pod yet, because a configuration takes effect
+    late."""
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod}}
     return stack.cluster.kubectl("create", "--raw", f"/api/v1/namespaces/{namespace}/pods/{pod}/eviction?dryRun=All", "-f", "-",
                                  stdin=json.dumps(eviction), check=False).returncode != 0
@@ -82,7 +83,7 @@ def one_node_with(stack, *deployments):
 
 
 def on_node(stack, node):
-    """Names of the pods that run there."""
+    """Returns the names of the pods on the node."""
     return sorted(p["metadata"]["name"] for namespace in ("default", "policed") for p in stack.pods(namespace)
                   if p["spec"].get("nodeName") == node and "deletionTimestamp" not in p["metadata"])
 

@@ -1,5 +1,6 @@
-"""A new user does what README.md and docs/user-guide.md say, step by step, and has running pods at the end. The Proxmox host is
-as docs/proxmox.md leaves it: a token with just the rights shown there, and a certificate that only Proxmox' own authority signed."""
+"""Follows README.md and docs/user-guide.md as a new user, step by step, and has running pods at the end. The Proxmox host is
+as docs/proxmox.md leaves it: a token with exactly the rights shown there, and a certificate that only Proxmox' own authority
+signed."""
 
 import json
 import os
@@ -15,7 +16,7 @@ from stack import ROOT, running_pods
 
 
 class Place:
-    """What `make dev-up` leaves, and the reader's clone of this repository."""
+    """Holds what `make dev-up` leaves, and the reader's clone of this repository."""
 
     def __init__(self, folder):
         self.state = folder / "dev"
@@ -43,7 +44,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    # Of make run: other tests use the port that probes have by default.
+    # make run gets another port, because other tests use the default port of probes.
     monkeypatch.setenv("ARGS", f"--health-probe-bind-address=127.0.0.1:{free_ports(1)[0]}")
     place = Place(tmp_path)
     yield place

@@ -1,4 +1,4 @@
-"""Workloads as others have them get hardly more machines than hold them, by the real scheduler's judgement."""
+"""Tests that common workloads get hardly more machines than can hold them, as the real scheduler judges."""
 
 import math
 
@@ -9,7 +9,7 @@ from stack import Stack, condition, running_pods, wait_for
 
 NAMES = ("alfaromeo", "porsche", "zagato")
 CORES = 4
-# Beside a core's tenth for the system: eight of these fill a machine.
+# A core's tenth is for the system, so eight of these fill a machine.
 CPU, MEMORY = 450, "512Mi"
 
 
@@ -29,7 +29,7 @@ def preferred_apart(app):
     return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]}}
 
 
-# By what its pods ask of each other.
+# The kinds differ in the constraints between their pods.
 KINDS = {
     "plain": lambda app: {},
     "spread": lambda app: {"topologySpreadConstraints": manifests.spread(app, "kubernetes.io/hostname")},
@@ -39,7 +39,7 @@ KINDS = {
 
 
 def machines_for(stack, name, deployments):
-    """How many machines a pool of its own gets for pods that all run in the end, and how many cores these ask for."""
+    """Returns how many machines a separate pool gets for pods that all run in the end, and how many cores these request."""
     label = {"for": name}
     made = [manifests.deployment(f"{name}-{kind}", count, cpu=f"{cpu}m", memory=MEMORY, nodeSelector=label, **KINDS[kind](f"{name}-{kind}"))
             for kind, count, cpu in deployments]
@@ -48,7 +48,8 @@ def machines_for(stack, name, deployments):
 
     def ours():
         return [p for p in stack.pods() if p["metadata"]["labels"]["app"].startswith(f"{name}-")]
-    # All are there before anything is created for them: on a busy machine they come over minutes, and not for one decision.
+    # All pods exist before anything is created for them. On a busy machine they would otherwise arrive over minutes, and not
+    # for one decision.
     wait_for(f"{total} pods of {name} to wait", lambda: sum(condition(p, "PodScheduled").get("status") == "False" for p in ours()) == total, 420)
     stack.apply(manifests.pool(name, limits={"maxNodes": 600}, template={
         "labels": label, "flexible": {"cpuCores": {"min": 1, "max": CORES}, "memoryMiB": {"min": 1024, "max": 16384}}},
@@ -67,8 +68,8 @@ def test_pods_that_shall_be_apart_get_no_machine_each(stack, kind, pods, most):
     assert machines <= most
 
 
-# Without pods that require a spread over nodes: the scheduler fills nodes with others before them, in its own
-# order, and then no node but a new one may take one more of them.
+# The mix has no pods that require a spread over nodes. The scheduler fills nodes with others before them, in its own order.
+# Then only a new node may take one more of them.
 def test_a_mix_of_small_pods_gets_hardly_more_machines_than_hold_it(stack):
     machines, cores = machines_for(stack, "mix", [("plain", 440, 200), ("anyway", 330, 220), ("apart", 330, 250)])
     assert machines <= 75

@@ -1,4 +1,4 @@
-"""An operator with nothing to do is small and silent."""
+"""Tests that an operator with nothing to do is small and silent."""
 
 import time
 
@@ -11,7 +11,7 @@ WRITES = ("create", "patch", "update", "delete", "deletecollection")
 
 
 def audited(stack):
-    """How many requests the API server has logged."""
+    """Returns how many requests the API server has logged."""
     return len(read_log(stack.cluster.audit_log))
 
 
@@ -26,7 +26,8 @@ def writes_since(stack, since):
 
 
 def wait_until_settled(stack):
-    """The last status writes of the scale-up; a node bought before its pod was seen may be removed again, too."""
+    """Waits for the last status writes of the scale-up. A node that was launched before its pod was seen may also be removed
+    again."""
     deadline = time.monotonic() + 300
     while True:
         since = audited(stack)

@@ -1,4 +1,5 @@
-"""What no machine would help is not bought, and told; what the scheduler looks at beyond the pod is looked at too."""
+"""Tests that the operator launches nothing that would not help, and says so. It also considers everything beyond the pod
+that the scheduler considers."""
 
 import subprocess
 import time
@@ -7,13 +8,13 @@ import manifests
 import pytest
 from stack import BIN, condition, running_pods, wait_for
 
-# Long enough for a machine that should not be bought to be bought.
+# This is long enough for an unwanted launch to happen.
 WATCH_SECONDS = 6
 
 
 @pytest.fixture
 def cluster(clean):
-    """With a pool that buys; whatever else a test makes in the namespace is deleted afterwards."""
+    """Provides a pool that launches, and afterwards deletes everything else that a test made in the namespace."""
     clean.apply(*manifests.everything(clean.proxmox))
     wait_for("a ready pool", lambda: [p for p in clean.objects("nodesmithpools") if condition(p, "Ready").get("status") == "True"])
     yield clean
@@ -30,12 +31,12 @@ def made(kind, api_version, name, cluster_wide=False, **fields):
 
 
 def verdicts(stack, pod_prefix):
-    """What the operator said of the pods."""
+    """Returns what the operator said about the pods."""
     return [e["message"] for e in stack.events("default")
             if e["reason"] == "NoNodeForPod" and e["involvedObject"]["name"].startswith(pod_prefix)]
 
 
-def nothing_is_bought_for(stack, prefix, why):
+def nothing_is_launched_for(stack, prefix, why):
     wait_for(f"the verdict on {prefix}", lambda: [m for m in verdicts(stack, prefix) if why in m])
     end = time.monotonic() + WATCH_SECONDS
     while time.monotonic() < end:
@@ -53,7 +54,7 @@ def test_devices_that_no_machine_is_known_to_have(cluster):
     pod = manifests.deployment("trains", 1, resourceClaims=[{"name": "gpu", "resourceClaimName": "one-gpu"}])
     pod["spec"]["template"]["spec"]["containers"][0]["resources"]["claims"] = [{"name": "gpu"}]
     cluster.apply(claim, pod)
-    nothing_is_bought_for(cluster, "trains", "asks for devices through ResourceClaim one-gpu")
+    nothing_is_launched_for(cluster, "trains", "asks for devices through ResourceClaim one-gpu")
 
 
 def test_storage_without_room_and_with_it(cluster):
@@ -66,9 +67,9 @@ def test_storage_without_room_and_with_it(cluster):
     room = made("CSIStorageCapacity", "storage.k8s.io/v1", "room", storageClassName="local", nodeTopology={},
                 capacity="1Gi")
     cluster.apply(driver, storage, room, volume, pod)
-    nothing_is_bought_for(cluster, "db", "storage class local has no room left for a volume of 10Gi")
+    nothing_is_launched_for(cluster, "db", "storage class local has no room left for a volume of 10Gi")
     cluster.apply({**room, "capacity": "100Gi"})
-    # Nobody makes the volume here, but the scheduler takes the node.
+    # Nobody makes the volume here, but the scheduler chooses the node.
     wait_for("the scheduler to choose a node for the volume", lambda: [
         c for c in cluster.cluster.api("GET", "/api/v1/namespaces/default/persistentvolumeclaims")["items"]
         if "volume.kubernetes.io/selected-node" in c["metadata"].get("annotations", {})])
@@ -83,7 +84,7 @@ def test_daemon_sets_take_what_limit_ranges_give_them(cluster):
     agent["kind"] = "DaemonSet"
     agent["spec"]["template"]["spec"]["containers"][0]["resources"] = {}
     cluster.apply(limits, agent)
-    # An operator that has started knows all that was there before.
+    # A new operator knows everything that existed before.
     cluster.operator.stop()
     cluster.operator.start().wait_ready()
     cluster.apply(manifests.deployment("web", 1))
@@ -92,7 +93,7 @@ def test_daemon_sets_take_what_limit_ranges_give_them(cluster):
 
 
 def test_what_pods_only_prefer_causes_no_machine(cluster):
-    """Thirty that would rather not share a node, and thirty that would rather be spread: two machines hold them."""
+    """Thirty pods prefer not to share a node, and thirty prefer to be spread. Two machines hold them."""
     alone = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
         {"weight": 100, "podAffinityTerm": {"topologyKey": "kubernetes.io/hostname",
                                             "labelSelector": {"matchLabels": {"app": "alone"}}}}]}}
@@ -107,7 +108,7 @@ def test_what_pods_only_prefer_causes_no_machine(cluster):
 def test_expendable_pods_wait_for_what_others_leave(cluster):
     cluster.apply(made("PriorityClass", "scheduling.k8s.io/v1", "filler", True, value=-20))
     cluster.apply(manifests.deployment("filler", 1, priorityClassName="filler"))
-    nothing_is_bought_for(cluster, "filler", "its priority -20 is below ignorePodsBelowPriority (-10)")
+    nothing_is_launched_for(cluster, "filler", "its priority -20 is below ignorePodsBelowPriority (-10)")
 
 
 def test_room_of_a_pod_that_ends_is_waited_for(cluster):
@@ -129,7 +130,7 @@ def program(stack, *argv):
 
 
 def test_three_machines_that_did_not_come_are_enough_and_everybody_says_so(cluster):
-    # They run, but are told to join where nobody listens: a machine that never ran does not count.
+    # The machines run, but join at an address where nobody listens. A machine that never ran does not count.
     broken = manifests.pool(bootstrap={"method": "CloudInit", "apiServerEndpoint": "127.0.0.1:9"},
                             scaleUp={"maxLaunchAttempts": 1, "registrationTimeout": "5s", "retry": {"initialBackoff": "1s", "maxBackoff": "1s"}})
     cluster.apply(broken)

@@ -1,4 +1,4 @@
-"""Installed and removed as docs/operations.md says: with kustomize, with Helm, from one file."""
+"""Installs and removes the operator as docs/operations.md says: with kustomize, with Helm, from one file."""
 
 import json
 import os
@@ -21,7 +21,8 @@ POOLS = "nodesmithpools.kubenodesmith.parawell.cloud"
 
 
 def validate(cluster, documents):
-    """The API server itself knows every field of its version and of our CRDs, and needs no schemas from the internet."""
+    """Validates documents. The API server itself knows every field of its version and of our CRDs, so no schemas from the
+    internet are needed."""
     known = [d for d in documents if d and d["kind"] not in OTHER_PROJECTS]
     assert known
     cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin="\n---\n".join(map(json.dumps, known)))
@@ -50,7 +51,7 @@ def uninstall_release(folder, programs, cluster, name="kubenodesmith"):
 
 
 def uninstall_with_a_pool_left(cluster):
-    """What the script says where no operator ends the pool."""
+    """Returns the script's message if no operator ends the pool."""
     pool = {"apiVersion": "kubenodesmith.parawell.cloud/v1alpha1", "kind": "NodeSmithPool",
             "metadata": {"name": "held", "namespace": "default", "finalizers": ["kubenodesmith.io/nodepool"]},
             "spec": {"providerRef": "none", "limits": {"maxNodes": 1}}}
@@ -81,7 +82,7 @@ def test_every_documented_way_of_installing_works(tmp_path):
         def kinds():
             return set(cluster.kubectl("api-resources", "--api-group=kubenodesmith.parawell.cloud", "-o", "name", check=False).stdout.split())
 
-        # An API server serves a kind, or does so no more, some moments after its CRD was made or deleted.
+        # An API server starts or stops to serve a kind some moments after its CRD was made or deleted.
         def wait_kinds(count):
             wait_until(f"{count} kinds", kinds, lambda found: len(found) == count)
 
@@ -114,7 +115,7 @@ def test_every_documented_way_of_installing_works(tmp_path):
 
 
 def release(folder, field):
-    """The next version in the reader's clone: its pools have one field more, and say something else of themselves."""
+    """Makes the next version in the reader's clone: its pools have one more field and another description."""
     for name in ("crds", "charts"):
         if (folder / name).is_symlink():
             (folder / name).unlink()
@@ -169,13 +170,13 @@ def test_crds_are_upgraded_as_documented_however_they_were_installed(tmp_path):
 
 
 class Release:
-    """The chart in a cluster, and a Secret that a user keeps in the managed namespace."""
+    """Provides the chart in a cluster, and a Secret that a user keeps in the managed namespace."""
 
     def __init__(self, cluster):
         self.cluster = cluster
 
     def helm(self, verb, *argv, check=True):
-        # No node runs the operator's pods: a release of none is ready at once, any other never.
+        # No node runs the operator's pods. A release without replicas is ready immediately, any other never is.
         command = [self.cluster.program("helm"), verb, "kubenodesmith", *argv, "--namespace", NAMESPACE]
         done = subprocess.run(command, env={**os.environ, "KUBECONFIG": str(self.cluster.kubeconfig)}, capture_output=True, text=True, check=False)
         assert not check or done.returncode == 0, f"helm {verb} {argv}: {done.stderr}"
@@ -214,7 +215,7 @@ def test_a_release_is_upgraded_rolled_back_and_removed_and_the_secrets_of_its_na
         assert failed.returncode != 0 and "has been rolled back due to atomic being set" in failed.stderr
         survives("an atomic upgrade that failed", "superseded", "failed", "deployed")
 
-        # A namespace that a later revision no longer names, and one that others made.
+        # One namespace is no longer named by a later revision, and one was made by others.
         cluster.kubectl("create", "namespace", "theirs")
         release.upgrade("managedNamespaces={lab,theirs}")
         lab = release.keep_secret("lab")

@@ -1,5 +1,5 @@
-"""How long it takes from the scheduler's verdict to the request at the hypervisor. Reported; the figure is judged in bench/.
-And what is certain is bought while pods still come."""
+"""Measures the time from the scheduler's refusal to the request at the hypervisor. The test reports it, and bench/ judges
+the figure. It also tests that the operator launches what is certain while pods still arrive."""
 
 import json
 import statistics
@@ -16,7 +16,7 @@ GOAL_SECONDS = 0.1
 
 
 class Verdicts:
-    """When each pod was seen as unschedulable, by a watch of our own."""
+    """Records when each pod was seen as unschedulable, by a separate watch."""
 
     def __init__(self, stack):
         argv = [stack.cluster.program("kubectl"), "--kubeconfig", stack.cluster.kubeconfig, "get", "pods", "--watch",
@@ -53,7 +53,7 @@ def creations(stack):
 
 def test_from_unschedulable_to_the_creation_request(clean):
     stack = clean
-    # Nothing joins, or a later pod would at times take the node of an earlier one before anybody judged it.
+    # No machine joins. Otherwise a later pod would at times take the node of an earlier one before anybody judged it.
     stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": 0}, bootstrap={"method": "None"}))
     wait_for("a ready pool", lambda: any(c["type"] == "Ready" and c["status"] == "True" for p in
                                          stack.objects("nodesmithpools") for c in p.get("status", {}).get("conditions", [])))
@@ -75,7 +75,7 @@ def test_from_unschedulable_to_the_creation_request(clean):
 
 
 def test_machines_that_are_full_are_bought_while_pods_keep_coming(clean):
-    """Without looks in between nothing would be bought before the longest time of a batch is over."""
+    """Without looks in between, nothing would be launched before the longest time of a batch has passed."""
     stack = clean
     control_plane = manifests.control_plane(batching={"idleDuration": "1s", "maxDuration": "10m"})
     stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox), manifests.pool(limits={"maxNodes": 0}),
@@ -84,7 +84,7 @@ def test_machines_that_are_full_are_bought_while_pods_keep_coming(clean):
                                          stack.objects("nodesmithpools") for c in p.get("status", {}).get("conditions", [])))
     stack.apply(manifests.deployment("stream", 1))
     came = 1
-    # More often than the idle duration, so that the batch never closes.
+    # The pods arrive more often than the idle duration, so that the batch never closes.
     while not stack.claims():
         came += 1
         assert came < 200, "the batch is still open and nothing is bought"

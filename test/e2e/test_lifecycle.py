@@ -1,4 +1,4 @@
-"""The main job as a user sees it: pods become machines, machines leave when they are no longer needed."""
+"""Tests the main job as a user sees it: pods become machines, and unneeded machines are removed."""
 
 import json
 
@@ -89,14 +89,14 @@ def test_as_much_as_the_limit_allows_is_bought(clean):
 
 
 def test_min_nodes_are_bought_without_demand(clean):
-    """R14."""
+    """Requirement R14."""
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 2}))
     wait_for("two nodes", lambda: len(ready_claims(stack)) == 2)
 
 
-def test_a_node_bought_for_a_pod_holds_it_beside_daemon_sets(clean):
-    """R6 and R7: DaemonSet pods and the system's reserve are part of the size, so no useless machine is bought."""
+def test_a_node_launched_for_a_pod_holds_it_beside_daemon_sets(clean):
+    """R6 and R7: DaemonSet pods and the system's reserve are part of the size, so no useless machine is launched."""
     stack = clean
     daemon = manifests.deployment("agent", 1, cpu="200m", memory="128Mi", tolerations=[{"operator": "Exists"}])
     daemon["kind"] = "DaemonSet"
@@ -108,7 +108,7 @@ def test_a_node_bought_for_a_pod_holds_it_beside_daemon_sets(clean):
 
 
 def test_deleting_a_pool_removes_its_machines(clean):
-    """R2."""
+    """Requirement R2."""
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox))
     stack.apply(manifests.deployment("shop", 2))
@@ -136,7 +136,7 @@ def test_a_budget_without_slack_holds_the_drain_until_it_gives_way(clean):
     def drained():
         return condition(next(c for c in stack.claims() if c["metadata"]["name"] == claim), "Drained")
     wait_until("a drain blocked by the budget", drained, lambda c: c["reason"] == "BlockedByBudget" and "shop" in c["message"])
-    # The pod fits nowhere else, so its next machine is bought before it has to leave this one.
+    # The pod fits nowhere else, so its next machine is launched before it has to leave this one.
     wait_for("a replacement that is Ready", lambda: [c for c in ready_claims(stack) if c["metadata"]["name"] != claim])
     assert [p["spec"]["nodeName"] for p in running_pods(stack.pods())] == [machine["name"]]
     assert machine["uuid"] in [m["uuid"] for m in stack.proxmox.machines() if m["status"] == "running"]

@@ -1,4 +1,4 @@
-"""What new users get wrong is answered where they look first, in the words of docs/troubleshooting.md."""
+"""Tests that new users find the answer to each mistake where they look first, in the words of docs/troubleshooting.md."""
 
 import json
 import re
@@ -17,7 +17,7 @@ TOLD = {mistake: [(where.split(", "), words) for _, where, words in rows]
 
 
 def objects(proxmox, secret=None, provider=None, pool=None, control_plane=None, pod=None, limits=None, template=None):
-    """Everything that works, but for the changes."""
+    """Returns working objects, except for the changes."""
     pod = pod or {}
     return [manifests.secret(proxmox, **(secret or {})), manifests.provider(proxmox, **(provider or {})),
             manifests.pool(limits=limits, template=template, **(pool or {})),
@@ -67,7 +67,7 @@ MISTAKES = {
     "minNodes is more than maxNodes": lambda p: objects(p, limits={"minNodes": 6}),
     "a negative number": lambda p: objects(p, limits={"cpuCores": -1}),
     "a field is misspelt": lambda p: objects(p, pool={"scaleDwon": {}}),
-    "a field stands in the wrong place": lambda p: objects(p, provider={"excludedNodes": ["porsche"]}),
+    "a field is in the wrong place": lambda p: objects(p, provider={"excludedNodes": ["porsche"]}),
     "the wrong version": lambda p: [{**manifests.pool(), "apiVersion": "kubenodesmith.parawell.cloud/v1beta1"}],
 }
 # Smaller machines, or machines for other pods, can be created.
@@ -75,7 +75,7 @@ STILL_AVAILABLE = {"limits are too small", "a pool sets the zone label itself"}
 
 
 def refusal_of_tokens():
-    """As without the Role for bootstrap tokens: this operator has an administrator's rights."""
+    """Returns the refusal without the Role for bootstrap tokens, because this operator has an administrator's rights."""
     rules = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["secrets"]}],
              "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}}
     policy = {"matchConstraints": rules, "validations": [
@@ -88,7 +88,7 @@ def refusal_of_tokens():
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory):
-    """With a template of somebody else's that has VMID 5000."""
+    """Provides a foreign template that has VMID 5000."""
     world = {"machines": [{"vmid": 5000, "node": "porsche", "config": {"name": "other", "template": "1"}}]}
     with Stack(tmp_path_factory.mktemp("stack"), world) as running:
         running.install_crds()
@@ -97,12 +97,13 @@ def stack(tmp_path_factory):
 
 
 def takes_tokens(stack):
-    """Whether the API server would take one more Secret; it heeds policies some seconds after they are made or deleted."""
+    """Reports whether the API server would accept one more Secret. It applies policies some seconds after they are made or
+    deleted."""
     return stack.cluster.kubectl("create", "secret", "generic", "x", "-n", "kube-system", "--dry-run=server", check=False).returncode == 0
 
 
 def without_rights_of_joining(stack):
-    """The operator asks what tokens may do when it starts, and seldom from then on."""
+    """Starts the operator without the right. It asks for the rights of tokens when it starts, and rarely afterwards."""
     stack.operator.stop()
     stack.cluster.kubectl("delete", "-f", ROOT / "config/rbac/bootstrap.yaml")
     wait_for("the end of the rights", lambda: not stack.tokens_may_join())
@@ -116,7 +117,7 @@ def without_rights_of_joining(stack):
 
 @pytest.fixture
 def surroundings(stack, mistake):
-    """What is wrong with the cluster rather than with our objects, from the start on."""
+    """Sets up the faults of the cluster itself from the start, as opposed to those of our objects."""
     if mistake == NO_RIGHTS:
         yield from without_rights_of_joining(stack)
         return
@@ -132,7 +133,7 @@ def surroundings(stack, mistake):
 
 
 def describe(stack, kind, *name, namespace=manifests.NAMESPACE):
-    """Nothing of an object that is gone before kubectl comes to it, as a claim that failed may be."""
+    """Describes an object. Returns nothing if it is gone before kubectl reads it, as a failed claim may be."""
     return stack.cluster.kubectl("describe", kind, *name, "-n", namespace, check=False).stdout
 
 
@@ -146,7 +147,7 @@ def explained(stack):
 
 
 def decided(stack):
-    """What would be decided now, without the Events."""
+    """Returns what would be decided now, without the Events."""
     return explained(stack).split("The operator said:")[0]
 
 
@@ -160,12 +161,12 @@ SPEAKERS = {
 }
 
 
-# Where kubectl get shows each of them, and the column that is not True then.
+# kubectl get shows each of them here, and this column is not True then.
 ROWS_OF = {"provider": ("nsprovider", "READY"), "pool": ("nspool", "AVAILABLE"), "control plane": ("nscp", "READY"), "claim": ("nsclaim", "READY")}
 
 
 def columns(stack, kind):
-    """The first row of kubectl get -o wide by the names of its columns; what is blank, or gone by now, is empty."""
+    """Returns the first row of kubectl get -o wide by the names of its columns. Blank or missing cells are empty."""
     header, row = (stack.cluster.kubectl("get", kind, "-n", manifests.NAMESPACE, "-o", "wide").splitlines() + ["", ""])[:2]
     names = [(found.group(), found.start()) for found in re.finditer(r"\S+(?: \S+)*", header)]
     ends = [start for _, start in names[1:]] + [None]
@@ -173,7 +174,7 @@ def columns(stack, kind):
 
 
 def is_seen_at_first_sight(stack, speaker, words):
-    """The row is not True, and its REASON is that of a condition that says these words."""
+    """Reports whether the row is not True, and its REASON is that of a condition with these words."""
     kind, state = ROWS_OF[speaker]
     found = json.loads(stack.cluster.kubectl("get", kind, "-n", manifests.NAMESPACE, "-o", "json"))["items"]
     reasons = {c["reason"] for c in found[0]["status"]["conditions"] if words in c["message"] and c["status"] != "True"} if found else ()
@@ -207,5 +208,5 @@ def test_a_mistake_is_answered_with_cause_and_remedy(clean, surroundings, mistak
             if mistake not in STILL_AVAILABLE:
                 wait_for(f"kubectl get of the {speaker} to show it: {words}",
                          lambda speaker=speaker, words=words: is_seen_at_first_sight(stack, speaker, words))
-    # The columns READY and REASON of kubectl get nsclaim -o wide.
+    # These are the columns READY and REASON of kubectl get nsclaim -o wide.
     wait_for("a reason in each claim's columns", lambda: all(condition(claim, "Ready").get("reason") for claim in stack.claims()))

@@ -1,4 +1,4 @@
-"""Machines that cannot reach the API server: what is told of them, and the one that is kept for a look."""
+"""Tests machines that cannot reach the API server: what is reported about them, and the one that is kept for inspection."""
 
 import subprocess
 
@@ -14,7 +14,7 @@ def reason(claim, kind):
 
 
 def unreachable(stack, **scale_up):
-    """A pool whose machines are told to join where nobody listens."""
+    """Returns a pool whose machines join at an address where nobody listens."""
     wishes = {"registrationTimeout": "20s", "maxLaunchAttempts": 1, "retry": {"initialBackoff": "10m"}, **scale_up}
     provider = manifests.provider(stack.proxmox, vmOptions=[{"name": "agent", "value": "1"}])
     pool = manifests.pool(bootstrap={"method": "CloudInit", "apiServerEndpoint": NOWHERE}, scaleUp=wishes)
@@ -42,7 +42,7 @@ def test_a_machine_that_never_joins_leaves_evidence(clean):
     claim = wait_for("the claim to fail", lambda: failed(stack))
     told = claim["status"]["lastFailure"]["message"]
     machine = f"VM {claim['status']['machineID']} on host {claim['status']['host']}"
-    for part in (f"It was to join {NOWHERE} by an ISO image", "it runs since", "its guest agent answered at", f"Look at the console of {machine}",
+    for part in (f"It should have joined {NOWHERE} by an ISO image", "it has been running since", "its guest agent answered at", f"Look at the console of {machine}",
                  "/var/log/cloud-init-output.log", f"{NOWHERE} is a loopback address", "set bootstrap.apiServerEndpoint", "keepFailed: 1"):
         assert part in told, told
     assert told in condition(claim, "Failed")["message"]
@@ -79,7 +79,7 @@ def test_the_last_machine_that_never_joined_is_kept_for_a_look(clean):
     assert NOWHERE in kept["message"]
     assert f"of claim {name}" in explained(stack, "pool", "workers")
 
-    # As the condition says.
+    # The condition contains this command.
     command = condition(claim, "MachineDeleted")["message"].split("kubectl ")[1].split()
     assert command == ["delete", "nodesmithclaim", name, "-n", manifests.NAMESPACE]
     stack.cluster.kubectl(*command, "--wait=false")

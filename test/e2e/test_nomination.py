@@ -1,5 +1,5 @@
-"""The scheduler is told which pods a new Node was bought for (status.nominatedNodeName), and gives them its room. The operator runs as
-its own ServiceAccount under the admission policies."""
+"""Tests that the operator nominates pods for a new Node (status.nominatedNodeName), and that the scheduler gives them its
+room. The operator runs as its own ServiceAccount under the admission policies."""
 
 import collections
 import json
@@ -28,7 +28,7 @@ def stack(tmp_path_factory):
 
 
 def told(stack):
-    """Names of pods whose status the operator wrote, with the answer to each write."""
+    """Returns the names of pods whose status the operator wrote, with the answer to each write."""
     writes = []
     for event in stack.audit():
         if event["verb"] == "patch" and event["objectRef"]["resource"] == "pods":
@@ -42,7 +42,7 @@ def pods_of(stack, app):
 
 
 def patch_status(stack, pod, patch):
-    """The API server's complaint about a patch by the operator's account; empty: it took it."""
+    """Returns the API server's complaint about a patch by the operator's account; "" if it accepts the patch."""
     request = urllib.request.Request(f"{stack.cluster.server}/api/v1/namespaces/default/pods/{pod}/status", method="PATCH",
                                      data=json.dumps(patch).encode(),
                                      headers={"Content-Type": "application/merge-patch+json", "Impersonate-User": USER})
@@ -70,15 +70,15 @@ def test_pods_are_told_of_their_node_and_bound_there(stack):
         take_startup_taints(stack)
         return len(running_pods(pods_of(stack, "shop"))) == 6
     wait_for("six running pods", all_run, 240)
-    # Pods that are alike may change places (the scheduler forgets a nomination with each attempt that fails), but no Node gets more pods
-    # than were told of it.
+    # Equal pods may change places, because the scheduler forgets a nomination with each failed attempt. But no Node gets more
+    # pods than were nominated for it.
     assert collections.Counter(pod["spec"]["nodeName"] for pod in pods_of(stack, "shop")) == collections.Counter(promised.values())
-    # Again after each attempt of the scheduler that failed, and no more than eight times.
+    # The operator nominates again after each failed attempt of the scheduler, at most eight times.
     written = collections.Counter(name for name, code in told(stack) if code == OK)
     assert set(written) == set(promised) and max(written.values()) <= 8
     assert {code for _, code in told(stack)} <= {OK, CONFLICT}
-    bought_for = {uid for claim in stack.claims() for uid in claim["metadata"]["annotations"]["kubenodesmith.io/bought-for"].split(",")}
-    assert {pod["metadata"]["uid"] for pod in pods_of(stack, "shop")} <= bought_for
+    launched_for = {uid for claim in stack.claims() for uid in claim["metadata"]["annotations"]["kubenodesmith.io/launched-for"].split(",")}
+    assert {pod["metadata"]["uid"] for pod in pods_of(stack, "shop")} <= launched_for
     assert not [pod for pod in pods_of(stack, "shop") if "nominatedNodeName" in pod["status"]]
 
 

@@ -1,6 +1,6 @@
-"""One odd object stops nothing: not its kind, not the others, not after it is gone.
+"""Tests that one odd object stops nothing: neither its kind, nor the others, nor anything after it is gone.
 
-Whatever a user of one namespace, or a program with rights on Nodes, gets the API server to store."""
+The tests try everything that the API server stores for a user of one namespace, or for a program with rights on Nodes."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ from stack import NAMESPACE, ROOT, Stack, condition, running_pods, wait_for, wai
 TENANT = "tenant"
 CUSTOM = "/apis/kubenodesmith.parawell.cloud/v1alpha1"
 CONTAINER = {"name": "a", "image": "registry.example/app:1"}
-# What a user with the ClusterRole edit, and one who may edit our kinds, can write: path of the API, resource and a valid object.
+# A user with the ClusterRole edit and one who may edit our kinds can write these: path of the API, resource and a valid object.
 KINDS = [
     ("/api/v1", "Pod", "pods", {"spec": {"nodeSelector": {"never": "here"}, "containers": [CONTAINER]}}),
     ("/apis/apps/v1", "DaemonSet", "daemonsets", {"spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {
@@ -36,7 +36,7 @@ STRIDE = 1 if os.environ.get("KUBENODESMITH_ALL_LEAVES") else 6
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory):
-    """The operator manages all namespaces, but may read no Secrets of the tenant, whose objects name many."""
+    """Provides an operator that manages all namespaces, but may read no Secrets of the tenant, whose objects name many."""
     with Stack(tmp_path_factory.mktemp("stack")) as running:
         running.run_as_its_account()
         running.operator.start().wait_ready()
@@ -44,7 +44,7 @@ def stack(tmp_path_factory):
 
 
 def extremes(schema):
-    """Values of a leaf at and beyond the edges of its type."""
+    """Returns values of a leaf at and beyond the edges of its type."""
     if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string" or "Quantity" in schema.get("$ref", ""):
         return [LARGE, "1e1.5", "9" * 60, "100%"]
     kind = schema.get("type")
@@ -62,7 +62,7 @@ def extremes(schema):
 
 
 def resolved(schema, definitions):
-    """The schema that is meant where another one is named; amounts and "number or text" stay leaves."""
+    """Returns the referenced schema; amounts and "number or text" stay leaves."""
     name = schema.get("$ref") or next((each["$ref"] for each in schema.get("allOf", []) if "$ref" in each), None)
     if not name:
         return schema
@@ -72,7 +72,7 @@ def resolved(schema, definitions):
 
 
 def leaves(schema, definitions, place=(), depth=12):
-    """(place, schema) of every leaf but those of metadata and status; lists and maps have one element."""
+    """Yields (place, schema) of every leaf except those of metadata and status. Lists and maps have one element."""
     schema = resolved(schema, definitions)
     if depth == 0:
         return
@@ -90,7 +90,7 @@ def leaves(schema, definitions, place=(), depth=12):
 
 
 def least(schema, definitions):
-    """The smallest value that the schema takes."""
+    """Returns the smallest value that the schema accepts."""
     schema = resolved(schema, definitions)
     if "enum" in schema:
         return schema["enum"][0]
@@ -103,7 +103,8 @@ def least(schema, definitions):
 
 
 def with_value(node, place, value, schema, definitions):
-    """A copy of the object in which the place has the value; what leads there is made with what it needs, and what is there stays."""
+    """Returns a copy of the object in which the place has the value. Missing parents are made with their required fields,
+    and existing values stay."""
     if not place:
         return value
     schema = resolved(schema, definitions)
@@ -118,7 +119,7 @@ def with_value(node, place, value, schema, definitions):
 
 
 class Editor:
-    """Requests in the name of somebody who may edit one namespace."""
+    """Sends requests as a user who may edit one namespace."""
 
     def __init__(self, stack):
         self.cluster = stack.cluster
@@ -149,7 +150,7 @@ def undecodable(stack):
 
 
 def sees_new_objects(stack, marker):
-    """The operator goes on: it sees a pod that was made after all the others."""
+    """Checks that the operator goes on: it sees a pod that was made after all the others."""
     stack.apply(manifests.deployment(marker, 1, nodeSelector={"never": "here"}))
     wait_for(f"an Event about a pod of {marker}", lambda: any(
         event["reason"] == "NoNodeForPod" and event["involvedObject"]["name"].startswith(marker) for event in stack.events("default")))
@@ -271,7 +272,7 @@ def stores(stack, manifest):
 
 
 def add_value(schema, field, value):
-    """To the enumeration of that field, wherever it is."""
+    """Adds a value to the enumeration of that field, wherever it is."""
     for name, inner in schema.get("properties", {}).items():
         if name == field and "enum" in inner:
             inner["enum"].append(value)

@@ -1,4 +1,5 @@
-"""A cluster of the oldest Kubernetes that the user guide promises: its own API server, controllers, scheduler and kubeadm."""
+"""Tests a cluster of the oldest Kubernetes that the user guide supports: its own API server, controllers, scheduler and
+kubeadm."""
 
 import re
 import subprocess
@@ -38,7 +39,7 @@ def test_pods_become_machines_and_machines_leave(stack):
 
 def test_the_scheduler_of_that_version_is_told_nothing(stack):
     assert not [event for event in stack.audit() if event["verb"] == "patch" and event["objectRef"]["resource"] == "pods"]
-    assert "right to tell the scheduler" not in stack.operator.log.read_text()
+    assert "right to nominate new nodes" not in stack.operator.log.read_text()
 
 
 def test_kubeadm_of_that_version_reads_what_a_machine_was_given(stack):

@@ -1,4 +1,4 @@
-"""A provider that gets the values of another Proxmox cluster, as when they were copied, and its own again."""
+"""Tests a provider that gets the values of another Proxmox cluster, as when they were copied, and later its own again."""
 
 import json
 import time
@@ -8,13 +8,13 @@ import pytest
 from proxmox import ProxmoxSimulator
 from stack import BIN, condition, is_true, wait_for, wait_until
 
-# Long enough for a claim, a Node or a machine that should stay to go.
+# This is long enough for an unwanted removal of a claim, a Node or a machine.
 WATCH_SECONDS = 15
 
 
 @pytest.fixture
 def other(stack, tmp_path):
-    """Another Proxmox cluster that accepts the same token."""
+    """Provides another Proxmox cluster that accepts the same token."""
     world = tmp_path / "world.json"
     world.write_text(json.dumps({"cluster": "other"}))
     simulator = ProxmoxSimulator(tmp_path / "other", BIN, stack.cluster, world).start(die_with_parent=True)
@@ -31,7 +31,7 @@ def cluster_of(stack):
 
 
 def fleet(stack):
-    """What must not change while the endpoint is another cluster's."""
+    """Returns what must not change while the endpoint is another cluster's."""
     return (sorted(c["metadata"]["uid"] for c in stack.claims()), sorted(n["metadata"]["uid"] for n in stack.nodes()),
             sorted(m["vmid"] for m in stack.proxmox.machines()))
 

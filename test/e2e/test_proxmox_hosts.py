@@ -1,11 +1,11 @@
-"""Where machines are placed, and what happens when hosts, endpoints and credentials change."""
+"""Tests where machines are placed, and what happens when hosts, endpoints and credentials change."""
 
 import manifests
 import proxmox_world
 import pytest
 from stack import Stack, condition, is_true, wait_for, wait_until
 
-# Beside two guests that start with their host: half of alfaromeo's memory and most of porsche's CPUs are promised.
+# Two guests start with their host: half of alfaromeo's memory and most of porsche's CPUs are promised to them.
 WORLD = proxmox_world.world()
 WORLD["machines"] += [
     {"vmid": 500, "node": "alfaromeo", "config": {"name": "database", "memory": 32768, "cores": 2, "onboot": 1}},
@@ -24,7 +24,7 @@ def stack(tmp_path_factory):
 
 
 def hosts_of(stack, count):
-    """The hosts of the launched claims, oldest first."""
+    """Returns the hosts of the launched claims, oldest first."""
     def hosts():
         claims = sorted((c for c in stack.claims() if is_true(c, "Launched")), key=lambda c: int(c["status"]["machineID"]))
         return [c["status"]["host"] for c in claims] if len(claims) == count else None
@@ -32,7 +32,7 @@ def hosts_of(stack, count):
 
 
 def trigger_round(stack):
-    """The rounds that look after each provider come every few minutes, and after each change of its spec."""
+    """Triggers the rounds for each provider. They come every few minutes, and after each change of its spec."""
     stack.cluster.kubectl("-n", manifests.NAMESPACE, "patch", "nsprovider", "proxmox", "--type=merge", "-p",
                           f'{{"spec": {{"orphanGracePeriod": "{trigger_round.minutes}m"}}}}')
     trigger_round.minutes += 1
@@ -141,7 +141,7 @@ def test_a_machine_costs_at_most_fourteen_requests_and_a_proof_of_the_cluster_fo
     per_machine = (len(requests) - len(proofs)) / 5
     print(f"{per_machine:.1f} requests per machine beside those that follow tasks, "
           f"{len(proofs)} proofs of the cluster for {len(changes)} changes")
-    # Nine are the machine's own; the rest are looks at the cluster that these five share.
+    # Nine are for the machine itself; the rest are looks at the cluster that these five share.
     assert per_machine <= 14, requests
-    # What is only read is proven, too, but no more than every five seconds.
+    # A proof for reads is also needed, but at most every five seconds.
     assert len(proofs) <= 1.5 * len(changes), requests

@@ -1,4 +1,5 @@
-"""Templates that no hand made: a disk image becomes one on each host, is renewed, and goes with its provider."""
+"""Tests templates that the operator makes: a disk image becomes one on each host, is renewed, and is removed with its
+provider."""
 
 import hashlib
 
@@ -33,7 +34,7 @@ def shown(stack):
 
 
 def templates(stack):
-    """The host of each template that was made, by VMID."""
+    """Returns the host of each template that was made, by VMID."""
     return {m["vmid"]: m["node"] for m in stack.proxmox.control("GET", "/machines") if m["config"].get("template")}
 
 
@@ -71,7 +72,7 @@ def test_a_new_image_makes_new_templates_and_the_old_ones_go_with_their_machines
 
     stack.cluster.kubectl("delete", "deployment", "shop")
     wait_for("no claims", lambda: not stack.claims(), 240)
-    # It is looked at again after a minute or two.
+    # The provider looks at it again after a minute or two.
     wait_for("no old template", lambda: set(templates(stack).values()) == HOSTS and not old & set(templates(stack)), 240)
 
 

@@ -1,4 +1,4 @@
-"""Machines out of templates: by cloud-init and by the guest agent, with static addresses."""
+"""Tests machines from templates, with cloud-init and with the guest agent, with static addresses."""
 
 import base64
 import json
@@ -55,7 +55,8 @@ def test_clones_join_by_cloud_init_and_leave_nothing_behind(clean):
     stack.apply(manifests.deployment("shop", 2))
     wait_for("2 running pods", lambda: len(running_pods(stack.pods())) == 2)
     for claim in wait_until("Ready claims", stack.claims, lambda found: found and all(is_true(c, "Ready") for c in found)):
-        # The template's cloud-init drive would be a second source of boot data; the first goes a step after the claim is Ready.
+        # The template's cloud-init drive would be a second source of boot data. The first one is removed a step after the claim
+        # is Ready.
         machine = wait_until("no source of boot data", lambda claim=claim: proxmox_world.machine_named(stack.proxmox, claim["metadata"]["name"]),
                              lambda found: "ide2" not in found["config"])
         assert "base-9000" in machine["config"]["scsi0"] and "size=20G" in machine["config"]["scsi0"]
@@ -88,7 +89,7 @@ KEYS = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0a3b4c5d6e7f8g9h0i1j2k3l4m5n6o7p8
 
 
 def test_machines_with_static_addresses_join_by_the_guest_agent(clean):
-    """An address is given once, exhaustion is told, and an address is free again once its machine is gone."""
+    """An address is assigned once, a lack of addresses is reported, and an address is free again once its machine is gone."""
     stack = clean
     agent = {"method": "GuestAgent", "readyCommand": ["true"]}
     apply(stack, provider(stack, cloudInit={"user": "ops", "sshAuthorizedKeys": KEYS, "network": STATIC}),
@@ -115,14 +116,14 @@ def test_machines_with_static_addresses_join_by_the_guest_agent(clean):
 
 
 def boot_url(machine):
-    """Where the machine was told to fetch its boot data."""
+    """Returns the URL of the machine's boot data."""
     serial = re.search(r"serial=([^,]+)", machine["config"]["smbios1"]).group(1)
     told = re.fullmatch(r"ds=nocloud;dsmode=net;s=(http://.*/)", base64.b64decode(serial).decode())
     return told.group(1)
 
 
 def fetch(url):
-    """Status and body."""
+    """Returns status and body."""
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:
             return answer.status, answer.read().decode()
@@ -151,7 +152,7 @@ def test_machines_fetch_their_boot_data_and_join(clean, network):
 
 
 def join_script(command, labels=None):
-    """The Secret of pools with format Custom; the label says that machines may be given it."""
+    """Returns the Secret of pools with format Custom. The label says that machines may get it."""
     labels = {"kubenodesmith.io/boot-data": "true"} if labels is None else labels
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "join", "namespace": manifests.NAMESPACE, "labels": labels},
             "stringData": {"command": command}}
@@ -164,7 +165,7 @@ def somebody_elses_lease():
 
 
 def test_boot_data_is_there_after_a_restart_and_at_a_replica_that_does_not_lead(clean):
-    """As long as the machine has not joined, and no longer than its claim lives."""
+    """The data is there as long as the machine has not joined, and no longer than its claim lives."""
     stack = clean
     secret = join_script("echo joins nothing with {{ .Token }}\n")
     bootstrap = {**BY_HTTP, "format": "Custom", "commandSecretRef": {"name": "join", "key": "command"}}
@@ -204,7 +205,7 @@ def test_a_command_of_the_user_joins_by_either_way(clean):
 
 
 def test_a_pool_hands_out_no_secret_whose_owner_did_not_say_so(clean):
-    """Who may write pools, but not read Secrets, would otherwise read them in a machine."""
+    """Otherwise a user who may write pools, but not read Secrets, could read them in a machine."""
     stack = clean
     custom = {"method": "CloudInit", "format": "Custom", "commandSecretRef": {"name": "proxmox", "key": "PROXMOX_SECRET"}}
     apply(stack, provider(stack), manifests.pool(limits={"minNodes": 1}, bootstrap=custom))

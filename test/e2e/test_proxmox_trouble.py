@@ -1,4 +1,4 @@
-"""Hosts that die and storages that fill up while machines are made, and machines that another operator made."""
+"""Tests hosts that die and storages that fill up while machines are made, and machines that another operator made."""
 
 import json
 import ssl
@@ -27,8 +27,8 @@ def stack(tmp_path_factory):
 
 
 def as_root(proxmox, method, path):
-    """What somebody does at the host's shell: a token may not break a lock."""
-    context = ssl._create_unverified_context()  # a simulator on loopback, with a certificate of its own
+    """Acts as a person at the host's shell, because a token may not break a lock."""
+    context = ssl._create_unverified_context()  # a simulator on loopback, with its own certificate
     login = urllib.parse.urlencode({"username": "root@pam", "password": ROOT_PASSWORD}).encode()
     with urllib.request.urlopen(f"{proxmox.url}/api2/json/access/ticket", login, context=context, timeout=30) as answer:
         ticket = json.load(answer)["data"]
@@ -39,7 +39,7 @@ def as_root(proxmox, method, path):
 
 
 def from_local_templates(stack, **placement):
-    """Full clones of the template on the machine's own host, without machines on the host that answers."""
+    """Makes full clones of the template on the machine's own host, without machines on the host that answers."""
     template = {"name": proxmox_world.LOCAL_TEMPLATE, "localStorage": True, "cloneMode": "Full"}
     return manifests.provider(stack.proxmox, template=template, cloudInit={"user": "ops"},
                               placement={"excludedNodes": [ANSWERING], **placement})
@@ -59,12 +59,12 @@ def two_ready(stack):
 
 
 def source_of(machine):
-    """VMID of the template on the machine's host."""
+    """Returns the VMID of the template on the machine's host."""
     return 9001 + proxmox_world.HOSTS.index(machine["node"])
 
 
 def cloning_claim(stack):
-    """One whose VM is there already; a host that dies before that has made nothing, and nothing failed."""
+    """Returns a claim whose VM already exists. A host that dies before that has made nothing, and nothing failed."""
     made = {str(machine["vmid"]) for machine in stack.proxmox.machines()}
     claims = (c for c in stack.claims() if "qmclone" in c.get("status", {}).get("taskRef", ""))
     return next((c for c in claims if c["status"]["machineID"] in made), None)
@@ -89,7 +89,7 @@ def test_a_host_that_dies_while_it_clones_costs_the_pods_nothing_but_time(clean)
         assert [c["status"]["host"] for c in others] == [h for h in proxmox_world.HOSTS if h not in (ANSWERING, dead)]
     finally:
         stack.proxmox.control("POST", f"/hosts/{dead}/power-on")
-    # The clone's worker died with its host and left a lock that only root can break; until then nothing is touched.
+    # The clone's worker died with its host and left a lock that only root can break. The operator does nothing until then.
     locked = wait_until("the lock to be told", lambda: condition(mine(), "MachineDeleted"), lambda c: c["reason"] == "Locked", 240)
     assert f"qm unlock {vmid} && qm destroy {vmid}" in locked["message"]
     as_root(stack.proxmox, "DELETE", f"/nodes/{dead}/qemu/{vmid}?skiplock=1&purge=1&destroy-unreferenced-disks=1")
@@ -134,7 +134,7 @@ def test_a_machine_that_its_user_keeps_loses_our_mark_and_nothing_else(clean):
 
 
 def legacy_machine(stack, vmid, name, tag):
-    """As the Go operator leaves it: named and tagged, joined, and without a mark."""
+    """Makes a machine as the Go operator leaves it: named and tagged, joined, and without a mark."""
     proxmox, host = stack.proxmox, "zagato"
     proxmox_world.api(proxmox, "POST", f"/nodes/{host}/qemu", vmid=vmid, name=name, tags=tag, cores=2, memory=4096, agent=1)
     wait_for("its creation", lambda: "lock" not in proxmox_world.machine_named(proxmox, name)["config"])
@@ -152,7 +152,7 @@ def legacy_machine(stack, vmid, name, tag):
 
 
 def legacy_claim(stack, name):
-    """The claim with the status that the Go operator wrote; the operator sees it only with that."""
+    """Makes a claim with the status that the Go operator wrote. The operator sees it only with that status."""
     stack.apply(manifests.claim(name))
     now = "2025-01-01T00:00:00Z"
     done = [{"type": t, "status": "True", "reason": t, "message": "", "lastTransitionTime": now}
@@ -174,7 +174,7 @@ def test_machines_of_the_go_operator_are_taken_over_if_they_prove_to_be_the_clai
     proxmox_world.wait_listed(stack.proxmox, *names)
     stack.operator.start().wait_ready()
     claims = lambda: {c["metadata"]["name"]: c for c in stack.claims()}
-    # What is not proven at the first look is looked at a minute later.
+    # A claim that is not proven at the first look is examined again a minute later.
     wait_for("an adopted claim", lambda: is_true(claims()["workers-000001"], "Adopted"), 300)
     refused = wait_until("a verdict on the other", lambda: condition(claims()["workers-000002"], "Adopted"),
                          lambda c: "kubenodesmith-managed" in c["message"], 300)
@@ -195,5 +195,5 @@ def test_machines_of_the_go_operator_are_taken_over_if_they_prove_to_be_the_clai
                    CLAIM="workers-000002", NAMESPACE=manifests.NAMESPACE)
     wait_for("the end of both claims", lambda: not stack.claims(), 300)
     stack.cluster.kubectl("delete", "nodes", "--all")
-    for token in stack.bootstrap_tokens():  # those that the guests joined with
+    for token in stack.bootstrap_tokens():  # tokens that the guests joined with
         stack.cluster.kubectl("-n", "kube-system", "delete", "secret", token)

@@ -1,4 +1,5 @@
-"""Machines that real programs make Nodes: kubeadm joins them by what the operator handed out, Kubernetes' own kubelet runs them."""
+"""Tests machines that real programs make Nodes: kubeadm joins them with the operator's data, and Kubernetes' own kubelet
+runs them."""
 
 import base64
 import functools
@@ -15,11 +16,12 @@ from cluster import free_ports
 from pki import openssl
 from stack import USER, Stack, is_true, read_log, running_pods, wait_for, wait_until
 
-MACHINES = int(os.environ.get("REAL_KUBELETS") or 20)
+# Each takes 20 s of processor time; `make judges` runs 20 of them.
+MACHINES = int(os.environ.get("REAL_KUBELETS") or 6)
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 CLIENT, SERVING = "kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"
 CONTROLLER_MANAGER = "system:serviceaccount:kube-system:certificate-controller"
-# What `kubeadm init --config` is given by those who want serving certificates that are signed.
+# Administrators who want signed serving certificates give this to `kubeadm init --config`.
 INIT = [{"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "serverTLSBootstrap": True, "cgroupDriver": "cgroupfs",
          "failCgroupV1": False}]
 
@@ -39,7 +41,7 @@ def stack(tmp_path_factory):
 
 
 def upload_configuration(stack):
-    """What `kubeadm init` leaves for those who join."""
+    """Uploads what `kubeadm init` leaves for joining machines."""
     cluster = {"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration", "kubernetesVersion": server_version(stack),
                "controlPlaneEndpoint": stack.cluster.server.removeprefix("https://")}
     file = stack.folder / "init.yaml"
@@ -58,14 +60,14 @@ def requests(stack):
 
 
 def requests_of(stack, node, signer, requester=None):
-    """Requests of that Node's kubelet; with `requester` only those made under a name that begins so."""
+    """Returns requests of that Node's kubelet; with `requester` only those made under a name with that prefix."""
     return [r for r in requests(stack) if r["spec"]["signerName"] == signer and subject_of(r["spec"]["request"]) == f"system:node:{node}"
             and r["spec"]["username"].startswith(requester or "")]
 
 
 @functools.cache
 def subject_of(pem):
-    """CN of a request for a certificate, base64 as in the API."""
+    """Returns the CN of a request for a certificate, base64 as in the API."""
     return openssl("req", "-noout", "-subject", "-nameopt", "multiline", stdin=base64.b64decode(pem)).decode().rpartition("commonName")[2].strip(" =\n")
 
 
@@ -74,7 +76,7 @@ def signed(request):
 
 
 def approvals(stack):
-    """Who approved which request, by the API server's own record."""
+    """Returns who approved which request, by the API server's own record."""
     found = {}
     for event in read_log(stack.cluster.audit_log):
         what = event.get("objectRef", {})
@@ -84,13 +86,13 @@ def approvals(stack):
 
 
 def approvers(stack, approved):
-    """Who approved these; what has been answered is logged a moment later."""
+    """Returns who approved these requests. An answered request is logged a moment later."""
     names = [request["metadata"]["name"] for request in approved]
     return set(wait_until("their approval in the log", lambda: [approvals(stack).get(name) for name in names], all))
 
 
 class Machine:
-    """One machine of the simulated Proxmox cluster, as a person who sits at it."""
+    """One machine of the simulated Proxmox cluster, as a person at its console sees it."""
 
     def __init__(self, stack, node):
         self.stack, self.node = stack, node
@@ -99,12 +101,12 @@ class Machine:
         self.disk = stack.proxmox.folder / "machines" / f"{found['vmid']}-{self.uuid}" / "disk"
 
     def address(self):
-        """What its guest agent tells."""
+        """Returns the address that its guest agent reports."""
         told = proxmox_world.api(self.stack.proxmox, "GET", f"{self.path}/agent/network-get-interfaces")
         return next(a["ip-address"] for i in told["result"] if i["name"] != "lo" for a in i["ip-addresses"])
 
     def certificate(self):
-        """The file of the kubelet's present certificate and key as a client; links are the machine's own paths."""
+        """Returns the file of the kubelet's present certificate and key as a client. Links are the machine's own paths."""
         folder = self.disk / "rootfs/var/lib/kubelet/pki"
         return folder / Path(os.readlink(folder / "kubelet-client-current.pem")).name
 
@@ -113,18 +115,18 @@ class Machine:
                        check=True, capture_output=True)
 
     def wait_for_heartbeat(self):
-        """Until a kubelet that lives now has renewed the Node's Lease and says that it is Ready."""
+        """Waits until a kubelet that lives now has renewed the Node's Lease and says that it is Ready."""
         start = datetime.now(timezone.utc).isoformat()
         lease = f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{self.node}"
         wait_for("a heartbeat", lambda: self.stack.cluster.api("GET", lease)["spec"]["renewTime"] > start[:26])
         wait_for("a Ready Node", lambda: is_true(self.stack.cluster.api("GET", f"/api/v1/nodes/{self.node}"), "Ready"))
 
     def starts(self):
-        """How often a kubelet was started."""
+        """Returns how often a kubelet was started."""
         return (self.disk / "machine.log").read_text().count('"Kubelet version"')
 
     def containers(self):
-        """Since when those of its pods run."""
+        """Returns since when the containers of its pods run."""
         return [c["state"]["running"]["startedAt"] for p in running_pods(self.stack.pods()) if p["spec"]["nodeName"] == self.node
                 for c in p["status"]["containerStatuses"]]
 
@@ -134,7 +136,7 @@ class Machine:
 
 
 def apart(replicas):
-    """One pod on each Node."""
+    """Returns one pod for each Node."""
     alone = {"labelSelector": {"matchLabels": {"app": "shop"}}, "topologyKey": "kubernetes.io/hostname"}
     return manifests.deployment("shop", replicas, cpu="500m", memory="512Mi",
                                 affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [alone]}})
@@ -188,7 +190,7 @@ def test_a_machine_that_is_reset_comes_back_as_the_same_node(stack):
     proxmox_world.api(stack.proxmox, "POST", f"{machine.path}/status/reset")
     wait_for("its kubelet", lambda: machine.starts() == starts + 1)
     machine.wait_for_heartbeat()
-    # A container runtime that starts anew has lost its containers.
+    # A container runtime that restarts has lost its containers.
     wait_for("its pod's new container", lambda: machine.containers() and max(machine.containers()) > max(containers))
     assert {r["metadata"]["name"] for r in requests(stack)} == before
     wait_for("Ready claims", lambda: settled(stack, MACHINES))
@@ -211,7 +213,7 @@ commonName = supplied
 
 
 def age(stack, machine, folder):
-    """The kubelet's client certificate becomes one for the same key that ends in five minutes."""
+    """Replaces the kubelet's client certificate by one for the same key that ends in five minutes."""
     current = machine.certificate()
     (folder / "index").write_text("")
     (folder / "ca.conf").write_text(AUTHORITY.format(folder=folder))
@@ -232,7 +234,7 @@ def test_a_certificate_that_ends_is_renewed(stack, tmp_path):
     aged = age(stack, machine, tmp_path)
     machine.systemctl("start kubelet")
     (renewal,) = wait_for("a renewed certificate", lambda: [r for r in requests_of(stack, name, CLIENT, "system:node:") if signed(r)])
-    # Any Node may renew its own: kubeadm has the cluster approve that.
+    # Any Node may renew its own certificate: kubeadm lets the cluster approve that.
     assert approvers(stack, [renewal]) == {CONTROLLER_MANAGER}
     wait_for("it on the disk", lambda: machine.certificate() != aged)
     machine.wait_for_heartbeat()

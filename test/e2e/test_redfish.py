@@ -1,4 +1,4 @@
-"""Bare metal as a user sees it: pods wake servers, idle servers drain and power off."""
+"""Tests bare metal as a user sees it: pods wake servers, idle servers are drained and power off."""
 
 import json
 import time
@@ -41,14 +41,14 @@ def test_pods_wake_a_server_and_an_idle_server_powers_off(stack, rack):
     wait_for("a host in use", lambda: status()["phase"] == "InUse" and status().get("wakeSeconds", 0) > 0)
     assert status()["claimRef"]["uid"] == claim["metadata"]["uid"]
 
-    # A device plugin that comes later, and the host's GPUs with it.
+    # A device plugin starts later, and the host's GPUs appear with it.
     gpus = {"status": {"capacity": {GPU: "2"}, "allocatable": {GPU: "2"}}}
     stack.cluster.kubectl("patch", "node", host, "--subresource=status", "--type=merge", "-p", json.dumps(gpus))
     known = lambda: hosts(stack)[host]["status"]["capacity"].get("extended")
     wait_for("the host's GPUs", lambda: known() == {GPU: "2"})
 
     stack.cluster.kubectl("delete", "deployment", "shop", "--grace-period=1")
-    # A server that was turned on moments ago must stay off for a minute before it counts as off.
+    # A server that was turned on a moment ago must stay off for a minute before it counts as off.
     wait_for("every server off", lambda: not stack.claims() and set(rack.power_states().values()) == {"Off"}, 300)
     assert not stack.nodes()
     wait_for("both hosts free again", lambda: all_ready(stack, 2) and "claimRef" not in status())
@@ -62,7 +62,7 @@ def test_a_host_listed_twice_is_refused(stack, rack):
     stack.apply(*rack.manifests())
     wait_for("two examined hosts", lambda: all_ready(stack, 2))
     twin = hosts(stack)["host-1"]
-    # Ages are told in whole seconds.
+    # Ages are shown in whole seconds.
     wait_for("the next second", lambda: time.time() >= datetime.fromisoformat(twin["metadata"]["creationTimestamp"]).timestamp() + 1)
     twin = {"apiVersion": twin["apiVersion"], "kind": twin["kind"], "spec": twin["spec"],
             "metadata": {"name": "host-1-again", "namespace": NAMESPACE}}

@@ -1,4 +1,4 @@
-"""Bare metal that joins with boot data which the operator serves, through the virtual media of its BMC."""
+"""Tests bare metal that joins with boot data from the operator, through the virtual media of its BMC."""
 
 import json
 import urllib.error
@@ -64,7 +64,7 @@ def test_a_server_that_boots_a_live_image_joins_with_the_boot_data_in_its_virtua
     wait_for("the end of the boot data of a Node that is registered", lambda: status_of(seed) == 404)
     assert not [name for name in stack.bootstrap_tokens() if name != rack.token_secret]
 
-    # An operator that has not turned the server on itself need not doubt for a minute that it is off.
+    # An operator that did not turn the server on itself need not doubt for a minute that it is off.
     assert stack.operator.stop() == 0
     stack.operator.start(*flags).wait_ready()
     stack.cluster.kubectl("delete", "deployment", "shop", "--grace-period=1")

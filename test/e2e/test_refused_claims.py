@@ -1,4 +1,4 @@
-"""Claims and Nodes that a quota, a policy or a webhook refuses: who is told, what goes on, and how it ends."""
+"""Tests claims and Nodes that a quota, a policy or a webhook refuses: who gets a message, what goes on, and how it ends."""
 
 import time
 
@@ -65,7 +65,7 @@ def test_a_policy_on_one_pool_holds_up_no_other(stack):
     stack.apply(*policy("frozen", "object.spec.poolRef != 'a'", "pool a is frozen by the cost team"))
     pools = [manifests.pool(name, template={"labels": {"team": name}}) for name in ("a", "b")]
     stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox), *pools, manifests.control_plane())
-    time.sleep(5)  # the API server heeds policies some seconds after they are made
+    time.sleep(5)  # the API server applies policies some seconds after they are made
     stack.apply(*[manifests.deployment(f"w{team}", 1, nodeSelector={"team": team}) for team in ("a", "b")])
     wait_for("the pod of b", lambda: run(stack, "wb", 1), timeout=60)
     wait_for("the condition of a", lambda: is_refused(stack, "a", "pool a is frozen by the cost team"))
@@ -87,7 +87,7 @@ def test_a_policy_on_one_size_leaves_the_others(stack):
 
 
 def test_a_webhook_for_nodes_that_is_down_is_named(stack):
-    """Only for the operator's own requests, as another would keep kubelets from joining."""
+    """The webhook covers only the operator's own requests, because otherwise kubelets could not join."""
     rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["nodes"]}]
     webhook = {"name": "nodes.example.org", "rules": rules, "failurePolicy": "Fail", "sideEffects": "None",
                "admissionReviewVersions": ["v1"], "timeoutSeconds": 2,

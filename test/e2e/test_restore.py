@@ -1,9 +1,9 @@
-"""etcd is restored from a backup while the operator goes on."""
+"""Restores etcd from a backup while the operator goes on."""
 
 import manifests
 from stack import Operator, running_pods, wait_for
 
-# Writes of others after the backup: so far is etcd from the versions that the operator's watches wait for.
+# Number of writes of others after the backup. etcd is that far from the versions that the operator's watches wait for.
 WRITES = 3000
 
 
@@ -17,7 +17,7 @@ def write_often(stack):
 def test_pods_that_wait_after_a_restore_get_their_machines(clean, tmp_path):
     stack = clean
     stack.operator.stop()
-    # While an API server starts it refuses what roles give.
+    # An API server that starts refuses rights that come from roles.
     operator = Operator(tmp_path, stack.cluster.user_kubeconfig(tmp_path / "leader.kubeconfig", "leader", ("system:masters",)))
     try:
         operator.start("--leader-elect", "--leader-election-namespace=default").wait_ready()

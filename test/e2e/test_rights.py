@@ -1,6 +1,7 @@
-"""The shipped roles hold the rights that the operator needs, and no others, as a real API server decides.
+"""Tests that the shipped roles hold exactly the rights that the operator needs, as a real API server decides.
 
-The simulation plays the operator and records which rights its requests need. Then the API server says whether it would allow each
+The simulation plays the operator and records which rights its requests need. The API server then says whether it would allow
+each
 of them: with the shipped roles, and with roles that lack one verb each.
 """
 
@@ -22,17 +23,18 @@ def right(verb, group, resource, namespace="", name=""):
     return {"verb": verb, "group": group, "resource": resource, "namespace": namespace, "name": name}
 
 
-# Requests that the simulation does not play, and which tests do.
+# Other tests make the requests that the simulation does not play.
 NOT_PLAYED = [
-    # A pod that a budget still holds at the deadline of its drain, which few seeds come to: unit-controllers, disruption_drain_test.cpp.
+    # A budget may still hold a pod at the deadline of its drain, which few seeds reach: unit-controllers,
+    # disruption_drain_test.cpp.
     right("delete", "", "pods"),
     # A server of metrics asks who its users are: test_adoption.py.
     right("create", "authentication.k8s.io", "tokenreviews"),
     # A cluster that kubeadm did not make has no ConfigMap cluster-info: unit-controllers, claim_formats_test.cpp.
     right("get", "", "configmaps", "kube-public", "kube-root-ca.crt"),
-    # Real kubelets ask for serving certificates: test_real_kubelets.py.
+    # Real kubelets request serving certificates: test_real_kubelets.py.
     right("approve", "certificates.k8s.io", "signers", name="kubernetes.io/kubelet-serving"),
-    # And where the cluster listens is asked for these only: test_adversary_csr.py.
+    # The operator asks where the cluster listens only for these: test_adversary_csr.py.
     right("get", "", "services", "default", "kubernetes"),
     right("get", "discovery.k8s.io", "endpointslices", "default", "kubernetes"),
     right("list", "networking.k8s.io", "servicecidrs"),
@@ -41,14 +43,14 @@ NOT_PLAYED = [
 
 @pytest.fixture(scope="module")
 def needed(tmp_path_factory):
-    """The rights that the operator's requests need."""
+    """Provides the rights that the operator's requests need."""
     file = tmp_path_factory.mktemp("simulation") / "rights"
     subprocess.run([BIN / "simulation", "--seeds", str(SEEDS), "--rights", file], check=True, capture_output=True)
     return [*map(json.loads, file.read_text().splitlines()), *NOT_PLAYED]
 
 
 class Role:
-    """A role of config/rbac with the namespaces that it is bound in; None: in all."""
+    """A role of config/rbac with the namespaces in which it is bound; None means all namespaces."""
 
     def __init__(self, manifest, bindings):
         self.kind, self.metadata = manifest["kind"], manifest["metadata"]
@@ -66,7 +68,7 @@ class Role:
                 and (None in self.namespaces or right["namespace"] in self.namespaces))
 
     def create(self, cluster, name, grants, subject):
-        """Creates the role with these grants and binds it to the subject wherever the shipped one is bound."""
+        """Creates the role with these grants, and binds it to the subject wherever the shipped one is bound."""
         rules = [{"apiGroups": [g["group"]], "resources": [g["resource"]], "verbs": [g["verb"]], **({"resourceNames": [g["name"]]} if g["name"] else {})} for g in grants]
         post(cluster, self.kind, name, self.metadata.get("namespace"), {"rules": rules})
         for namespace in self.namespaces:
@@ -91,7 +93,7 @@ def allows(cluster, right, user, groups=()):
 def shipped_roles(cluster):
     documents = list(yaml.safe_load_all(cluster.kubectl("kustomize", ROOT / "config/rbac")))
     bindings = [d for d in documents if d["kind"].endswith("Binding")]
-    # As docs/operations.md says for a further namespace.
+    # docs/operations.md says this for a further namespace.
     bindings.append({"metadata": {"namespace": MANAGED}, "roleRef": {"kind": "ClusterRole", "name": "kubenodesmith-credentials"}, "subjects": [ACCOUNT]})
     ours = {(b["roleRef"]["kind"], b["roleRef"]["name"]) for b in bindings if ACCOUNT in b["subjects"]}
     return [Role(d, bindings) for d in documents if (d["kind"], d["metadata"]["name"]) in ours]

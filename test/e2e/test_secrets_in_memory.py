@@ -1,5 +1,5 @@
-"""What was a secret is not in the operator's memory once it is used no more: a bootstrap token that is revoked, in whatever form it was
-written and sent, and credentials of a provider that were replaced."""
+"""Tests that a former secret is not in the operator's memory once it is no longer used. These are a revoked bootstrap token,
+in every form in which it was written and sent, and replaced credentials of a provider."""
 
 import base64
 import re
@@ -10,7 +10,7 @@ from test_adversary_csr import silent_machine
 
 
 def forms_of(secret):
-    """As it is written into boot data, and as the API server takes and gives it."""
+    """Returns the secret as it is in boot data, and as the API server receives and returns it."""
     return (secret.encode(), base64.b64encode(secret.encode()))
 
 
@@ -23,7 +23,7 @@ def is_in_memory(process, secret):
             try:
                 memory.seek(start)
                 content = memory.read(end - start)
-            except (OSError, ValueError, OverflowError):  # unmapped meanwhile, or not to be read
+            except (OSError, ValueError, OverflowError):  # unmapped meanwhile, or not readable
                 continue
             if any(form in content for form in forms_of(secret)):
                 return True

@@ -1,4 +1,4 @@
-"""The operator's start when the cluster is not ready for it."""
+"""Tests the operator's start when the cluster is not ready for it."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ LEADS = f'leader_election_master_status{{name="{LEASE}"}}'
 
 
 def lease_of_a_tenant():
-    """Newer than each true one, in a namespace that no operator manages: it decides nothing."""
+    """Makes a Lease that is newer than each true one, in a namespace that no operator manages. It decides nothing."""
     return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": LEASE, "namespace": "default"},
             "spec": {"holderIdentity": "a-tenant", "leaseDurationSeconds": 3600, "renewTime": "2099-01-01T00:00:00.000000Z"}}
 

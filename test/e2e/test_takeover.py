@@ -1,5 +1,5 @@
-"""Objects, Nodes and machines as the Go project's operator leaves them, taken over by ours: what is proven becomes ours, what is
-not is left alone, and nothing is bought or removed on the way."""
+"""Tests objects, Nodes and machines of the Go project's operator that ours takes over. Proven machines become ours, others
+are left alone, and nothing is launched or removed meanwhile."""
 
 import pytest
 
@@ -13,19 +13,20 @@ PROVEN, UNTAGGED = "workers-000001", "workers-000002"
 
 
 def make_machine(stack, vmid, name, tags):
-    """As its Proxmox backend calls the API: a blank VM that boots from the network, with no UUID of its own choosing."""
+    """Calls the API as the Go operator's Proxmox backend does: a blank VM that boots from the network, without a chosen
+    UUID."""
     proxmox_world.api(stack.proxmox, "POST", "/nodes/alfaromeo/qemu", vmid=vmid, name=name, cores=2, memory=4096, tags=tags,
                       net0="virtio,bridge=vmbr0", boot="order=net0")
-    # While it is locked it cannot start.
+    # A locked machine cannot start.
     wait_for("the machine", lambda: "lock" not in proxmox_world.machine_named(stack.proxmox, name)["config"])
     proxmox_world.api(stack.proxmox, "POST", f"/nodes/alfaromeo/qemu/{vmid}/status/start", timeout=30)
     wait_for("its Node", lambda: [n for n in stack.nodes() if n["metadata"]["name"] == name])
-    # What it patches at registration, and nothing else: no providerID, no taint.
+    # The Go operator patches only this at registration: no providerID, no taint.
     stack.cluster.kubectl("label", "node", name, f"{POOL_LABEL}=workers", f"kubenodesmith.io/nodeclaim={name}")
 
 
 def make_claim(stack, name):
-    """A claim and the status that its reconciler wrote last."""
+    """Makes a claim and the status that its reconciler wrote last."""
     pool = next(p for p in stack.objects("nodesmithpools") if p["metadata"]["name"] == "workers")
     claim = manifests.claim(name)
     claim["metadata"] |= {"labels": {POOL_LABEL: "workers"}, "finalizers": ["kubenodesmith.io/nodesmithclaim"], "ownerReferences": [{
@@ -42,7 +43,7 @@ def make_claim(stack, name):
 def stack(tmp_path_factory):
     with Stack(tmp_path_factory.mktemp("stack"), netboot=True) as running:
         running.install_crds()
-        # minNodes is what it had; expiry and consolidation are off, so that only the take-over can change anything.
+        # minNodes is what it had. Expiry and consolidation are off, so that only the take-over can change anything.
         running.apply(*manifests.everything(running.proxmox, limits={"minNodes": 2, "maxNodes": 3}, bootstrap={"method": "None"}, scaleDown={"policy": "Never"}))
         for vmid, name, tag in ((1000, PROVEN, GO_TAG), (1001, UNTAGGED, "by-hand")):
             make_machine(running, vmid, name, tag)
@@ -62,13 +63,13 @@ def claim_named(stack, name):
 
 
 def changes_since(stack):
-    """What was asked of Proxmox since our operator runs, without what only reads."""
+    """Returns the changes that were requested from Proxmox since our operator runs."""
     return [(r["method"], r["path"]) for r in stack.proxmox.requests()[stack.requests_before:] if r["method"] != "GET"]
 
 
 def test_what_is_proven_is_adopted_and_what_is_not_says_why(stack):
     wait_for("the adoption", lambda: is_true(claim_named(stack, PROVEN), "Adopted"), 300)
-    # It may say something else first, of a Proxmox or a Node that it knows too little of yet.
+    # The operator may first report something else, because it knows too little of a Proxmox or a Node.
     verdict = lambda: condition(claim_named(stack, UNTAGGED), "Adopted")
     refused = wait_until("the refusal", verdict, lambda c: f"it has no tag {GO_TAG}" in c["message"], 300)
     assert refused["status"] == "False"
@@ -85,7 +86,7 @@ def test_nothing_was_bought_or_removed_on_the_way(stack):
     assert {c["metadata"]["name"] for c in stack.claims()} == {PROVEN, UNTAGGED}
     assert {n["metadata"]["name"]: n["metadata"]["uid"] for n in stack.nodes()} == stack.before
     assert {p["metadata"]["uid"] for p in stack.pods()} == stack.pods_before
-    # The mark of the one that is proven is all that was written.
+    # The operator wrote only the mark of the proven machine.
     assert {path.split("/qemu/")[1] for _, path in changes_since(stack)} == {"1000/config"}
 
 

@@ -1,5 +1,5 @@
-// Gives a program a wrong calendar: loaded before the C library, it adds the seconds that the file named by
-// WRONG_CLOCK holds. Monotonic time stays as it is.
+// Gives a program a wrong calendar. The dynamic linker loads this library before the C library. It adds the
+// seconds that the file named by WRONG_CLOCK holds. Monotonic time is unchanged.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/time.h>

@@ -1,5 +1,5 @@
-// Certificates and requests for them, as strangers send them: PEM, or the DER that is in it, which a fuzzer
-// varies better.
+// Fuzzes the parsers of certificates and of requests for them, which strangers send. The input is PEM, or the
+// DER inside it, which a fuzzer varies better.
 #include <stdexcept>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Files that users and clusters give us.
+// Fuzzes the parsers of files that users and clusters provide.
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -41,7 +41,7 @@ void kubeconfig(std::string_view input) {
     }
 }
 
-// A user's own cloud-config, merged with ours.
+// Merges a user's own cloud-config with ours.
 void user_data(std::string_view input) {
     bootstrap::GuestSettings settings;
     settings.hostname = "worker-1";
@@ -52,7 +52,7 @@ void user_data(std::string_view input) {
     try {
         auto document = bootstrap::user_data(settings, plan);
         check(document.starts_with("#cloud-config\n"), "cloud-init knows it by its first line");
-        // Written without aliases, it may be longer than what it was made of.
+        // The result has no aliases, so it may be longer than its input.
         const api::YamlBounds bounds{.bytes = std::size_t{1} << 30, .nodes = 1'000'000, .depth = 200};
         check(api::parse_yaml(document, bounds).at("hostname") == "worker-1", "the host name is ours");
     } catch (const std::invalid_argument&) {

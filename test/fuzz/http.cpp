@@ -1,4 +1,4 @@
-// What a server sends on the wire.
+// Fuzzes the parser of a server's bytes on the wire.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,9 +17,9 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t kMostBody = 10'000;
-constexpr std::size_t kMostInput = 60'000;  // what the socket takes without a reader
+constexpr std::size_t kMostInput = 60'000;  // capacity of the socket while no reader takes bytes
 
-// A connection on which these bytes come and then the end.
+// Returns a connection that delivers these bytes and then ends.
 std::optional<asio::ip::tcp::socket> connection_with(asio::io_context& context, std::string_view input) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0)

@@ -1,4 +1,5 @@
-// What the API server sends, and what proves us to it. Text and the document made of it must decode alike.
+// Fuzzes the parsers of the API server's answers and of files with our credentials. The text and its parsed
+// document must decode alike.
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -40,7 +41,7 @@ std::optional<T> by_document(std::string_view input) {
     }
 }
 
-// What a newer Kubernetes calls by a name that is not known here is not written.
+// Reports whether the value holds a name that only a newer Kubernetes knows. Encoding leaves such names out.
 bool holds_unrecognized(const api::Type& type, const void* value) {
     if (type.shape == api::Shape::Enum) return type.unrecognized == type.get_enum(value);
     if (type.shape == api::Shape::Object)
@@ -59,7 +60,7 @@ bool holds_unrecognized(const api::Type& type, const void* value) {
     return search.found;
 }
 
-// What they make of the input may differ where an object holds a key twice (api/stream.hpp).
+// Checks that both decoders agree. They may differ only if an object holds a key twice (api/stream.hpp).
 template <class T>
 void agree(std::string_view input) {
     auto streamed = by_stream<T>(input);
@@ -72,7 +73,7 @@ void agree(std::string_view input) {
     check(by_stream<T>(text) == parsed, "text reads as what was encoded");
 }
 
-// A list that comes in pieces of that size.
+// Decodes a list that arrives in pieces of the given size.
 std::optional<std::vector<api::Node>> list_of_nodes(std::string_view input, std::size_t piece) {
     std::vector<api::Node> nodes;
     try {
@@ -105,7 +106,7 @@ void json(std::string_view input) {
     }
 }
 
-// The first line is the value of Retry-After, the rest the body of an answer with an error status.
+// Reads the first line as the value of Retry-After. The rest is the body of an answer with an error status.
 void refusal(std::string_view input) {
     auto [retry_after, body] = first_line(input);
     base::HttpResponse response;
@@ -117,7 +118,7 @@ void refusal(std::string_view input) {
     check(!error.retry_after || *error.retry_after >= base::Duration::zero(), "nobody waits backwards");
 }
 
-// A Secret with a bootstrap token.
+// Decodes a Secret with a bootstrap token.
 void secret(std::string_view input) {
     auto secret = by_stream<api::Secret>(input);
     if (!secret) return;

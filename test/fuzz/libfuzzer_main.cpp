@@ -1,4 +1,4 @@
-// The fuzzer of all targets: fuzz --target=NAME, then libFuzzer's own arguments.
+// The fuzzer of all targets. Usage: fuzz --target=NAME, then libFuzzer's own arguments.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -20,7 +20,7 @@ fuzz::Target target = nullptr;
 
 // NOLINTBEGIN(readability-identifier-naming): libFuzzer calls them so.
 
-// libFuzzer itself ignores what begins with "--", and hands it on to the processes that it starts.
+// libFuzzer itself ignores arguments that begin with "--" and passes them to the processes that it starts.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
     for (int i = 1; i < *argc; ++i) {
         const std::string_view argument((*argv)[i]);

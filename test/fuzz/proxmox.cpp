@@ -1,4 +1,4 @@
-// What Proxmox answers: bodies, identifiers, property strings.
+// Fuzzes the parsers of Proxmox' answers: bodies, identifiers, property strings.
 #include <boost/json/parse.hpp>
 #include <cctype>
 #include <charconv>
@@ -22,7 +22,7 @@ namespace fuzz {
 
 namespace proxmox = providers::proxmox;
 
-// The first line is the status, the second the reason phrase, the rest the body.
+// Reads the first line as the status, the second as the reason phrase, and the rest as the body.
 void proxmox_response(std::string_view input) {
     base::HttpResponse response;
     auto [status, rest] = first_line(input);
@@ -79,7 +79,7 @@ void property_string(std::string_view input) {
     }
 }
 
-// One of the options that users pass through: the first line is its name, the rest its value.
+// Checks one of the options that users pass through. The first line is its name, the rest its value.
 void vm_option(std::string_view input) {
     auto [name, value] = first_line(input);
     const api::v1alpha1::VMOption option{std::string(name), boost::json::string(value)};

@@ -1,4 +1,4 @@
-// What BMCs answer: every document that we read, errors, links.
+// Fuzzes the parsers of BMCs' answers: every document that we read, errors, links.
 #include "providers/redfish/bmc/bmc_error.hpp"
 #include "providers/redfish/bmc/bmc_requests.hpp"
 #include "providers/redfish/bmc/document.hpp"
@@ -45,7 +45,7 @@ void read_system(const redfish::Resource& resource) {
 
 }  // namespace
 
-// The first line is an HTTP status and a header Retry-After, ETag or Location; the rest is the body.
+// Reads the first line as an HTTP status and a header Retry-After, ETag or Location. The rest is the body.
 void redfish_response(std::string_view input) {
     const auto line = input.find('\n');
     if (line == std::string_view::npos || line < 4) return;

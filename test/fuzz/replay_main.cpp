@@ -1,4 +1,4 @@
-// Runs every input of the corpus once through its target: what a fuzzer found stays mended.
+// Runs every input of the corpus once through its target, so that the faults that a fuzzer found stay fixed.
 #include <filesystem>
 #include <fstream>
 #include <iostream>

@@ -1,4 +1,4 @@
-// Scalars of the Kubernetes API: what is accepted and written again means the same.
+// Checks scalars of the Kubernetes API: an accepted value keeps its meaning when it is written again.
 #include <boost/url/pct_string_view.hpp>
 #include <stdexcept>
 
@@ -10,7 +10,7 @@
 namespace fuzz {
 namespace {
 
-// Parses, writes, and parses that again.
+// Parses the input, writes it, and parses the result again.
 template <class T>
 void round_trip(std::string_view input) {
     T value{};

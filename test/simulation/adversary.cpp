@@ -175,13 +175,14 @@ void Adversary::cut_off() {
 }
 
 void Adversary::jump_clock() {
-    // A time server corrects by seconds; a host that was suspended or has no time server is wrong by hours.
+    // A time server corrects clocks by seconds. A host that was suspended or has no time server is wrong by
+    // hours.
     const auto most = random_->below(2) == 0 ? kSmallJump : kLargeJump;
     const auto seconds =
         static_cast<std::int64_t>(random_->below(2 * static_cast<std::uint64_t>(most.count()))) -
         most.count();
     if (random_->below(2) == 0) {
-        // Everybody's clock jumps, but for the times that they have written.
+        // Every clock jumps, but times that were already written stay as they are.
         const auto of_all = seconds % kSmallJump.count();
         world_.trace.line("clocks", "jump by ", of_all, " s");
         world_.clock.shift_wall(std::chrono::seconds{of_all});
@@ -247,8 +248,8 @@ void Adversary::host_dies() {
     });
 }
 
-// One host, several or all lose power together. They come back within minutes of each other, and guests that
-// do not start with their host stay off.
+// One host, several or all lose power together. They come back within minutes of each other. Guests that do
+// not start with their host stay off.
 void Adversary::cut_power() {
     auto& cluster = world_.proxmox.cluster();
     std::vector<std::string> names;
@@ -299,10 +300,11 @@ void Adversary::meddle_with_machine(Fault fault) {
     if (fault == Fault::foreign_machine) administrators.plant_copy(vmid);
 }
 
-// What a worker left locked when it died needs an administrator, and he needs to be told.
+// Plays the administrator who clears away the locks of a dead worker. The administrator acts only on what the
+// operator reports.
 void Adversary::heed_reports() {
-    // A task that hangs for an hour and that no claim has on record, as its claim was taken away by force, is
-    // seen in the task viewer.
+    // A task may hang for an hour although no claim records it, because its claim was removed by force. An
+    // administrator sees such a task in the task viewer.
     auto& cluster = world_.proxmox.cluster();
     for (const auto& task : cluster.tasks.all()) {
         const bool is_old = cluster.wall_seconds() - task->start_time > 3600;
@@ -316,8 +318,8 @@ void Adversary::heed_reports() {
             return task->is_running() && (task->id == std::to_string(vmid) || task->type == "qmclone");
         });
     };
-    // A clone that the operator may not see it can tell of by its record only: not where a user had the claim
-    // forgotten, and not if it never learned of the task, as docs/proxmox.md says.
+    // If the operator may not see a clone, it knows the clone only from its record. It then cannot report a
+    // clone whose claim a user removed, nor one whose task it never learned of (docs/proxmox.md).
     const auto is_known = [this](int vmid, const proxmox::Machine& machine) {
         return proxmox::config_text(machine.config, "lock") == "clone" &&
                !proxmox::has_any(world_.proxmox.cluster().world, "automation@pve",
@@ -336,7 +338,7 @@ void Adversary::heed_reports() {
     next_ = world_.clock.call_at(world_.now() + 1min, [this] { heed_reports(); });
 }
 
-// A person who reads that another replacement would not help has put right what was wrong.
+// A person reads that another replacement would not help, and has fixed the cause.
 void Adversary::ask_for_another_try() {
     for (const auto& [key, pool] : std::map(world_.view.all<NodeSmithPool>())) {
         if (!api::is_true(pool->status.conditions, api::conditions::kReplacementDoesNotHelp)) continue;
@@ -355,16 +357,16 @@ void Adversary::make_peace() {
     pending_.clear();
     world_.faults.stop();
     world_.bmcs.make_peace();
-    // Each repair is harmless when it was done already.
+    // Each repair is harmless if it was done already.
     for (auto& repair : repairs_) repair();
     repairs_.clear();
-    // Where nodes expire, or may leave at certain times only, there is never rest.
+    // A world never rests if its nodes expire or may only be removed at certain times.
     for (const auto& [key, pool] : std::map(world_.view.all<NodeSmithPool>())) {
         auto quiet = pool->spec.disruption;
         quiet.expireAfter.duration.reset();
         std::erase_if(quiet.budgets, [](const auto& budget) { return !budget.schedule.empty(); });
         if (quiet == pool->spec.disruption) continue;
-        deeds_.last = world_.now();  // what was begun for that reason is left undone
+        deeds_.last = world_.now();  // the operator abandons disruptions that it began for that reason
         world_.server.edit<NodeSmithPool>(
             key, [&quiet](NodeSmithPool& edited) { edited.spec.disruption = quiet; });
     }
@@ -375,8 +377,8 @@ void Adversary::make_peace() {
                 key, [](NodeSmithPool& edited) { edited.spec.scaleUp.keepFailed = 0; });
         }
     }
-    // The storages answer again, and the lines of downloads, for which the operator waits two hours. Other
-    // tasks that hang are for it to stop.
+    // The storages answer again, and so do the queues of downloads, for which the operator waits two hours.
+    // The operator itself must stop other tasks that hang.
     for (const auto& task : world_.proxmox.cluster().tasks.all()) {
         if (task->is_running() && (task->hangs_in_kernel() || task->type == "download")) task->kill();
     }

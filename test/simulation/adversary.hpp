@@ -1,5 +1,6 @@
-// Makes trouble from time to time: kills and pauses operators, breaks hosts, lets users and administrators
-// delete and edit things. What must be put right before the world can be judged is put right by make_peace().
+// Makes trouble from time to time: it kills and pauses operators, breaks hosts, and lets users and
+// administrators delete and edit things. make_peace() repairs everything that must work before the world can
+// be judged.
 #pragma once
 
 #include <functional>
@@ -13,16 +14,18 @@
 
 namespace simulation {
 
-// What users did that excuses what would otherwise be a violation.
+// Deeds records actions of users that excuse what would otherwise be a violation.
 struct Deeds {
-    std::set<std::string> claims_without_finalizer;         // UIDs of claims whose finalizer a user took
+    std::set<std::string> claims_without_finalizer;         // UIDs of claims whose finalizer a user removed
     std::set<std::string> deleted_claims;                   // UIDs
-    std::set<std::string> restored_claims;                  // UIDs, without their status
+    std::set<std::string> restored_claims;                  // UIDs of claims that were restored without their
+                                                            // status
     std::set<std::string> deleted_nodes;                    // names
     std::set<std::string> deleted_pools;                    // names
-    std::set<std::string> stated_gone;                      // UIDs of claims
+    std::set<std::string> stated_gone;                      // UIDs of claims whose machine a person stated to
+                                                            // be gone
     std::map<std::string, base::TimePoint> limits_lowered;  // by pool
-    base::TimePoint last{};                                 // when anything was last done
+    base::TimePoint last{};                                 // time of the last deed
 };
 
 class Adversary {
@@ -30,7 +33,7 @@ public:
     Adversary(World& world, Operators& operators);
 
     void begin();
-    // Ends all trouble and repairs what nobody in the cluster would.
+    // Ends all trouble and repairs everything that no program in the cluster would repair.
     void make_peace();
     const Deeds& deeds() const { return deeds_; }
 
@@ -38,7 +41,7 @@ private:
     void arm();
     void strike(Fault fault);
     void arm_changes();
-    // From peace on, every minute.
+    // Runs every minute from peace on.
     void heed_reports();
     void ask_for_another_try();
     void label_nodes_as_told();

@@ -16,8 +16,8 @@ bool is_ours(const fake::Key& key) {
     return key.resource.ends_with(std::string(api::kGroup));
 }
 
-// The models of kubelets, schedulers and workloads know no restores. So nothing but the Lease and what the
-// operator wrote about its own objects may be lost.
+// The models of kubelets, schedulers and workloads know no restores. So a restore may only lose the Lease and
+// what the operator wrote about its own objects.
 bool loses_only_what_the_operator_wrote(const fake::Store::Backup& before, const fake::Store::Backup& now) {
     const auto is_kept = [](const auto& all) {
         return [&all](const auto& entry) {
@@ -33,7 +33,7 @@ bool loses_only_what_the_operator_wrote(const fake::Store::Backup& before, const
 }  // namespace
 
 void Adversary::restore_etcd(int tries) {
-    // Without a Lease nothing is read often enough to show it.
+    // Without a Lease the operator reads no object often enough to notice the restore.
     if (!world_.scenario.leader_election || tries == 0) return;
     const auto in = world_.faults.duration(10s, 90s);
     auto restore = [this, tries, backup = world_.server.store().back_up()] {

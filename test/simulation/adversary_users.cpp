@@ -1,4 +1,4 @@
-// What users of the cluster delete and edit.
+// Users of the cluster who delete and edit objects.
 #include "test/simulation/adversary.hpp"
 #include "test/simulation/forgers.hpp"
 #include "test/simulation/images.hpp"
@@ -125,16 +125,16 @@ void Adversary::edit_node() {
     });
 }
 
-// A host that somebody switched on joined by itself, and was off again when a claim got it: its Node is older
-// than the claim, and a person who knows the machine has to say so.
+// A host that somebody switched on may join by itself and be off again when a claim gets it. Its Node is then
+// older than the claim. A person who knows the machine has to confirm that the Node is the claim's.
 void Adversary::label_nodes_as_told() {
     for (const auto& [key, claim] : std::map(world_.view.all<NodeSmithClaim>())) {
-        // When its machine shall join, or go.
+        // The operator reports this reason when the machine should join, or when it should be removed.
         const bool is_told =
             std::ranges::any_of(claim->status.conditions, [](const api::Condition& condition) {
                 return condition.reason == api::reasons::kNodeIdentityMismatch;
             });
-        // Of bare metal: such a Node bears its host's name.
+        // On bare metal such a Node has the name of its host.
         const auto& host = claim->status.host;
         const auto* node = is_told ? world_.view.find<api::Node>({"", host}) : nullptr;
         if (!node || node->status.nodeInfo.systemUUID != world_.bmcs.uuid(host)) continue;
@@ -146,8 +146,8 @@ void Adversary::label_nodes_as_told() {
     }
 }
 
-// A claim that lost its host has no machine. If its status was forged to name a Node of somebody else, the
-// operator cannot know that, and a person has to say so.
+// A claim that lost its host has no machine. If a forged status names another Node, the operator cannot know
+// that. A person has to state that the machine is gone.
 void Adversary::state_gone_as_told() {
     for (const auto& [key, claim] : std::map(world_.view.all<NodeSmithClaim>())) {
         const auto* drained = api::find_condition(claim->status.conditions, api::conditions::kDrained);
@@ -184,7 +184,7 @@ void Adversary::apply_claim_by_hand() {
     world_.server.put(claim);
 }
 
-// As a backup that leaves the status out restores it.
+// Clears the status of a claim, as a restored backup without status does.
 void Adversary::lose_status() {
     const auto* claim = any<NodeSmithClaim>();
     if (!claim || !api::is_true(claim->status.conditions, api::conditions::kLaunched)) return;
@@ -194,7 +194,7 @@ void Adversary::lose_status() {
                                        [](NodeSmithClaim& edited) { edited.status = {}; });
 }
 
-// Half of the users go on to delete the claim: its machine is nobody's then.
+// Half of the users then delete the claim, and no object owns its machine afterwards.
 void Adversary::take_finalizer() {
     const auto* claim = any<NodeSmithClaim>();
     if (!claim) return;
@@ -207,7 +207,7 @@ void Adversary::take_finalizer() {
     if (deletes && world_.view.find<NodeSmithClaim>(key)) world_.server.remove<NodeSmithClaim>(key);
 }
 
-// Its nodes are not as they would be made now: they drift.
+// Edits the template, so that the nodes of the pool drift.
 void Adversary::edit_template() {
     const auto* pool = any<NodeSmithPool>();
     if (!pool) return;
@@ -294,7 +294,7 @@ void Adversary::delete_credentials() {
     later(world_.faults.duration(10s, 20min), [this] { restore_credentials(); });
 }
 
-// While machines need the Secret it is kept, and is gone only after the last of them.
+// Kubernetes keeps the deleted Secret while machines need it, so it is gone only after the last of them.
 void Adversary::restore_credentials() {
     const auto key = api::key_of(world_.scenario.credentials);
     if (world_.is_demolished || world_.view.find<api::Secret>(key)) return;

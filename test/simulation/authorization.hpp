@@ -1,4 +1,5 @@
-// What the API server lets operators do: config/rbac as it is shipped, for the namespaces of the simulation.
+// The rights that the API server grants to operators: config/rbac as shipped, for the namespaces of the
+// simulation.
 #pragma once
 
 #include <optional>
@@ -15,9 +16,10 @@ public:
 
     // Returns the refusal of a request that needs a right which the shipped roles do not grant.
     std::optional<base::HttpResponse> refuse(const base::HttpRequest& request);
-    // The rights that all requests needed; with a name where the roles grant it for some names only.
+    // Returns the rights that all requests needed. A right has a name where the roles grant it for certain
+    // names only.
     const std::set<fake::Right>& needed() const { return needed_; }
-    // Those of them that were missing.
+    // Returns the needed rights that were missing.
     const std::set<fake::Right>& missing() const { return missing_; }
 
 private:

@@ -12,10 +12,10 @@ constexpr const char* kHostsNamespace = "nodes";
 constexpr std::chrono::seconds kHostBootTime{20};
 constexpr std::chrono::seconds kConnectTimeout{10};
 constexpr std::chrono::milliseconds kBmcResetsAfter{50};
-// An On of ours so soon after somebody else's was asked for when the BMC said Off.
+// Time for which our operator may act on a power state that others have changed since.
 constexpr std::chrono::seconds kLongestRace{35};
 constexpr std::int64_t kDiskMiB = 240 * 1024;
-// A host may change its power by itself so long after it has come on.
+// Time after a host has come on within which it may change its power by itself.
 constexpr std::chrono::seconds kFallsWithin{10};
 
 std::string url_of(const std::string& name) {
@@ -34,7 +34,7 @@ std::string reset_type(const base::HttpRequest& request) {
 
 }  // namespace
 
-// Where requests arrive.
+// Board hands requests to the BMC of a host.
 class Bmcs::Board final : public base::HttpTransport {
 public:
     Board(Bmcs& bmcs, Host& host, Cluster cluster) : bmcs_(bmcs), host_(host), cluster_(cluster) {}
@@ -53,7 +53,7 @@ private:
     Cluster cluster_;
 };
 
-// The way there, on which requests and answers are lost.
+// Cable carries requests to the board, and loses some requests and answers.
 class Bmcs::Cable final : public base::HttpTransport {
 public:
     Cable(Bmcs& bmcs, Host& host, Cluster cluster)
@@ -181,7 +181,7 @@ base::HttpResponse Bmcs::serve(Host& host, const base::HttpRequest& request, Clu
     return response;
 }
 
-// Whose it is that it comes on is settled by who was first.
+// Records which cluster turned the host on: the first one that asked.
 void Bmcs::note_wake(Host& host, Cluster cluster, bool was_off) {
     if (was_off && host.bmc->power() != Power::off) {
         host.woken_by = cluster;
@@ -194,7 +194,7 @@ void Bmcs::note_wake(Host& host, Cluster cluster, bool was_off) {
     }
 }
 
-// The simulated BMC lives only while it is looked at.
+// Advances the simulated BMC, which changes its state only when it is asked.
 void Bmcs::watch(Host& host) {
     const auto until = clock_.now() + kFallsWithin;
     const auto power = host.bmc->power();
@@ -250,7 +250,7 @@ void Bmcs::boot(Host& host) {
     });
 }
 
-// A host that is given back while it is on was left to its user.
+// A host that is released while it is on was left to its user.
 void Bmcs::follow(const NodeSmithHost* before, const NodeSmithHost* after) {
     if (!before || !after || !before->status.claimRef || after->status.claimRef) return;
     const auto* claim = view_.claim_by_uid(before->status.claimRef->uid);

@@ -1,5 +1,5 @@
-// Bare metal as the world sees it: hosts behind BMCs with their habits, systems on them that join the cluster
-// by themselves when the power comes on, and what people do to them behind the operator's back.
+// Bare metal as the world sees it: hosts behind BMCs with their habits. Their systems join the cluster by
+// themselves when the power comes on. People change hosts without the operator's knowledge.
 #pragma once
 
 #include <functional>
@@ -20,15 +20,15 @@ namespace simulation {
 
 using redfish_simulator::Power;
 
-// One host of a scenario.
+// BareMetal is one host of a scenario.
 struct BareMetal {
     NodeSmithHost object;
     redfish_simulator::Profile profile;
-    bool is_foreign = false;  // it is on from the start, and nobody's
-    std::string asset_tag;    // of system and chassis
+    bool is_foreign = false;  // it is on from the start, and no cluster uses it
+    std::string asset_tag;    // of both the system and the chassis
 };
 
-// Whose operator asks.
+// Cluster says whose operator sends a request.
 enum class Cluster { ours, theirs };
 
 class Bmcs {
@@ -44,66 +44,70 @@ public:
 
     std::vector<std::string> names() const;
     redfish_simulator::Bmc& bmc(const std::string& name) { return *hosts_.at(name)->bmc; }
-    // The machine that stands there, whatever its BMC says.
+    // Returns the UUID of the real machine, whatever its BMC says.
     const std::string& uuid(const std::string& name) const { return hosts_.at(name)->uuid; }
-    // Laid over what the BMC answers to our operator.
+    // Returns the odd answers that replace the BMC's answers to our operator.
     redfish_simulator::OddAnswers& odd_answers(const std::string& name) { return hosts_.at(name)->odd; }
-    // Since the host last came on our operator asked for a graceful shutdown, whatever the answer was.
+    // Returns when our operator first asked for a graceful shutdown since the host last came on, whatever the
+    // BMC answered.
     std::optional<base::TimePoint> shutdown_asked(const std::string& name) const {
         return hosts_.at(name)->shutdown_asked;
     }
-    // Whoever lets a BMC say that it cannot shut the host down notes it here.
+    // Records that a BMC says that it cannot shut the host down. The code that makes a BMC say so calls this.
     void note_cannot_shut_down(const std::string& name) { hosts_.at(name)->cannot_shut_down = true; }
     bool cannot_shut_down(const std::string& name) const { return hosts_.at(name)->cannot_shut_down; }
-    // When each session was opened whose token our operator knows, of those that are still good.
+    // Returns when each session was opened that is still valid and whose token our operator knows.
     std::vector<base::TimePoint> open_sessions(const std::string& name) const;
-    // It was turned on by people, or released to them, and is none of the operator's.
+    // Reports whether people turned the host on, or the operator released it to its user.
     bool is_foreign(const std::string& name) const { return hosts_.at(name)->is_foreign; }
-    // Another machine's BMC answers at the host's address since then.
+    // Returns since when another machine's BMC answers at the host's address.
     std::optional<base::TimePoint> swapped_since(const std::string& name) const {
         return hosts_.at(name)->swapped_since;
     }
 
-    // People of another cluster, or with a screwdriver, have turned it on since, without a word to anybody.
-    // Nothing that a BMC says could have told a request of ours that was under way by then.
+    // Returns since when another cluster or a person on site uses the host without notice. A BMC cannot
+    // reveal this to our request that was already under way.
     std::optional<base::TimePoint> lent_since(const std::string& name) const {
         return hosts_.at(name)->lent_since;
     }
-    // False: it is on, or its BMC would tell us both what it remembers.
+    // Turns the host on for others. Returns false if it is on, or if its BMC would report a remembered power
+    // state to both clusters.
     bool lend(const std::string& name);
     void turn_off(const std::string& name);
 
-    // Whose request has turned it on, of what is on; nullopt: nobody's, or it is off.
+    // Returns the cluster whose request turned the host on; nullopt if no cluster did or the host is off.
     std::optional<Cluster> woken_by(const std::string& name) const { return hosts_.at(name)->woken_by; }
-    // The other cluster had it turned off a moment ago: what a request of ours told just now was right then.
+    // Reports whether the other cluster had the host turned off a moment ago. Our request that was sent
+    // just now was right when it was sent.
     bool was_just_cut_by_others(const std::string& name) const;
-    // Both clusters have asked for it to be turned on since it was off.
+    // Reports whether both clusters have asked to turn the host on since it was off.
     bool is_contested(const std::string& name) const { return hosts_.at(name)->is_contested; }
 
-    // What people do, each to a host drawn from `random`.
-    void press_power_button(base::Random& random);  // on becomes off; a free host that is off comes on
-    // Each returns what undoes it.
+    // These functions are actions of people. Each affects a host drawn from `random`.
+    void press_power_button(base::Random& random);  // turns a host off, or a free host on
+    // Each of these functions returns the action that undoes it.
     std::function<void()> pull_cable(base::Random& random);
     std::function<void()> swap_cable(base::Random& random);
-    // No habit any more that needs a person.
+    // Ends every habit that needs a person.
     void make_peace();
-    // Hosts (by UUID) whose power people have changed.
+    // Reports whether people have changed the power of the host with this UUID.
     bool meddled_with(const std::string& uuid) const { return meddled_.contains(uuid); }
 
-    // Called before each request for another power state has effect: name of the host, reset type.
+    // Called before each power request of our operator takes effect, with the host's name and the reset type.
     using ResetListener = std::function<void(const std::string&, const std::string&)>;
-    // The same for any cluster's.
+    // Called before each power request of any cluster takes effect.
     using AnyResetListener = std::function<void(Cluster, const std::string&, const std::string&)>;
     // Called when the power of a host has changed, before its Node notices.
     using PowerListener = std::function<void(const std::string&, Power)>;
-    // Called when our operator has learned of a session that it opened: name of the host.
+    // Called with the host's name when our operator has learned of a session that it opened.
     using SessionListener = std::function<void(const std::string&)>;
     void subscribe(ResetListener listener) { reset_listeners_.push_back(std::move(listener)); }
     void subscribe_to_sessions(SessionListener listener) {
         session_listeners_.push_back(std::move(listener));
     }
     void subscribe(AnyResetListener listener) { any_reset_listeners_.push_back(std::move(listener)); }
-    // What joins the other cluster, or leaves it, when a host that it turned on has booted, or any goes off.
+    // The first callback runs when a host has booted that the other cluster turned on: it joins that cluster.
+    // The second runs when any host goes off.
     std::function<void(const Registration&)> on_their_boot;
     std::function<void(const std::string& uuid)> on_stop;
     void subscribe(PowerListener listener) { power_listeners_.push_back(std::move(listener)); }

@@ -13,10 +13,10 @@ constexpr double kSizeShare = 0.25;
 constexpr double kAllShare = 0.2;
 constexpr double kWritesShare = 0.4;
 
-// What is refused now. Outlives the outsider, as requests do.
+// Refused says which requests are refused now. It outlives the outsider because requests do.
 struct Refused {
-    std::string creation;  // what the bodies of refused creations hold
-    std::string claim;     // of which every write is refused
+    std::string creation;  // text in the body of each refused creation
+    std::string claim;     // name of the claim whose writes are all refused
     int status = 0;
     std::string message;
 };

@@ -1,5 +1,5 @@
-// A quota, a policy or a webhook that refuses for a while, again and again, to let claims be created: those
-// of one pool, those of one size, or all. In some worlds with other trouble it also refuses every write of
+// A quota, a policy or a webhook that again and again refuses the creation of claims for a while. It refuses
+// claims of one pool, of one size, or all. In some worlds with other trouble it also refuses every write to
 // one claim.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace simulation {
 
-// In so many worlds.
+// Share of the worlds with a refuser.
 inline constexpr double kRefuserShare = 0.3;
 std::unique_ptr<Outsider> make_claim_refuser(World& world, double share = kRefuserShare);
 

@@ -33,7 +33,7 @@ const char* name_of(const NodeSmithClaim* claim, const char* absent) {
     return "?";
 }
 
-// "12", "3k", "4M": at most four characters.
+// Returns a number of at most four characters, such as "12", "3k" or "4M".
 std::string short_number(std::uint64_t value) {
     if (value < 10'000) return std::to_string(value);
     if (value < 10'000'000) return std::to_string(value / 1000) + "k";

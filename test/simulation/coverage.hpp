@@ -1,5 +1,5 @@
-// Counts which transitions of claims were seen under which troubles, which conditions and Events the operator
-// wrote, and what outsiders did: a table of what the seeds have reached.
+// Coverage shows in tables what the seeds have reached. It counts which transitions of claims occurred under
+// which troubles, which conditions and Events the operator wrote, and what outsiders did.
 #pragma once
 
 #include <array>
@@ -12,13 +12,14 @@ namespace simulation {
 
 class Coverage {
 public:
-    // Watches the objects of one world; the world must not outlive it.
+    // Watches the objects of one world, which must not outlive the coverage.
     void watch(World& world);
     void add(const Coverage& other);
-    // Rows: transitions; columns: kinds of trouble that struck within the minute before.
+    // Returns a table with a row for each transition and a column for each kind of trouble in the minute
+    // before it.
     std::string table() const;
-    // How often each reason was written into a condition or an Event: how often each guard of the operator
-    // acted.
+    // Returns how often each reason was written into a condition or an Event. These numbers show how often
+    // each guard of the operator acted.
     std::string reasons() const;
 
 private:
@@ -29,8 +30,8 @@ private:
     template <class T>
     void watch_conditions(World& world);
 
-    std::map<std::string, Row> rows_;  // "Pending -> Launching"
-    Happenings reasons_;               // "NodeSmithPool Available=False LimitReached"
+    std::map<std::string, Row> rows_;  // by transition, such as "Pending -> Launching"
+    Happenings reasons_;               // keys such as "NodeSmithPool Available=False LimitReached"
 };
 
 }  // namespace simulation

@@ -14,9 +14,9 @@ constexpr std::uint64_t kEarliestDeletion = 60;     // s
 constexpr std::uint64_t kLatestDeletion = 3300;     // s
 constexpr std::uint64_t kLongestOfFolder = 30'000;  // ms, from the first to the last object
 constexpr std::uint64_t kLongestOfNamespace = 3'000;
-constexpr auto kNextRound = 5s;  // in which the namespace controller looks for what is left
+constexpr auto kNextRound = 5s;  // pause of the namespace controller before it looks for remaining objects
 
-// The finalizer that the namespace controller takes off when nothing is left.
+// The namespace controller removes this finalizer when the namespace is empty.
 constexpr const char* kNamespaceFinalizer = "kubernetes";
 
 class Demolition final : public Outsider {
@@ -31,7 +31,7 @@ public:
            [this] { delete_all(); });
     }
 
-    // What was deleted stays so. In a world without objects nobody waits for anything.
+    // Nothing is restored. A world without objects has no one who waits for them.
     void make_peace() override {
         if (!world_.is_demolished) alarms_.clear();
     }
@@ -52,7 +52,7 @@ private:
         world_.happenings.count("demolition: with machines",
                                 world_.view.all<NodeSmithClaim>().empty() ? 0 : 1);
         world_.trace.line("demolition", is_of_namespace_ ? "deletes the namespace" : "deletes a folder");
-        // Nothing of the workloads could run any more, and what budgets hold would be held for ever.
+        // No pod could run in such a cluster, and budgets would block their pods for ever.
         for (const auto& [name, deployment] : std::map(world_.workloads.deployments()))
             world_.workloads.scale(name, 0);
         if (is_of_namespace_) end_namespace();
@@ -67,7 +67,8 @@ private:
         world_.server.remove<api::Namespace>(key);
     }
 
-    // Each at a moment of its own. What a namespace holds afterwards is deleted in the next round.
+    // Deletes each object at its own random moment. The next round deletes what the namespace holds
+    // afterwards.
     void delete_objects(std::uint64_t longest) {
         std::vector<fake::Key> keys;
         for (const auto& resource : resources()) {

@@ -1,4 +1,4 @@
-// Short forms for drawing a scenario.
+// Dice has short forms for drawing a scenario.
 #pragma once
 
 #include <chrono>

@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kSeedsWithMover = 0.2;
 
-// Its hosts and, in every second seed, its name are those of the right cluster, and it accepts the same
-// token: only what no two clusters share tells them apart.
+// Returns a cluster with the same hosts and the same token, and in every second seed with the same name. Only
+// properties that no two clusters share tell them apart.
 proxmox::World other_world(const World& world, Dice& dice) {
     auto other = world.scenario.proxmox;
     if (dice.chance(0.5)) other.cluster_name = "other";
@@ -45,8 +45,8 @@ private:
         next_ = world_.clock.call_at(world_.now() + wait, [this] { act(); });
     }
 
-    // Of each provider the operator takes the first cluster that it sees for the one that is meant. It never
-    // looks at those that tenants wrote.
+    // Reports whether the operator has recorded the cluster of each provider. For each provider it trusts the
+    // first cluster that it sees. It never looks at providers of tenants.
     bool is_recorded() const {
         return std::ranges::all_of(world_.view.all<NodeSmithProvider>(), [](const auto& entry) {
             const auto& [key, provider] = entry;
@@ -55,7 +55,8 @@ private:
         });
     }
 
-    // A change that is taken back is sometimes made within seconds, as when two answers of a DNS take turns.
+    // Moves the endpoint or moves it back. A change is sometimes undone within seconds, as when two answers
+    // of a DNS alternate.
     void act() {
         Dice dice(*random_);
         if (world_.host_apis.leads_elsewhere()) {

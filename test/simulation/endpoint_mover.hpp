@@ -1,5 +1,5 @@
-// Somebody whose change of the DNS, of a load balancer or of copied values lets the provider's endpoint lead
-// to another Proxmox cluster, for some minutes and back.
+// Somebody who changes the DNS, a load balancer or copied values. The provider's endpoint then leads to
+// another Proxmox cluster for some minutes.
 #pragma once
 
 #include "test/simulation/outsiders.hpp"

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::seconds kLookForNode{15};
-// Of the webhook's configuration: the API server gives up after it.
+// The timeout in the webhook's configuration, after which the API server gives up.
 constexpr std::chrono::seconds kWebhookTimeout{10};
 
 }  // namespace
@@ -62,7 +62,7 @@ void EvictionWebhook::have_node_drained() {
     for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
         if (claim->metadata.deletionTimestamp || claim->status.nodeName.empty()) continue;
         if (!api::is_true(claim->status.conditions, api::conditions::kReady)) continue;
-        // Pods that leave beside one that does not.
+        // The node must have pods that can be evicted beside one that cannot.
         const auto on_node = world_.view.pods_on(claim->status.nodeName);
         const auto held = [this](const api::Pod* pod) {
             return !belongs_to_node(*pod) && world_.interference.webhook->is_for(pod->metadata.name);

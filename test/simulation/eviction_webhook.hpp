@@ -1,6 +1,6 @@
-// An admission webhook for evictions, as operators of databases and message brokers install: for a while it
-// denies those of some pods, fails, or does not answer. Meanwhile a user deletes a claim, so that there is a
-// drain.
+// An admission webhook for evictions, as operators of databases and message brokers install. For a while it
+// denies the evictions of some pods, fails, or does not answer. Meanwhile a user deletes a claim, so that a
+// node is drained.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace simulation {
 
 class EvictionWebhook final : public Outsider {
 public:
-    // In so many of the worlds with trouble.
+    // Share of the worlds with trouble that have this webhook.
     static constexpr double kShare = 0.25;
     explicit EvictionWebhook(World& world, double share = kShare);
     ~EvictionWebhook() override;
@@ -21,7 +21,7 @@ public:
 
 private:
     void turn(bool is_at_work);
-    // A user deletes the claim of the node with the most pods.
+    // Lets a user delete the claim of the node with the most pods.
     void have_node_drained();
     Admission admit(const base::HttpRequest& request) const;
 

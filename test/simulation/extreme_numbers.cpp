@@ -23,7 +23,7 @@ public:
         if (dice.chance(0.3)) ask_for_everything(dice);
     }
 
-    // Where nodes are never old, empty or unneeded enough to go, there is never rest.
+    // A world never rests if its nodes can never become old, empty or unneeded enough for removal.
     void make_peace() override {
         for (const auto& [key, spec] : before_) {
             if (!world_.server.get<NodeSmithPool>(key)) continue;
@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    // Each of its pods is still ending when one that is not waited for would have been given up.
+    // Each pod takes longer to end than the operator waits for a pod that ignores its deletion.
     void let_end_slowly(Dice& dice, Deployment deployment) {
         static const std::vector<std::int64_t> kGraces{3600, 8'000'000'000, 9'999'999'999,
                                                        std::numeric_limits<std::int64_t>::max()};
@@ -63,7 +63,7 @@ private:
         world_.happenings.count("extreme numbers: durations of a pool");
     }
 
-    // More containers than there are 64-bit sums for.
+    // Requests more than a sum of 64 bits can hold.
     void ask_for_everything(Dice& dice) {
         static const std::vector<std::string> kResources{"cpu", "memory", "ephemeral-storage"};
         auto giant = a_deployment("everything", 1, "100m", "64Mi");

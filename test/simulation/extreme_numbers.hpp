@@ -1,6 +1,6 @@
-// Users who write the largest numbers that the API server takes: grace periods and durations that mean "as
-// long as it takes" or "never", and a pod that asks for everything. In every fourth seed of the users'
-// worlds.
+// Users who write the largest numbers that the API server accepts. Their grace periods and durations mean "as
+// long as it takes" or "never", and one pod asks for everything. They exist in every fourth seed of the
+// users' worlds.
 #pragma once
 
 #include "test/simulation/outsiders.hpp"

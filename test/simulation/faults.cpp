@@ -10,7 +10,7 @@ namespace {
 
 struct Kind {
     std::string_view name;
-    double rate;  // probability at an opportunity, or times per hour, when the kind is at its middle strength
+    double rate;  // probability at an opportunity, or times per hour, at medium strength of the kind
 };
 
 constexpr std::array<Kind, kFaults> kKinds{{
@@ -69,7 +69,7 @@ std::string_view name_of(Fault fault) {
 
 FaultPlan::FaultPlan(std::uint64_t seed, const base::Clock& clock, Trace& trace)
     : clock_(clock), trace_(trace), random_(fake::make_seeded_random(seed)) {
-    // One seed in eight is calm, so that what needs peace is seen as well.
+    // One seed in eight is calm, so that invariants that need peace are checked as well.
     double share = random_->below(8) == 0 ? 0 : random_->unit();
     for (std::size_t i = 0; i < kFaults; ++i) {
         bool chosen = random_->unit() < share;

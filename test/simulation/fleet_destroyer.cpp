@@ -16,7 +16,7 @@ public:
 
     void begin() override {
         Dice dice(*random_);
-        // Machines of ours vanish in seeds without this destroyer as well, and who reads is always there.
+        // Machines also vanish in seeds without this destroyer, so the reader is always there.
         read_later();
         if (world_.faults.is_calm() || !dice.chance(kSeedsWithDestroyer)) return;
         next_ = world_.clock.call_at(world_.now() + dice.seconds(300, 3000), [this] { destroy(); });
@@ -44,7 +44,7 @@ private:
         });
     }
 
-    // Acts on nothing but what the operator says, and looks into Proxmox first.
+    // Acts only on what the operator reports, and checks Proxmox first.
     void read() {
         for (const auto& [key, provider] : std::map(world_.view.all<NodeSmithProvider>())) {
             const auto* question =

@@ -1,5 +1,5 @@
-// Somebody who destroys many of the operator's machines in one go, and another one who reads what the
-// operator says about it and states that the machines are gone.
+// Somebody who destroys many of the operator's machines in one go. Another person reads what the operator
+// reports about it, and states that the machines are gone.
 #pragma once
 
 #include "test/simulation/outsiders.hpp"

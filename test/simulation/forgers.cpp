@@ -28,7 +28,7 @@ api::Node stranger(int number) {
     node.metadata.name = kStrangersName + std::to_string(number);
     node.metadata.labels[kStranger] = "true";
     if (number % 2 == 0) node.metadata.labels["node-role.kubernetes.io/control-plane"] = "";
-    // Nothing of the simulated cluster runs there, so it needs no kubelet.
+    // No program of the simulated cluster runs there, so the Node needs no kubelet.
     node.spec.taints = {{.key = kStranger, .effect = std::string(api::taints::kNoExecute)}};
     node.spec.providerID = "proxmox://elsewhere/vms/" + std::to_string(900 + number);
     node.status.nodeInfo.systemUUID = uuid_of_stranger(number);
@@ -108,7 +108,7 @@ void Forgers::act() {
     }
 }
 
-// Also while there are claims, so that some strangers are younger than they.
+// Adds strangers while claims exist too, so that some strangers are younger than claims.
 void Forgers::add_stranger() {
     if (strangers_ >= kMostStrangers) return;
     world_.happenings.count("forger: a Node of others came");
@@ -135,7 +135,8 @@ void Forgers::forge_claim() {
     });
 }
 
-// One that has come all the way, by its status: also by adoption, which leaves a machine its own UUID.
+// Makes a claim that is in service according to its status. Some say that they were adopted, because an
+// adopted machine keeps its own UUID.
 void Forgers::make_claim() {
     const auto* pool = world_.view.any<NodeSmithPool>(*random_);
     const auto* node = any_stranger();
@@ -168,7 +169,7 @@ void Forgers::make_claim() {
     world_.server.put(claim);
 }
 
-// Nothing of it is forged but the name.
+// Makes a claim in which only the name is forged.
 void Forgers::claim_name_of_stranger() {
     const auto* pool = world_.view.any<NodeSmithPool>(*random_);
     const auto* node = any_stranger();
@@ -183,7 +184,7 @@ void Forgers::claim_name_of_stranger() {
     world_.server.put(claim);
 }
 
-// Where no token is bound to a name, nothing but the UUID tells a younger Node from the machine's own
+// If no token is bound to a name, only the UUID distinguishes a younger Node from the machine's own
 // (docs/security.md).
 bool Forgers::is_beyond_proof(const NodeSmithClaim& claim, const api::Node& node) const {
     const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
@@ -197,7 +198,7 @@ bool Forgers::is_beyond_proof(const NodeSmithClaim& claim, const api::Node& node
            !bootstrap::asks_for_certificate(settings.format);
 }
 
-// What a kubelet may write on its own Node, to be taken for a claim's.
+// Makes a stranger's Node pretend to be a claim's, with what a kubelet may write on its own Node.
 void Forgers::lie_of_stranger() {
     const auto* claim = world_.view.any<NodeSmithClaim>(*random_);
     const auto* node = any_stranger();
@@ -216,7 +217,7 @@ void Forgers::lie_of_stranger() {
 
 void Forgers::take_back_lies() {
     const auto liar = std::exchange(liar_, std::nullopt);
-    // Somebody may have deleted it.
+    // The Node may have been deleted.
     if (!liar || !world_.view.find<api::Node>(*liar)) return;
     const auto number = std::stoi(liar->name.substr(std::string_view(kStrangersName).size()));
     world_.server.edit<api::Node>(*liar, [&](api::Node& honest) {
@@ -231,7 +232,7 @@ void Forgers::end_claims() {
         if (is_forged(*claim)) keys.push_back(key);
     for (const auto& key : keys) {
         world_.server.edit<NodeSmithClaim>(key, [](NodeSmithClaim& claim) {
-            // Once the stranger's Node was gone it got a machine like any other.
+            // The claim gets a machine like any other once the stranger's Node is gone.
             const bool has_machine = bears_name_of_stranger(claim) && claim.status.launchAttempts > 0;
             if (!has_machine)
                 claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";

@@ -1,5 +1,5 @@
-// Whoever may write status in a managed namespace, as no role of ours lets anybody: forges what the operator
-// noted, so that claims name Nodes that were always somebody else's (strangers).
+// Forgers may write statuses in a managed namespace, which none of our roles allows. They forge what the
+// operator recorded, so that claims name Nodes that never belonged to them (strangers).
 #pragma once
 
 #include <memory>
@@ -9,14 +9,16 @@
 
 namespace simulation {
 
-// In two thirds of the seeds there are none, and no Node but those of machines.
+// Reports whether the world has forgers. Two thirds of the seeds have none, and then every Node belongs to a
+// machine.
 bool has_forgers(const World& world);
-// A Node that no machine of ours was ever behind.
+// Reports whether the Node was never one of our machines.
 bool is_stranger(const api::Node& node);
-// A claim whose status was a lie from the first: what it says is nobody's doing but its maker's.
+// Reports whether the claim's status was forged from the start. Only its maker is responsible for what it
+// says.
 bool is_forged(const NodeSmithClaim& claim);
 
-// A claim with the name of such a Node: no machine may be made for it.
+// Reports whether the claim has the name of a stranger's Node. No machine may be made for such a claim.
 bool bears_name_of_stranger(const NodeSmithClaim& claim);
 
 class Forgers {
@@ -24,7 +26,7 @@ public:
     explicit Forgers(World& world);
 
     void begin();
-    // Forged claims that wait for a word of their makers get it.
+    // Lets the makers of forged claims answer what these claims ask for.
     void make_peace();
 
 private:
@@ -43,7 +45,7 @@ private:
     World& world_;
     std::unique_ptr<base::Random> random_;
     std::unique_ptr<base::Alarm> next_;
-    std::optional<api::ObjectKey> liar_;  // the Node that says it is a claim's
+    std::optional<api::ObjectKey> liar_;  // the Node that pretends to be a claim's
     int strangers_ = 0;
     int made_ = 0;
 };

@@ -1,4 +1,4 @@
-// Counts of named things that happened in a world, for the table of what the seeds have reached.
+// Counts named events of a world, for the table of what the seeds have reached.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A user who wants the nodes of a pool younger than machines are when they come into service: each is as old
-// as it may get from the start, and so is each that replaces it.
+// A user who limits the age of a pool's nodes below the age at which machines come into service. Each node
+// has reached its limit from the start, and so has each replacement.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ public:
     explicit HastyUsers(World& world) : world_(world) {}
 
     void begin() override;
-    void make_peace() override {}  // nothing expires in peace
+    void make_peace() override {}  // no node expires in peace
 
 private:
     World& world_;

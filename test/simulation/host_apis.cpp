@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kNowhere = "nowhere";
 
-// https://host:port -> host
+// Returns the host of https://host:port.
 std::string host_of(const std::string& url) {
     const auto begin = url.find("//") + 2;
     return url.substr(begin, url.find_first_of(":/", begin) - begin);
@@ -17,7 +17,7 @@ std::string host_of(const std::string& url) {
 
 }  // namespace
 
-// Looks at the certificate at each request: connections do not outlive the daemon that took them.
+// PinnedTransport checks the certificate at each request, because connections do not outlive their daemon.
 class HostApis::PinnedTransport final : public base::HttpTransport {
 public:
     PinnedTransport(const std::string& shown, std::string pinned,
@@ -42,7 +42,8 @@ private:
     std::unique_ptr<base::HttpTransport> transport_;
 };
 
-// Looks up where the name leads at each request: connections do not outlive a change of the DNS for long.
+// NamedTransport resolves the name at each request, because connections do not outlive a change of the DNS
+// for long.
 class HostApis::NamedTransport final : public base::HttpTransport {
 public:
     NamedTransport(HostApis& apis, std::string host) : apis_(apis), host_(std::move(host)) {}

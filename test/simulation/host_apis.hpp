@@ -1,4 +1,4 @@
-// Each Proxmox host's own API: which host a connection ends at, and which certificate it shows.
+// The API of each Proxmox host: at which host a connection ends, and which certificate that host shows.
 #pragma once
 
 #include <map>
@@ -13,21 +13,22 @@ namespace simulation {
 
 class HostApis {
 public:
-    // `are_reachable`: not only the configured endpoint, but each host at its address. The simulator must
-    // outlive this.
+    // `are_reachable` makes each host reachable at its own address, and not only the configured endpoint. The
+    // simulator must outlive this object.
     HostApis(proxmox_simulator::Simulator& proxmox, bool are_reachable);
 
-    // What connects must be pinned to a certificate that the host has or had, unless it is the endpoint:
-    // std::logic_error. A certificate that is not the one shown ends a request before it is sent.
+    // Connects a client. Throws std::logic_error if a client, except of the endpoint, is not pinned to a
+    // certificate that the host has or had. If the host shows another certificate, a request fails before it
+    // is sent.
     std::unique_ptr<base::HttpTransport> connect(const base::HttpClientOptions& options);
 
-    // From now on the endpoint's name leads to another cluster; null: to the right one again. It must outlive
-    // that.
+    // Lets the endpoint's name lead to another cluster, which must outlive this; null: to the right one
+    // again.
     void lead_to(proxmox_simulator::Simulator* other) { other_ = other; }
     bool leads_elsewhere() const { return other_ != nullptr; }
 
-    // The cluster tells of the new certificate at once; the host's daemon shows it when it is restarted, as
-    // `pvenode cert set` without --restart leaves it.
+    // Renews the certificate. The cluster reports the new one immediately. The host's daemon shows it after a
+    // restart, as after `pvenode cert set` without --restart.
     void renew_certificate(const std::string& host);
     void restart_daemon(const std::string& host);
 
@@ -37,7 +38,7 @@ private:
 
     struct Certificates {
         std::string shown;
-        std::set<std::string> all;  // it has or had
+        std::set<std::string> all;  // every certificate that the host has or had
     };
 
     std::unique_ptr<base::HttpTransport> connect_to_host(const std::string& host,

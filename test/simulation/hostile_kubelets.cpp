@@ -44,7 +44,8 @@ private:
         api::NodeStatus truth;
     };
 
-    // Whoever read a machine's boot data asks with its token: guests/certificates.hpp.
+    // Counts requests of thieves. A thief who reads a machine's boot data asks with its token
+    // (guests/certificates.hpp).
     void count_thieves() {
         world_.server.observe([&world = world_](const fake::Change& change) {
             const auto& name = change.key.name;
@@ -87,7 +88,7 @@ private:
         world_.server.edit<api::Node>(key, edit);
     }
 
-    // Only what it lied about: the rest of its status has gone on.
+    // Restores only the fields that were false, because the rest of the status has changed since.
     void tell_the_truth() {
         for (const auto& [key, lie] : lies_) {
             const auto* node = world_.view.find<api::Node>(key);

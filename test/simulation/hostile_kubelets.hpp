@@ -1,6 +1,6 @@
-// Kubelets that were taken over, in every fourth seed: each writes of its own Node what NodeRestriction lets
-// it, and asks for certificates that name what is not its machine's. Thieves of bootstrap tokens are counted,
-// too.
+// Hijacked kubelets, in every fourth seed. Each writes false data into its own Node, as far as
+// NodeRestriction allows. It also asks for certificates that name what is not its machine's. This outsider
+// also counts the thieves of bootstrap tokens.
 #pragma once
 
 #include "test/simulation/outsiders.hpp"

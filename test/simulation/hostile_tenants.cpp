@@ -70,7 +70,7 @@ private:
         });
     }
 
-    // As the cluster's garbage collector does.
+    // Removes the pods of a DaemonSet, as the cluster's garbage collector does.
     void remove_pods_of(const std::string& daemon_set) {
         std::vector<api::ObjectKey> orphans;
         for (const auto& [key, pod] : world_.view.all<api::Pod>())

@@ -1,5 +1,5 @@
-// Users with the role edit in one namespace, in every fourth seed: their DaemonSets ask for more than any
-// machine has or can never run, and their volume claims are as large as the API server takes.
+// Users with the role edit in one namespace, in every fourth seed. Their DaemonSets ask for more than any
+// machine has, or can never run. Their volume claims are as large as the API server accepts.
 #pragma once
 
 #include "test/simulation/outsiders.hpp"

@@ -1,4 +1,4 @@
-// Disk images on the web, that providers make templates of.
+// Disk images on the web from which providers make templates.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace simulation {
 inline constexpr const char* kImageUrl = "https://images.example/debian.qcow2";
 inline constexpr std::int64_t kImageGib = 8;
 
-// The image with that number is there from now on, beside the others.
+// Publishes the image with that number, beside the others.
 void publish_image(proxmox_simulator::World& world, int number);
-// The provider's templates shall be made of it; its storage stays, if it has one already.
+// Makes the provider build its templates from the image. The provider keeps its storage if it has one.
 void use_image(api::v1alpha1::Template& wish, int number);
-// What its disk holds.
+// Returns the content of the image's disk.
 std::string content_of(const proxmox_simulator::World& world, const api::v1alpha1::TemplateImage& image);
 
 }  // namespace simulation

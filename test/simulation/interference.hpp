@@ -1,4 +1,5 @@
-// What outsiders did that excuses what would otherwise be a violation, and by what others are judged.
+// Records what outsiders did. Some of it excuses what would otherwise be a violation, and some is needed to
+// judge the operator.
 #pragma once
 
 #include <cstdint>
@@ -12,59 +13,60 @@
 
 namespace simulation {
 
-// The Node or machine of a claim that an outsider took away.
+// Taking is a Node or machine of a claim that an outsider removed.
 struct Taking {
     std::string pool;  // namespace/name
     std::string claim_uid;
-    std::int64_t created_seconds = 0;  // when the claim was created, by the API server's clock
-    std::int64_t seconds = 0;          // when it was taken away, by the same clock
+    std::int64_t created_seconds = 0;  // creation time of the claim by the API server's clock
+    std::int64_t seconds = 0;          // time of the removal by the same clock
 };
 
-// Which claims may not be created.
+// CreationRefusal says which claims may not be created.
 struct CreationRefusal {
-    std::string pool;            // name; empty: not by pool
-    std::int64_t cpu_cores = 0;  // 0: not by size
+    std::string pool;            // name of the refused pool; empty: no pool
+    std::int64_t cpu_cores = 0;  // cores of the refused size; 0: no size
     bool is_of_all = false;
     std::string message;
     bool is_in_force = false;
-    base::TimePoint ended{};  // when it last was
+    base::TimePoint ended{};  // last time at which it ended
 
     bool concerns(const std::string& of_pool, std::int64_t cores) const {
         return is_in_force && (is_of_all || of_pool == pool || (cpu_cores > 0 && cores == cpu_cores));
     }
 };
 
-// A provider that takes requests and answers none.
+// ProviderHang is a provider that takes requests and answers none.
 struct ProviderHang {
-    std::string provider;  // name; empty: none ever did
+    std::string provider;  // name; empty: no provider ever hung
     bool is_in_force = false;
     base::TimePoint began{};
     base::TimePoint ended{};
 
-    // In the worlds with such a provider its pool is named like it.
+    // Reports whether the pool's provider hangs. In such worlds the pool has the provider's name.
     bool concerns(const std::string& pool) const { return is_in_force && pool == provider; }
 };
 
-// An admission webhook that lets some pods not be evicted.
+// Webhook is an admission webhook that forbids the eviction of some pods.
 struct Webhook {
     enum class Way { denies, is_down, hangs } way = Way::denies;
-    int code = 403;   // of its denials
-    int modulus = 1;  // one of so many pods is its business
+    int code = 403;   // status code of its denials
+    int modulus = 1;  // the webhook judges one pod in so many
     bool is_for(const std::string& pod) const {
         return std::accumulate(pod.begin(), pod.end(), 0) % modulus == 0;
     }
 };
 
 struct Interference {
-    std::optional<Webhook> webhook;  // at work now
+    std::optional<Webhook> webhook;  // the webhook that is active now
     std::vector<Taking> takings;
     CreationRefusal refusal;
     ProviderHang hang;
-    bool isolates_hosts = false;           // of Proxmox, at times
+    bool isolates_hosts = false;           // Proxmox hosts are isolated at times
     std::set<std::string> deleted_nodes;   // names
     std::set<std::string> deleted_claims;  // UIDs
-    std::set<std::string> taint_keys;      // that outsiders put on young Nodes and take off again
-    base::TimePoint last{};                // when anything was last done
+    std::set<std::string> taint_keys;      // keys of taints that outsiders put on young Nodes and remove
+                                           // again
+    base::TimePoint last{};                // time of the last deed
 };
 
 }  // namespace simulation

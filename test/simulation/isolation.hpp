@@ -1,5 +1,5 @@
-// A host of Proxmox that loses the others for a while, often the one that the operator asks first: it
-// answers, has no quorum, and shows the cluster as it was.
+// A Proxmox host that loses the others for a while, often the one that the operator asks first. It answers,
+// has no quorum, and shows the cluster as it was.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What the simulation judges by: its scheduler, its search for what would help, and the manifests that it
-// reads.
+// Tests the judges of the simulation: its scheduler, its search for helpful launches, and the manifests that
+// it reads.
 #include <algorithm>
 
 #include "test/simulation/manifests.hpp"
@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Without any operator.
+// LonelyWorld is a world without any operator.
 struct LonelyWorld {
     explicit LonelyWorld(std::vector<Deployment> deployments)
         : world(1, scenario_of(deployments), Recording::off) {
@@ -39,7 +39,7 @@ struct LonelyWorld {
         return static_cast<std::int64_t>(world.view.pods_on(node).size());
     }
 
-    // Of the first pod of the deployment.
+    // Returns the launch that helps the first pod of the deployment.
     std::optional<HelpfulPurchase> help_for(const std::string& deployment) const {
         for (const auto& [key, pod] : world.view.all<api::Pod>()) {
             const auto* owner = api::controller_of(pod->metadata);

@@ -8,9 +8,9 @@ namespace simulation {
 namespace {
 
 constexpr std::uint64_t kOneWriterInSeeds = 4;
-constexpr std::uint64_t kSlowestWriter = 5;  // s, until it has seen a change
-constexpr std::uint64_t kLatestBegin = 40;   // min, until it begins
-constexpr std::uint64_t kLongestSpell = 30;  // min, if it ends by itself
+constexpr std::uint64_t kSlowestWriter = 5;  // s; longest time until it sees a change
+constexpr std::uint64_t kLatestBegin = 40;   // min; latest begin
+constexpr std::uint64_t kLongestSpell = 30;  // min; longest time if it ends by itself
 constexpr const char* kInstanceType = "node.kubernetes.io/instance-type";
 constexpr const char* kOwn = "example.org/room";
 
@@ -38,7 +38,7 @@ void LabelWriters::make_peace() {
     next_.reset();
 }
 
-// Pools say what their Nodes are to be called, also where somebody else says it.
+// Lets pools set labels on their Nodes that another writer also sets.
 void LabelWriters::label_templates() {
     std::vector<api::ObjectKey> pools;
     for (const auto& [key, pool] : world_.view.all<NodeSmithPool>()) pools.push_back(key);

@@ -1,5 +1,5 @@
-// A cloud controller or a person that writes over labels of our Nodes, or takes them off: from the start or
-// later, for a while or for as long as there is trouble.
+// A cloud controller or a person that overwrites or removes labels of our Nodes. It begins at the start or
+// later, and goes on for a while or as long as there is trouble.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ private:
     std::unique_ptr<base::Random> random_;
     std::unique_ptr<base::Alarm> next_;
     std::string key_;
-    std::optional<std::string> value_;  // nullopt: takes it off
+    std::optional<std::string> value_;  // nullopt: removes the label
     base::TimePoint begins_;
     base::TimePoint ends_;
 };

@@ -6,7 +6,7 @@
 
 namespace simulation {
 
-// `least` decisions at least are made, or the story tells nothing.
+// Checks the story. It must make at least `least` decisions, or it proves nothing.
 inline void check_change_of_leader(const Story& story, std::size_t least = 2) {
     std::vector<LeaderDecision> undisturbed;
     {

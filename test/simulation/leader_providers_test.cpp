@@ -1,4 +1,5 @@
-// What a leader knows of providers, hosts and objects that cannot be decoded, and that the next one does not.
+// Tests the leader's knowledge of providers, hosts and objects that cannot be decoded. The next leader does
+// not have this knowledge.
 #include "test/simulation/dice.hpp"
 #include "test/simulation/leader_check.hpp"
 #include "test/simulation/sites.hpp"
@@ -10,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Hosts behind BMCs that do as they are told, one for each pod.
+// Adds a rack of hosts with reliable BMCs, one for each pod.
 void use_a_rack(Scenario& scenario) {
     const auto random = fake::make_seeded_random(1);
     Dice dice(*random);
@@ -47,7 +48,7 @@ auto any_host_is(api::v1alpha1::HostPhase phase) {
     };
 }
 
-// Four machines are cloned, each for a minute, from the template of one host.
+// Lets four machines be cloned from the template of one host, for a minute each.
 void use_slow_clones(Scenario& scenario) {
     const boost::json::value description{{"durations", {{"tasks", {{"qmclone", 60}}}}},
                                          {"machines",
@@ -75,7 +76,7 @@ auto provider_hangs(bool hangs) {
     };
 }
 
-// Somebody takes the claims with force and the Nodes of machines that do not answer; the machines stay.
+// Removes the claims by force, and the Nodes of machines that do not answer. The machines remain.
 void leave_orphans(World& world) {
     world.workloads.scale(kStoryDeployment, 0);
     for (const auto& node : world.kubelets.running()) {
@@ -88,7 +89,7 @@ void leave_orphans(World& world) {
     }
 }
 
-// The pods are written by a program of another version.
+// Writes the pods as a program of another version would.
 auto set_requests(std::string cpu) {
     return [cpu](World& world) {
         auto& store = world.server.store();

@@ -8,10 +8,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Until another process has started and has the Lease, and has learned again what providers say.
+// Time until another process has started, has the Lease, and has learned again what providers report.
 constexpr auto kLater = 4min;
 
-// A machine for each pod of the deployment, which goes soon when it is empty.
+// Gives each pod of the deployment a machine, which is removed soon after it is empty.
 void adapt_plain(Scenario& scenario) {
     scenario.leader_election = true;
     auto& pool = scenario.pools.front();
@@ -82,7 +82,7 @@ void Tale::kill_leader() {
     operators_.kill(*operators_.alive().front());
 }
 
-// Not from within the process' own code; its answer is still under way then.
+// The kill is not done within the process's own code, and its answer is still under way then.
 void Tale::note_write() {
     if (++writes_ == kill_at_) boost::asio::post(world_.context, [this] { kill_leader(); });
 }
@@ -101,7 +101,7 @@ void Tale::note(const NodeSmithClaim* before, const NodeSmithClaim* after) {
         decide("removes a claim of " + pool);
 }
 
-// A machine that is removed without a claim; those of claims follow from what was decided about these.
+// Notes removals of machines without a claim. The decisions about claims already cover the others.
 void Tale::note(const proxmox_simulator::RequestRecord& record) {
     const bool is_removal =
         record.method == "DELETE" && record.status == 200 && record.path.find("/qemu/") != std::string::npos;

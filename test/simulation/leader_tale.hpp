@@ -1,5 +1,5 @@
-// One world twice: with a leader that lives on, and with one that is killed at a moment of the story. What
-// both decided is compared.
+// Runs one world twice: with a leader that lives on, and with one that is killed at a moment of the story.
+// The decisions of both are compared.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct LeaderDecision {
     base::TimePoint at;
 };
 
-// So many of these decisions within an hour.
+// DecisionRate limits how many such decisions there may be within an hour.
 struct DecisionRate {
     std::string what;
     std::ptrdiff_t most = 0;  // 0: any number
@@ -29,9 +29,9 @@ struct Story {
     std::string name;
     base::Duration lasts;
     std::function<void(Scenario&)> adapt;
-    std::map<base::Duration, std::function<void(World&)>> happens;  // at these times
-    std::function<bool(World&)> is_held;                            // the leader is killed then
-    // A new leader knows less of pauses after requests that failed: it may decide so much earlier.
+    std::map<base::Duration, std::function<void(World&)>> happens;  // actions at these times
+    std::function<bool(World&)> is_held;                            // the leader is killed when this is true
+    // A new leader does not know all pauses after failed requests, so it may decide this much earlier.
     base::Duration earlier = std::chrono::seconds{2};
     DecisionRate rate{};
 };
@@ -69,12 +69,12 @@ private:
 };
 
 std::string text_of(const std::vector<LeaderDecision>& decisions);
-// Returns how they differ; empty if they are the same, each of the same at about the same time.
+// Returns the differences, or "" if both made the same decisions at about the same times.
 std::string difference(const std::vector<LeaderDecision>& undisturbed,
                        const std::vector<LeaderDecision>& with_kill, base::Duration earlier);
 bool holds(const DecisionRate& rate, const std::vector<LeaderDecision>& decisions);
 
-// ---- what stories are made of
+// ---- parts of stories
 bool any_claim(World& world, const std::function<bool(const NodeSmithClaim&)>& is_so);
 std::function<bool(World&)> any_with(std::string_view type, api::ConditionStatus status);
 std::function<void(World&)> scales_to(std::int64_t replicas);

@@ -1,5 +1,5 @@
-// A change of leader changes no decision: each world is run twice, once with a leader that is killed at the
-// moment when something is held in memory. docs/operations.md lists what that is.
+// A change of leader changes no decision. Each world runs twice. In one run the leader is killed at the
+// moment when it holds something in memory. docs/operations.md lists what that is.
 #include "test/simulation/leader_check.hpp"
 
 using namespace simulation;
@@ -11,7 +11,7 @@ std::size_t claims(World& world) {
     return world.view.all<NodeSmithClaim>().size();
 }
 
-// Claims cannot be created for the time being.
+// Sets whether the creation of claims is refused.
 void refuse_claims(World& world, bool is_refused) {
     world.network.authorize =
         [is_refused](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
@@ -21,7 +21,7 @@ void refuse_claims(World& world, bool is_refused) {
     };
 }
 
-// An admission webhook refuses all evictions for the time being.
+// Sets whether an admission webhook refuses all evictions.
 void refuse_evictions(World& world, bool is_refused) {
     world.network.admit = [is_refused](const base::HttpRequest& request) -> Admission {
         if (!is_refused || !request.target.ends_with("/eviction")) return {};
@@ -77,7 +77,7 @@ std::vector<Story> stories() {
                    [](Scenario& scenario) { scenario.control_plane.spec.rateLimits.maxCreationsPerHour = 2; },
                    {{5min, scales_to(0)}, {25min, scales_to(2)}},
                    is_past(30min),
-                   // It is judged once a minute.
+                   // The operator decides this once a minute.
                    1min,
                    {"creates a claim of general", 2}});
     all.push_back({"how many nodes were removed within the hour",
@@ -94,7 +94,7 @@ std::vector<Story> stories() {
                     {10min, change_template},
                     {20min, [](World& world) { refuse_evictions(world, false); }}},
                    any_with(conditions::kDrained, ConditionStatus::False),
-                   // The pause after a failed eviction.
+                   // This is the pause after a failed eviction.
                    1min});
     all.push_back({"that a drain was given up",
                    40min,
@@ -107,7 +107,7 @@ std::vector<Story> stories() {
                    {{100ms, [](World& world) { refuse_claims(world, true); }},
                     {6min, [](World& world) { refuse_claims(world, false); }}},
                    is_past(3min),
-                   // A refused creation is probed once a minute.
+                   // The operator probes a refused creation once a minute.
                    1min});
     all.push_back(
         {"that the machine of a broken node runs", 40min, {}, {{10min, break_a_node}}, is_past(12min), 1min});
@@ -117,7 +117,7 @@ std::vector<Story> stories() {
          {},
          {{10min, [](World& world) { world.administrators.destroy(world.administrators.marked().front()); }}},
          is_past(10min + 20s),
-         // The machines of a provider are compared with the claims now and then, and at the start.
+         // The operator compares a provider's machines with the claims at the start and from time to time.
          10min});
     return all;
 }

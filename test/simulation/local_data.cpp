@@ -12,10 +12,10 @@ constexpr std::uint64_t kOneOf = 4;
 constexpr const char* kDriver = "disk.example";
 constexpr const char* kDriverKey = "topology.disk.example/node";
 constexpr const char* kClass = "local-disk";
-constexpr const char* kOwnClass = "local-scratch";  // whose data may be lost
+constexpr const char* kOwnClass = "local-scratch";  // class of volumes whose data may be lost
 constexpr std::chrono::seconds kRound{10};
 constexpr std::chrono::minutes kPatience{15};
-constexpr std::chrono::minutes kLongestLife{30};  // of data, once there is peace
+constexpr std::chrono::minutes kLongestLife{30};  // longest life of data once there is peace
 
 std::string claim_name(const std::string& volume) {
     return "data-" + volume;
@@ -125,7 +125,7 @@ void LocalData::add_affinity(api::PersistentVolume& volume, const std::string& n
             terms.push_back(term_in(hostname, {"gone-" + node, node}));
             return;
         case 3: {
-            // Usable in the whole zone, however few nodes it has.
+            // The volume is usable in the whole zone, even if the zone has few nodes.
             const auto* object = world_.view.find<api::Node>({"", node});
             const auto* zone = api::find(object->metadata.labels, api::labels::kZone);
             if (zone) labels.erase(kOnlyOn);
@@ -181,7 +181,7 @@ void LocalData::scale() {
                                           : "local data: a database was scaled to zero");
 }
 
-// Its volume is deleted with it, or released and kept.
+// Deletes a claim. Its volume is deleted with it, or released and kept.
 void LocalData::drop_claim() {
     if (databases_.empty()) return;
     const auto name =
@@ -243,7 +243,7 @@ void LocalData::run(const std::string& name, Database& database) {
 
 void LocalData::keep_up() {
     for (auto& [name, database] : databases_) run(name, database);
-    // The garbage collector: what belongs to Nodes and pods that are gone.
+    // The garbage collector deletes objects of Nodes and pods that are gone.
     for (const auto& [key, csi] : std::map(world_.view.all<api::CSINode>()))
         if (!world_.view.find<api::Node>(key)) world_.server.remove<api::CSINode>(key);
     for (const auto& [key, claim] : std::map(world_.view.all<api::PersistentVolumeClaim>())) {
@@ -283,7 +283,8 @@ void LocalData::decide() {
     }
 }
 
-// First what is kept is decided, then the databases are taken down, so that the world can come to rest.
+// People first decide about kept machines, then they take the databases down, so that the world can come to
+// rest.
 void LocalData::make_peace() {
     at_peace_ = true;
     next_.reset();

@@ -1,6 +1,5 @@
-// Outsiders: people who run databases with volumes on the disks of our machines. They scale them to zero and
-// up again, keep data of claims that are gone, let some of it be lost, and decide about machines that are
-// kept.
+// People who run databases with volumes on the disks of our machines. They scale them to zero and up again.
+// They keep data of deleted claims, give some of it up, and decide about machines that are kept.
 #pragma once
 
 #include <map>
@@ -10,9 +9,10 @@
 
 namespace simulation {
 
-// On a PersistentVolume: the Node that alone has its data, for the judges. The operator does not read it.
+// Label of a PersistentVolume: the only Node that has its data. The judges read it, the operator does not.
 inline constexpr const char* kOnlyOn = "simulation/only-on";
-// On a PersistentVolume: its node affinity has the driver's own ID of the node, which goes with the Node.
+// Label of a PersistentVolume: its node affinity uses the driver's own ID of the node, which is deleted with
+// the Node.
 inline constexpr const char* kByDriver = "simulation/by-driver";
 
 class LocalData final : public Outsider {
@@ -24,14 +24,14 @@ public:
 private:
     struct Database {
         bool runs = false;
-        int pods = 0;  // that there have been
+        int pods = 0;  // number of pods so far
     };
 
     void arm();
     void act();
-    // What the controllers of StatefulSets, of volumes and of their protection do.
+    // Does the work of the controllers of StatefulSets, of volumes and of their protection.
     void keep_up();
-    // People see that machines are kept, and decide after a while.
+    // Lets people decide about kept machines after a while.
     void decide();
     void make_volume();
     void scale();
@@ -41,7 +41,7 @@ private:
     void register_driver(const std::string& node);
     void run(const std::string& name, Database& database);
     void remove_volume(const std::string& name);
-    // A Node in service that nobody wants to remove; "": there is none.
+    // Returns a Node in service that is not being removed; "" if there is none.
     std::string any_node();
 
     World& world_;

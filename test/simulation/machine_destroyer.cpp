@@ -25,7 +25,7 @@ void MachineDestroyer::make_peace() {
     next_.reset();
 }
 
-// Of machines that run, whose claims have come into service.
+// Destroys running machines whose claims are in service.
 void MachineDestroyer::act() {
     if (world_.now() > ends_) return;
     for (const auto vmid : world_.administrators.marked()) {

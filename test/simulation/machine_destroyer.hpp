@@ -1,4 +1,4 @@
-// A clean-up job of somebody else that destroys virtual machines of the operator.
+// Another party's clean-up job that destroys virtual machines of the operator.
 #pragma once
 
 #include "test/simulation/outsiders.hpp"

@@ -32,7 +32,7 @@ proxmox::RequestFault draw(simulation::FaultPlan& faults, proxmox::Moment moment
     return fault;
 }
 
-// Every second one says in its log alone why it failed.
+// Returns a failure. Every second one says only in its log why it failed.
 proxmox::TaskFault failure_of(simulation::FaultPlan& faults, proxmox::TaskTrouble trouble,
                               const char* complaint) {
     if (faults.random().below(2) == 0) return {trouble, complaint, ""};
@@ -69,7 +69,7 @@ std::optional<proxmox::RequestFault> ProxmoxFaults::on_option(int vmid, const st
     if (!faults_.strikes(Fault::config_written_in_part)) return std::nullopt;
     proxmox::RequestFault fault;
     if (faults_.random().below(2) == 0) {
-        fault.status = 596;  // its daemon was killed
+        fault.status = 596;  // Proxmox's own daemon was killed
         fault.reason = "Broken pipe";
     } else {
         fault.reason = "unable to open file '/etc/pve/nodes/x/qemu-server/" + std::to_string(vmid) +
@@ -93,7 +93,7 @@ std::optional<Mark> read_mark(const proxmox::Machine& machine) {
         const auto* mark = object ? object->if_contains("kubenodesmith") : nullptr;
         if (!mark || !mark->is_object()) continue;
         const auto& fields = mark->get_object();
-        if (!fields.contains("uid")) continue;  // a template of an image
+        if (!fields.contains("uid")) continue;  // others are templates of an image
         return Mark{std::string(fields.at("cluster").as_string()), std::string(fields.at("uid").as_string()),
                     fields.at("attempt").to_number<std::int64_t>()};
     }
@@ -139,14 +139,15 @@ void Administrators::destroy(int vmid) {
     take_away(vmid);
 }
 
-// It never ran, so no guest knows of it.
+// The machine never ran, so no guest knows it.
 void Administrators::clear_away(int vmid) {
     trace_.line("admin", "unlocks and destroys machine ", vmid);
     take_away(vmid);
 }
 
-// An administrator looks first whose data are on a volume. Disks of clones have the content of their image,
-// and a clone that died has disks that its configuration does not name yet: both go with the machine.
+// Removes a machine and its volumes, except those with data of others. Disks of clones have the content of
+// their image. A clone that died has disks that its configuration does not name yet. Both are removed with
+// the machine.
 void Administrators::take_away(int vmid) {
     for (auto& [id, storage] : world().storages) {
         for (auto& [host, volumes] : storage.volumes) {
@@ -174,7 +175,7 @@ void Administrators::spoil_mark(int vmid) {
     meddled_.insert(uuid_of(world().machines.at(vmid)));
     untouchable_[vmid] = simulator_.cluster().clock.now();
     trace_.line("admin", "takes the mark off machine ", vmid);
-    // One that is being made proves itself by its description alone, and tags are written anew.
+    // An unfinished machine is proven only by its description, and the operator writes its tags again.
     const bool is_unfinished = config["description"].find("\"unfinished\"") != std::string::npos;
     const bool takes_description = faults_.random().below(2) == 0;
     if (takes_description || is_unfinished || !config.contains("tags")) {
@@ -194,7 +195,7 @@ int Administrators::free_id_after(int vmid) const {
     return vmid;
 }
 
-// What qm clone does: name, description and tags are copied, the SMBIOS UUID is not.
+// Copies a machine as qm clone does: name, description and tags, but not the SMBIOS UUID.
 void Administrators::plant_copy(int vmid) {
     auto config = world().machines.at(vmid).config;
     config["smbios1"] = "uuid=deadbeef-0000-4000-8000-" + faults_.random().text(12, "0123456789abcdef");

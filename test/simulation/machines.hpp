@@ -1,5 +1,5 @@
-// Proxmox as the world sees it: faults at its API and in its tasks, and what its administrators do behind the
-// operator's back.
+// Proxmox as the world sees it: faults of its API and its tasks, and actions of its administrators without
+// the operator's knowledge.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace simulation {
 
-// In the log of a task that fails with "exit code 1".
+// Line in the log of a task that fails with "exit code 1".
 inline constexpr const char* kInjectedCause = "kvm: injected: the cause of it";
 
 class ProxmoxFaults final : public proxmox::FaultPlan {
@@ -27,19 +27,19 @@ public:
 
 private:
     simulation::FaultPlan& faults_;
-    std::set<std::string> busy_disks_;  // of VMIDs that cannot be destroyed as long as there is trouble
+    std::set<std::string> busy_disks_;  // disks of VMIDs that cannot be destroyed while there is trouble
 };
 
-// What a machine says of itself, read independently of the operator's code.
+// Mark is what a machine's description says. This code reads it independently of the operator's.
 struct Mark {
     std::string cluster;
     std::string claim_uid;
     std::int64_t attempt = 0;
 };
 std::optional<Mark> read_mark(const proxmox::Machine& machine);
-// Of a machine that is kept, stopped, for a look.
+// Tag of a stopped machine that is kept for inspection.
 inline constexpr const char* kKeptTag = "kubenodesmith-kept";
-// SMBIOS UUID, lower case; "" if there is none.
+// Returns the SMBIOS UUID in lower case; "" if there is none.
 std::string uuid_of(const proxmox::Machine& machine);
 
 class Administrators {
@@ -47,30 +47,30 @@ public:
     Administrators(proxmox::Simulator& simulator, Guests& guests, simulation::FaultPlan& faults,
                    Trace& trace);
 
-    // Machines with a mark that nobody tampered with, in the order of their VMIDs.
+    // Returns the machines with a mark that nobody changed, sorted by VMID.
     std::vector<int> marked() const;
-    // read_mark(), remembered as long as the description stays the same.
+    // Returns read_mark(), cached as long as the description stays the same.
     const std::optional<Mark>& mark_of(const proxmox::Machine& machine) const;
     void destroy(int vmid);
-    // What a task left behind when it died, as the operator asks for.
+    // Clears away what a dead task left behind, as the operator asks for.
     void clear_away(int vmid);
     void stop(int vmid);
-    // From now on the machine cannot be proven to be the operator's.
+    // Changes the mark, so that the machine can no longer be proven to be the operator's.
     void spoil_mark(int vmid);
     void plant_copy(int vmid);
-    // Returns the VMID, the next one that is free.
+    // Returns the VMID, which is the next free one.
     int plant_stranger(int vmid, const std::string& host, proxmox::Config config);
     void plant_stranger(int vmid);
-    // Destroys a stranger and lets its VMID be anybody's again.
+    // Destroys a stranger and frees its VMID.
     void remove_stranger(int vmid);
     void fill_storage(bool full);
 
-    // By VMID, with the time since when; such machines must be left alone.
+    // Returns by VMID since when a machine must be left alone.
     const std::map<int, base::TimePoint>& untouchable() const { return untouchable_; }
-    // Whoever gets their IDs next is another machine.
+    // Forgets machines that are gone, because the next machine with such an ID is another one.
     void forget_gone();
     bool is_stranger(int vmid) const { return guests_.strangers().contains(vmid); }
-    // Machines (by UUID) that an administrator stopped or destroyed.
+    // Reports whether an administrator stopped or destroyed the machine with this UUID.
     bool meddled_with(const std::string& uuid) const { return meddled_.contains(uuid); }
 
 private:
@@ -85,7 +85,7 @@ private:
     Trace& trace_;
     std::map<int, base::TimePoint> untouchable_;
     std::set<std::string> meddled_;
-    std::map<std::string, std::uint64_t> sizes_;  // of storages that are full now
+    std::map<std::string, std::uint64_t> sizes_;  // former sizes of storages that are full now
     struct ReadMark {
         std::string description;
         std::optional<Mark> mark;

@@ -1,5 +1,6 @@
-// simulation --seeds N --start S --minutes M [--trace]: runs seeds one after the other and tells what they
-// reached. A seed that violates an invariant ends it with exit code 1, after it was run again with its trace.
+// simulation --seeds N --start S --minutes M [--trace]: runs seeds one after the other and prints what they
+// reached. If a seed violates an invariant, it runs again with its trace. The program then ends with exit
+// code 1.
 #include <CLI/CLI.hpp>
 #include <boost/json/serialize.hpp>
 #include <chrono>
@@ -23,7 +24,7 @@ struct Arguments {
     double racks = simulation::kRacks;
     std::uint64_t violations = 1;
     std::size_t lines = 200;
-    std::string rights;  // file; empty: none
+    std::string rights;  // name of a file; empty: none
 };
 
 struct Totals {
@@ -125,7 +126,7 @@ void write_rights(const std::string& file, const std::set<fake::Right>& rights) 
     }
 }
 
-// Ctrl-C ends a long run after the seed in hand, with the totals so far.
+// Ctrl-C ends a long run after the present seed and prints the totals so far.
 volatile std::sig_atomic_t enough = 0;
 
 int run(const Arguments& arguments) {

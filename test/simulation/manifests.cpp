@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-// The fenced blocks of a page, as documents of one stream.
+// Returns the fenced blocks of a page as documents of one stream.
 std::string yaml_blocks(const std::string& page) {
     static constexpr std::string_view kBegin = "```yaml\n", kEnd = "\n```";
     std::string blocks;
@@ -55,7 +55,7 @@ bool is_a(const json::object& object) {
            text_at(object, "apiVersion") == T::kResource.api_version();
 }
 
-// Whatever has a template keeps pods; of a Job as many as run at a time.
+// Returns the deployment that keeps the object's pods. A Job keeps as many as it runs at a time.
 Deployment deployment_of(const json::object& object) {
     const auto& spec = object.at("spec").as_object();
     const auto* parallelism = spec.if_contains("parallelism");

@@ -1,4 +1,4 @@
-// The manifests that users copy: README, user guide and samples, read as they stand, as parts of a scenario.
+// Reads the manifests that users copy from README, user guide and samples, as parts of a scenario.
 #pragma once
 
 #include <optional>
@@ -20,9 +20,9 @@ struct Manifests {
     std::vector<api::PodDisruptionBudget> budgets;
 };
 
-// Of files of the sources, by their paths there: *.yaml as a whole, of *.md the blocks of YAML. An object
-// that stands in two of them is that of the first with the fields of the second laid over it, as by
-// kustomize. Kinds that make no part of a scenario are passed over. Throws std::runtime_error.
+// Reads files of the sources, given by their paths there: *.yaml as a whole, and the blocks of YAML in *.md.
+// If an object occurs in two files, the fields of the second replace those of the first, as with kustomize.
+// Skips kinds that are no part of a scenario. Throws std::runtime_error.
 Manifests read_manifests(const std::vector<std::string>& files);
 
 }  // namespace simulation

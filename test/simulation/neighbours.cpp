@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::chrono::minutes kShortestUse{2};
 constexpr std::uint64_t kLongestUseMinutes = 90;
-// Half of the racks are ours alone.
+// Half of the racks have no neighbours.
 constexpr std::uint64_t kMostPerHour = 8;
 
 bool says_in_use_by_others(const api::Conditions& conditions, std::string_view type) {
@@ -40,7 +40,8 @@ void Neighbours::take_one() {
     const auto names = world_.bmcs.names();
     const auto& name = names[random_->below(names.size())];
     const auto* host = world_.view.find<NodeSmithHost>({kNodesNamespace, name});
-    // What a claim turned on and fell off again is the claim's, whoever turns it on once more.
+    // A host that a claim turned on remains the claim's if it goes off by itself and somebody turns it on
+    // again.
     if (!host || host->status.wokenTime || !world_.bmcs.lend(name)) return;
     taken_.insert(name);
     const auto use = kShortestUse + std::chrono::minutes{random_->below(kLongestUseMinutes)};

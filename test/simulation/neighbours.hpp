@@ -1,6 +1,6 @@
-// Who else uses the rack: another cluster's operator, or people. They turn on hosts that are off, between any
-// two looks of ours, use them for a while and turn them off again. And they turn off what the operator says
-// that it left on because it may be theirs.
+// Other users of the rack: another cluster's operator, or people. They turn on hosts that are off, at moments
+// when our operator does not look. They use them for a while and turn them off again. They also turn off each
+// host that our operator reports as left on because it may be theirs.
 #pragma once
 
 #include <list>

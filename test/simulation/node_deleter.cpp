@@ -73,7 +73,7 @@ void NodeDeleter::remove(const std::string& name, const std::string& uid) {
     world_.server.remove<api::Node>({"", name});
 }
 
-// As k8s.io/cloud-provider does.
+// Writes the Event that k8s.io/cloud-provider writes.
 void NodeDeleter::say_so(const api::Node& node) {
     api::Event event;
     event.metadata.name = node.metadata.name + "." + std::to_string(random_->below(1'000'000'000));

@@ -1,5 +1,6 @@
-// A program that deletes Node objects of the operator: each new one after some seconds, as a cloud controller
-// manager does that does not know these machines, or any of them from time to time.
+// A program that deletes Nodes of the operator. In some seeds it deletes each new Node after some seconds, as
+// a cloud controller manager does that does not know these machines. In others it deletes any Node from time
+// to time.
 #pragma once
 
 #include <list>

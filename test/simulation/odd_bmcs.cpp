@@ -20,7 +20,8 @@ using Change = std::function<void(const HttpRequest&, HttpResponse&)>;
 constexpr const char* kSystem = "/Systems/Blade1";
 constexpr const char* kOddTask = "/redfish/v1/TaskService/Tasks/odd";
 
-// One of the parts that are good to know and nothing depends on, with all that is below it.
+// Selects requests for an optional part of the system and everything below it. Nothing depends on such a
+// part.
 Test reads_part(const std::string& part) {
     return [part](const HttpRequest& request) {
         return request.method == "GET" && request.target.find("/" + part) != std::string::npos;
@@ -61,7 +62,7 @@ HttpResponse web_page() {
 class OddBmcs final : public Outsider {
 public:
     explicit OddBmcs(World& world) : world_(world), random_(world.random_for("odd BMCs")) {}
-    // The operator may still end its sessions.
+    // Clears the odd answers, so that the operator can still end its sessions.
     ~OddBmcs() override {
         for (const auto& name : world_.bmcs.names()) world_.bmcs.odd_answers(name).clear();
     }
@@ -112,7 +113,7 @@ private:
         if (random_->below(10) == 0) sessions_switched_off(host);
     }
 
-    // A person reads why nothing more is sent to the BMC, and that the Secret is right.
+    // Plays a person who reads why nothing more is sent to the BMC, and who knows that the Secret is right.
     void have_credentials_tried(const std::string& host) {
         const auto* object = world_.view.find<NodeSmithHost>({kNodesNamespace, host});
         if (!object || !object->status.refusedCredentials) return;
@@ -127,7 +128,7 @@ private:
         world_.happenings.count("odd BMC: " + what);
     }
 
-    // Passes a share of the requests that pass the test, until there is peace.
+    // Selects a share of the requests that pass the test, until there is peace.
     Test now_and_then(const std::string& host, const std::string& what, double share, Test test) {
         return [this, host, what, share, test = std::move(test)](const HttpRequest& request) {
             if (at_peace_ || !test(request) || random_->unit() >= share) return false;
@@ -142,7 +143,7 @@ private:
             return true;
         };
     }
-    // For some minutes of each half an hour.
+    // Selects requests for some minutes of each half an hour.
     Test at_times(const std::string& host, const std::string& what, Test test) {
         const auto offset = std::chrono::minutes{static_cast<std::int64_t>(random_->below(30))};
         const auto lasts = std::chrono::minutes{static_cast<std::int64_t>(1 + random_->below(6))};
@@ -185,7 +186,7 @@ private:
         alter(host, now_and_then(host, "null power state after a change", 1, test),
               merging(R"({"PowerState": null})"));
     }
-    // Of credentials that were accepted before, and never twice in a row.
+    // Refuses credentials that were accepted before, but never twice in a row.
     void refused_login(const std::string& host) {
         const auto test = [this, host, logs_in = requests("POST", "/Sessions")](const HttpRequest& request) {
             if (!logs_in(request)) return false;
@@ -198,7 +199,7 @@ private:
         };
         answer(host, now_and_then(host, "login refused once", 1, test), refusal(401));
     }
-    // The BMC restarts: it knows no session any more.
+    // Restarts the BMC, which forgets all sessions.
     void ended_sessions(const std::string& host) {
         const auto test = [this, host](const HttpRequest& request) {
             if (at_peace_ || request.method != "GET" || random_->unit() >= 0.05) return false;
@@ -262,14 +263,14 @@ private:
                with_error(400, "PropertyValueConflict"));
     }
 
-    // ---- its nature
+    // ---- permanent
     void silent_part(const std::string& host) {
         static constexpr std::array<const char*, 5> kParts{"EthernetInterfaces", "Processors", "Storage",
                                                            "Chassis", "Managers"};
         static constexpr std::array<int, 6> kStatus{401, 403, 404, 500, 503, 0};
         const std::string part = kParts[random_->below(kParts.size())];
         auto status = kStatus[random_->below(kStatus.size())];
-        // A chassis that may answer later may bear the mark of another cluster.
+        // A chassis that may answer later might show the mark of another cluster.
         if (part == "Chassis" && (status == 0 || status == 503)) status = 403;
         OddAnswer odd;
         odd.is_for =
@@ -281,7 +282,7 @@ private:
         }
         world_.bmcs.odd_answers(host).add(std::move(odd));
     }
-    // Another system of the same service comes first and does not answer.
+    // Adds another system of the same service that comes first and does not answer.
     void silent_sibling(const std::string& host) {
         world_.bmcs.bmc(host).profile().systems = 2;
         const std::array<std::string, 3> ids{"Blade1", "/redfish/v1/Systems/Blade1", world_.bmcs.uuid(host)};
@@ -318,7 +319,7 @@ private:
         if (!world_.bmcs.bmc(host).profile().has_sessions) return;
         answer(host, always(host, "Basic refused", has_basic), refusal(401));
     }
-    // At one BMC of an account: two refusals stop the account for a day.
+    // Switches sessions off at one BMC of an account. Two refusals block the account for a day.
     void sessions_switched_off(const std::string& host) {
         const bool has_other = world_.bmcs.odd_answers(host).is_empty() && !is_one_without_sessions_;
         if (!has_other || !world_.bmcs.bmc(host).profile().has_sessions) return;

@@ -1,6 +1,5 @@
-// BMCs that answer otherwise than they should: each draws some kinds of odd answers. Those that a BMC gives
-// now and then end when there is peace. Those that are its nature last, and the operator has to live with
-// them.
+// BMCs that answer in unexpected ways. Each draws some kinds of odd answers. Some occur from time to time and
+// end when there is peace. The others are permanent, and the operator has to cope with them.
 #pragma once
 
 #include <memory>

@@ -12,10 +12,11 @@ constexpr double kShare = 0.25;
 struct Oddity {
     const char* resource;
     bool is_namespaced;
-    const char* rest;  // of the object, beside its metadata
+    const char* rest;  // the object without its metadata
 };
 
-// The operator's types differ from what an API server of another version may store, wherever that is.
+// An API server of another version may store values that the operator's types do not allow. Each entry has
+// one.
 constexpr Oddity kOddities[] = {
     {"daemonsets.apps", true, R"({"spec": {"template": {"spec": {"containers": 7}}}})"},
     {"pods", true, R"({"spec": {"containers": [{"resources": {"requests": {"cpu": "plenty"}}}]}})"},
@@ -32,7 +33,7 @@ OddObjects::OddObjects(World& world) : world_(world), random_(world.random_for("
 void OddObjects::begin() {
     if (world_.faults.is_calm() || !Dice(*random_).chance(kShare)) return;
     is_at_work_ = true;
-    // Some are there before the operator lists.
+    // Some objects exist before the operator lists.
     if (Dice(*random_).chance(0.5)) write_one();
     arm();
 }
@@ -69,7 +70,7 @@ void OddObjects::write_one() {
     ends_.push_back(world_.clock.call_at(world_.now() + stay, [this, key] { remove(key); }));
 }
 
-// As it is after going back to an older operator.
+// Gives a pool a value of a newer version, as after a downgrade of the operator.
 void OddObjects::make_strange() {
     const auto* pool = world_.view.any<NodeSmithPool>(*random_);
     if (!pool) return;

@@ -1,6 +1,6 @@
-// People and programs that write what the API server stores and the operator cannot decode: DaemonSets, pods
-// and budgets of a tenant, Nodes, volumes; and who gives a pool a value of a newer version. Each stays for
-// seconds or minutes. In every fourth seed with faults.
+// People and programs that write objects which the API server stores and the operator cannot decode. These
+// are DaemonSets, pods and budgets of a tenant, Nodes, and volumes. Others give a pool a value of a newer
+// version. Each object stays for seconds or minutes. They exist in every fourth seed with faults.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -30,7 +30,7 @@ private:
     bool is_at_work_ = false;
     int made_ = 0;
     std::set<fake::Key> present_;
-    std::map<fake::Key, boost::json::object> strange_;  // pools, with their former spec.disruption
+    std::map<fake::Key, boost::json::object> strange_;  // pools with their former spec.disruption
     std::unique_ptr<base::Alarm> next_;
     std::list<std::unique_ptr<base::Alarm>> ends_;
 };

@@ -6,7 +6,7 @@ namespace simulation {
 namespace {
 
 constexpr const char* kNewNode = "a-new-node";
-// What the operator takes for granted where nobody has told it otherwise.
+// The operator assumes this number where no kubelet has reported another one.
 constexpr std::int64_t kAssumedPods = 110;
 constexpr std::int64_t kAssumedDiskPercent = 15;
 

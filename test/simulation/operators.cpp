@@ -43,7 +43,7 @@ struct Operators::Instance {
     std::unique_ptr<Process> process;
     std::unique_ptr<base::Random> random;
     std::unique_ptr<kubenodesmith::Operator> program;
-    bool leaving = false;  // killed or terminated: replaced already
+    bool leaving = false;  // killed or terminated, and already replaced
     bool ended = false;
 };
 
@@ -52,7 +52,7 @@ Operators::Operators(World& world) : Operators(premises_of(world)) {}
 Operators::Operators(Premises premises)
     : premises_(std::move(premises)), group_(premises_.context.get_executor()) {
     premises_.network.on_killed = [this](Process& process) {
-        // Not from within the process' own code.
+        // The kill is not done within the process's own code.
         boost::asio::post(premises_.context, [this, &process] { kill(process); });
     };
 }
@@ -83,7 +83,7 @@ Process& Operators::start() {
     return process;
 }
 
-// Its host has no time server.
+// Shifts the process's calendar from the start, as on a host without a time server.
 void Operators::shift_from_the_start(Process& process) const {
     constexpr std::int64_t kMost = 12 * 3600;
     const auto random = premises_.random_for(process.name() + " calendar");
@@ -147,7 +147,7 @@ void Operators::terminate(Process& process) {
     if (!instance || instance->ended || instance->leaving) return;
     premises_.trace.line(process.name(), "is terminated");
     instance->program->stop();
-    // Without a Lease a Deployment must be set up so that one process ends before the next one starts.
+    // Without a Lease, a Deployment must be configured to end one process before it starts the next.
     if (!premises_.settings.leader_elect) return;
     instance->leaving = true;
     if (!stopping_) replace_later();
@@ -195,11 +195,11 @@ void Operators::stop_all() {
         instance->process->kill();
         instance->program->stop();
     }
-    // Each ends within its grace.
+    // Each process ends within its grace period.
     premises_.clock.run_for(premises_.context, std::chrono::minutes{2});
     for (const auto& instance : instances_) {
         if (instance->ended) continue;
-        // Its coroutines cannot be taken apart, so this is the end of the program.
+        // Its coroutines cannot be destroyed, so the program has to end here.
         std::string last;
         auto lines = premises_.trace.lines();
         for (auto i = lines.size() - std::min<std::size_t>(lines.size(), 100000); i < lines.size(); ++i) {

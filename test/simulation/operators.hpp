@@ -1,5 +1,5 @@
-// The operator's processes in a world: started, killed, paused, restarted. A killed process has no effect
-// from that instant on; its objects are taken apart in the background, as its code would be by the kernel.
+// The operator's processes in a world: they are started, killed, paused and restarted. A killed process has
+// no effect from that moment on. Its objects are destroyed in the background, as the kernel would do.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace simulation {
 
-// What operators of one cluster stand on. References outlive them.
+// Premises holds what the operators of one cluster need. Its references outlive them.
 struct Premises {
     asio::io_context& context;
     fake::VirtualClock& clock;
@@ -22,10 +22,10 @@ struct Premises {
     Network& network;
     fake::ApiServer& server;
     std::uint64_t seed;
-    std::string name;  // of a process, before its number
+    std::string name;  // name of a process without its number
     kubenodesmith::OperatorSettings settings;
     std::function<std::unique_ptr<base::Random>(const std::string&)> random_for;
-    // To a provider, as the world lets everybody.
+    // Connects to a provider.
     std::function<std::unique_ptr<base::HttpTransport>(const base::HttpClientOptions&)> connect;
 };
 
@@ -36,19 +36,19 @@ public:
     ~Operators();
 
     Process& start();
-    // Dies at once; another one starts a little later, as a Deployment sees to it.
+    // Kills the process immediately. Another one starts a little later, as a Deployment makes sure.
     void kill(Process& process);
-    // Is asked to end, as by SIGTERM; another one starts.
+    // Asks the process to end, as by SIGTERM. Another one starts.
     void terminate(Process& process);
-    // Those that live.
+    // Returns the living processes.
     std::vector<Process*> alive() const;
-    // Ends all without successors.
+    // Ends all processes without successors.
     void stop_all();
-    // What run() threw, if anything ever did: the operator must never end by itself.
+    // Returns the exceptions of run(). There should be none, because the operator must never end by itself.
     const std::vector<std::string>& crashes() const { return crashes_; }
-    // Over all series of that name, of all that live.
+    // Returns the sum over all series of that name, of all living processes.
     double metric_sum(const std::string& name) const;
-    // As many processes as there should be are started again when they end.
+    // Sets the number of processes. Ended processes are replaced up to that number.
     void keep(std::size_t count);
 
 private:

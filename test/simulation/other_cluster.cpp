@@ -28,7 +28,7 @@ const NodeSmithProvider* rack_of(const Scenario& scenario) {
     return found == scenario.providers.end() ? nullptr : &*found;
 }
 
-// The world's on the rack, for pods that come and go.
+// Returns the world's pool on the rack, for pods that come and go.
 NodeSmithPool their_pool(const Scenario& scenario) {
     const auto rack = rack_of(scenario)->metadata.name;
     auto pool = *std::ranges::find_if(scenario.pools,
@@ -37,7 +37,8 @@ NodeSmithPool their_pool(const Scenario& scenario) {
     pool.spec.scaleUp.headroom = {};
     pool.spec.scaleUp.keepFailed = 0;
     pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Delete;
-    // Nobody turns their few hosts on again: no outage of all of them may hold back what comes to rest.
+    // No person turns their few hosts on again. An outage of all of them must not block the removals that end
+    // the run.
     pool.spec.disruption.repair.action = api::v1alpha1::RepairAction::Replace;
     pool.spec.disruption.repair.maxUnhealthyPercent = 100;
     return pool;
@@ -99,7 +100,7 @@ struct OtherCluster::Parts {
     }
 
     void populate(const Scenario& scenario) {
-        // The first is for the UIDs: the clusters' IDs are different ones.
+        // The first namespace shifts the UIDs, so that the clusters have different ones.
         for (const char* name : {"elsewhere", "default", "kube-system", "kube-public", kNodesNamespace})
             server.put(a_namespace(name));
         server.put(test::cluster_info(kCertificate));
@@ -143,7 +144,7 @@ void OtherCluster::begin() {
     arm_killing();
 }
 
-// What wants our machines often wants theirs in the same second: then both choose the same host.
+// Often scales the other cluster up when our cluster needs a machine. Both then choose the same host.
 void OtherCluster::follow(const NodeSmithClaim& claim) {
     if (!parts_->faults.active() || claim.spec.poolRef != pool_ || random_->below(2) == 0) return;
     const auto pause = std::chrono::milliseconds{random_->below(4000)};
@@ -179,7 +180,7 @@ void OtherCluster::make_peace() {
     tidy();
 }
 
-// What its claims do not say is theirs, or is given up as somebody else's.
+// Turns off hosts that the claims do not record as theirs, or that they gave up as somebody else's.
 void OtherCluster::tidy() {
     for (const auto& [key, host] : parts_->view.all<NodeSmithHost>()) {
         if (world_.bmcs.woken_by(key.name) == Cluster::theirs && !host->status.claimRef)
@@ -199,8 +200,8 @@ void OtherCluster::tidy() {
     tidying_ = world_.clock.call_at(world_.now() + kTidies, [this] { tidy(); });
 }
 
-// A host that our cluster turned on meanwhile is theirs no more; of the three ways out that the claim tells
-// of, the one that does not touch it.
+// A host that our cluster has turned on since is no longer theirs. The claim offers three ways out, and this
+// one does not touch the host.
 void OtherCluster::state_gone(const kube::ObjectKey& claim) {
     parts_->server.edit<NodeSmithClaim>(claim, [](NodeSmithClaim& edited) {
         edited.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";

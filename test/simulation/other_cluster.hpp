@@ -1,6 +1,6 @@
-// A second cluster whose operator shares the rack: its own API server, scheduler, kubelets and operator, with
-// the same hosts behind the same BMCs. In half of the racks; all it does is wake hosts for pods that come and
-// go, and be killed now and then.
+// A second cluster whose operator shares the rack. It has its own API server, scheduler, kubelets and
+// operator, and the same hosts behind the same BMCs. It exists in half of the racks. It only wakes hosts for
+// pods that come and go, and its operator is killed from time to time.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 
 namespace simulation {
 
-// Hosts are locked on their BMC, by both clusters where there are two.
+// Reports whether hosts are locked on their BMC. If there are two clusters, both lock.
 bool locks_hosts(const World& world);
-// Draws that, and what stands in the asset tags. Before the world is populated.
+// Draws whether hosts are locked, and the contents of the asset tags. Call it before the world is populated.
 void draw_host_lock(Scenario& scenario, base::Random& random);
 
 class OtherCluster {
@@ -25,15 +25,15 @@ public:
 
     bool exists() const { return parts_ != nullptr; }
     void begin();
-    // Its pods go, and its people turn off what its operator left on and says so.
+    // Removes its pods. Its people turn off each host that its operator reports as left on.
     void make_peace();
     void shut_down();
 
-    // Of a cluster that exists.
+    // Returns the view of the cluster, which must exist.
     ClusterSnapshot& view();
-    // What is not as it should be when all has come to rest; empty: nothing.
+    // Returns the faults that remain when the world is at rest; empty if there are none.
     std::vector<std::string> leftovers() const;
-    // One of its processes was killed, or paused: what it had begun may come late.
+    // Reports whether one of its processes was killed or paused, so that its requests may come late.
     bool has_late_requests() const;
 
 private:

@@ -36,7 +36,7 @@ public:
     Packed packed() const { return {machines_.size(), size_}; }
 
 private:
-    // The largest on the host where most CPUs are left.
+    // Opens the largest machine on the host with the most free CPUs.
     bool open_for(const api::Pod& pod) {
         std::ranges::sort(rooms_, std::ranges::greater(), [](const Room& room) {
             return std::tuple(std::min(room.cpus, room.free_cpus), room.free_memory_mib);
@@ -82,7 +82,7 @@ private:
     const NodeSmithPool& pool_;
     const NodeSmithProvider& provider_;
     std::vector<Room> rooms_;
-    std::vector<api::ResourceList> machines_;  // what is free on each
+    std::vector<api::ResourceList> machines_;  // free resources of each machine
     api::v1alpha1::Size size_;
 };
 

@@ -11,7 +11,7 @@ namespace simulation {
 namespace {
 
 constexpr double kShareOfPassing = 0.35;
-// Of the first IDs of a range, which the operator is likely to choose next.
+// Guests use the first IDs of a range, which the operator is likely to choose next.
 constexpr std::int64_t kReachOfPassing = 12;
 
 class PassingGuests final : public Outsider {
@@ -24,7 +24,7 @@ public:
         arm();
     }
 
-    // Those that are there stay; what is under way ends.
+    // Guests that exist remain; clones and removals under way are completed.
     void make_peace() override {
         next_.reset();
         alarms_.clear();
@@ -96,7 +96,7 @@ private:
         return {};
     }
 
-    // Others may have volumes of that VMID.
+    // Returns a free name, because others may have volumes of that VMID.
     std::string free_name(const std::string& id, const proxmox::Storage& storage,
                           const proxmox::Machine& machine) const {
         for (int number = 0;; ++number) {
@@ -107,7 +107,7 @@ private:
         }
     }
 
-    // A disk that outlives its machine for a while keeps the VMID taken.
+    // Removes a guest. A disk that outlives its machine for a while keeps the VMID in use.
     void go(int vmid) {
         const auto found = proxmox().machines.find(vmid);
         if (found == proxmox().machines.end() || !world_.administrators.is_stranger(vmid)) return;

@@ -1,5 +1,6 @@
-// Guests of others whose VMIDs are in the operator's ranges, and that come and go: cloned for a while, as the
-// lock in their configuration says, then there for a while, and destroyed at last, at times without the disk.
+// Guests of others that come and go with VMIDs in the operator's ranges. A guest is cloned for a while, as
+// the lock in its configuration says. It then exists for a while, and is finally destroyed, sometimes without
+// its disk.
 #pragma once
 
 #include <memory>

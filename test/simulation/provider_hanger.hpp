@@ -10,7 +10,7 @@ namespace simulation {
 
 class ProviderHanger final : public Outsider {
 public:
-    // The provider is known by the ID of its token.
+    // The hanger recognizes the provider by the ID of its token.
     ProviderHanger(World& world, std::string provider, std::string token_id);
     ~ProviderHanger() override;
     void begin() override;

@@ -1,4 +1,4 @@
-// Bare metal of a scenario: a provider, its hosts, and how their BMCs differ.
+// Draws the bare metal of a scenario: a provider, its hosts, and how their BMCs differ.
 #include "test/simulation/dice.hpp"
 #include "test/simulation/scenario.hpp"
 

@@ -47,14 +47,14 @@ const proxmox::Machine* template_at(const proxmox::World& world, const api::v1al
     return nullptr;
 }
 
-// "fast:20,discard=on": the storage and the size in GiB.
+// Returns the storage and the size in GiB of an option such as "fast:20,discard=on".
 std::pair<std::string, std::int64_t> new_disk(const boost::json::value& option) {
     const std::string text(option.as_string());
     const auto colon = text.find(':');
     return {text.substr(0, colon), std::stoll(text.substr(colon + 1))};
 }
 
-// A disk of that size can be promised on the storage, beside all others and the reserve.
+// Reports whether the storage can promise a disk of that size beside all others and the reserve.
 bool has_space(const proxmox::World& world, const api::v1alpha1::Placement& placement, const std::string& id,
                const std::string& host, std::int64_t disk_mib) {
     const auto& storage = world.storages.at(id);
@@ -73,13 +73,13 @@ bool has_space(const proxmox::World& world, const api::v1alpha1::Placement& plac
     return free >= disk_mib;
 }
 
-// -1: no machine of the provider can be made there.
+// Returns the size of a machine's disk on the host; -1 if the provider can make no machine there.
 std::int64_t disk_at(const proxmox::World& world, const api::v1alpha1::ProxmoxSpec& spec,
                      const std::string& host) {
     if (!spec.resourcePool.empty() && !world.pools.contains(spec.resourcePool)) return -1;
     std::int64_t disk_mib = 0;
     if (spec.template_ && spec.template_->image) {
-        // In the end every host that has the storage has a template, or can use one.
+        // Every host with the storage finally has a template or can use one.
         if (!has_storage(world, spec.template_->image->storage, host)) return -1;
         disk_mib = std::max(kImageGib, spec.template_->bootDisk.sizeGiB.value_or(0)) * 1024;
         if (!has_space(world, spec.placement, spec.template_->image->storage, host, disk_mib)) return -1;
@@ -88,7 +88,7 @@ std::int64_t disk_at(const proxmox::World& world, const api::v1alpha1::ProxmoxSp
         if (!source) return -1;
         disk_mib =
             std::max(largest_disk_mib(source->config), spec.template_->bootDisk.sizeGiB.value_or(0) * 1024);
-        // Templates that users made have their disks there.
+        // The disks of templates that users made are on this storage.
         if (!has_space(world, spec.placement, "local", host, disk_mib)) return -1;
     }
     for (const auto& option : spec.vmOptions) {
@@ -104,7 +104,7 @@ std::int64_t disk_at(const proxmox::World& world, const api::v1alpha1::ProxmoxSp
 void take_promised(const World& world, const api::v1alpha1::ProxmoxSpec& spec, Room& room) {
     std::set<int> made;
     for (const auto& [vmid, machine] : world.proxmox.cluster().world.machines) {
-        // It has not the size that it will have.
+        // A machine that is being made does not have its final size yet.
         const auto lock = proxmox::config_text(machine.config, "lock");
         if (lock == "clone" || lock == "create") continue;
         made.insert(vmid);

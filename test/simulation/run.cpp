@@ -12,15 +12,16 @@ namespace simulation {
 namespace {
 
 constexpr std::chrono::hours kSettling{2};
-// With a rate limit some of the work waits for the next hour, and for the one after it.
+// With a rate limit some of the work waits for the next hour, or for the one after it.
 constexpr std::chrono::hours kSettlingAtARate{5};
 constexpr std::chrono::hours kQuiet{1};
-// Handlers and alarms of one seed, for each hour with trouble. Busy ones need a hundred thousand; ten claims
-// that a hung task keeps from their clones for an hour, each asking for it again and again, more than
-// 600,000.
+// Limit of handlers and alarms of one seed for each hour with trouble. Busy seeds need a hundred thousand.
+// Ten claims may need more than 600,000 if a hung task delays their clones for an hour. Each of them then
+// asks again and again.
 constexpr std::uint64_t kMostSteps = 2'000'000;
 
-// How long pods ask not to be disrupted from their start on: whatever keeps a node for them goes on then.
+// Returns how long pods forbid their disruption after their start. Only after that time can the removal of
+// their nodes go on.
 base::Duration longest_protection(const Scenario& scenario) {
     base::Duration longest{};
     for (const auto& deployment : scenario.deployments) {
@@ -31,7 +32,7 @@ base::Duration longest_protection(const Scenario& scenario) {
     return longest;
 }
 
-// False: something was violated.
+// Runs the world for a while. Returns false if an invariant was violated.
 bool run_for(World& world, std::vector<std::unique_ptr<Invariant>>& invariants,
              const std::vector<Violation>& violations, base::Duration duration) {
     auto until = world.now() + duration;
@@ -96,8 +97,7 @@ private:
         return (is_slow ? kSettlingAtARate : kSettling) + longest_protection(world_.scenario);
     }
 
-    // Ends as soon as there was an hour without a write that leaves nothing undone. Later than that it may
-    // not begin.
+    // Runs until there was an hour without a write that left nothing undone. That hour must begin in time.
     void come_to_rest() {
         const auto latest = world_.now() + settling();
         while (world_.now() < latest) {
@@ -164,8 +164,7 @@ Outcome run_seed(const RunOptions& options) {
         operators->stop_all();
         world->shut_down();
     } else {
-        // Coroutines that are still at work cannot be taken apart: that world stays for the rest of the
-        // program.
+        // Coroutines that are still at work cannot be destroyed. That world is kept until the program ends.
         static_cast<void>(others.release());
         static_cast<void>(operators.release());
         static_cast<void>(world.release());

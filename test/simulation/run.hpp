@@ -1,5 +1,5 @@
-// One seed from start to end: a while with trouble, then peace, in which all must come to rest within two
-// hours and stay so for one.
+// Runs one seed from start to end: a while with trouble, then peace. In peace the world must come to rest
+// within two hours and stay so for one.
 #pragma once
 
 #include <functional>
@@ -17,22 +17,22 @@ struct RunOptions {
     base::Duration trouble = std::chrono::hours{1};
     Recording recording = Recording::off;
     Variety variety = Variety::plain;
-    std::function<void(Scenario&)> adapt;  // what was drawn; null: it stays
-    std::function<void(World&)> watch;     // called before it begins; may be null
+    std::function<void(Scenario&)> adapt;  // changes what was drawn; null: no change
+    std::function<void(World&)> watch;     // called before the run begins; may be null
     double racks = kRacks;                 // share of seeds with bare metal
-    bool soaks = false;                    // see soak.hpp; nothing is drawn then
+    bool soaks = false;                    // runs soak.hpp instead of a drawn scenario
 };
 
 struct Outcome {
-    std::vector<Violation> violations;  // empty: all held
-    std::vector<std::string> trace;     // if it was recorded
+    std::vector<Violation> violations;  // empty: every invariant held
+    std::vector<std::string> trace;     // lines of the trace, if it was recorded
     FaultPlan::Counts faults{};
     base::Duration simulated{};
     Coverage coverage;
     Happenings happenings;
     bool has_two_clusters = false;
     SharedRackCounts shared_rack;
-    std::set<fake::Right> needed_rights;  // of the operator's requests
+    std::set<fake::Right> needed_rights;  // rights that the operator's requests needed
 };
 
 Outcome run_seed(const RunOptions& options);

@@ -21,7 +21,7 @@ void draw_template(Dice& dice, Variety variety, NodeSmithPool& pool) {
         if (dice.chance(0.7)) machine.sizes.push_back({"large", 4, 8192});
         if (!is_plain && dice.chance(0.3)) machine.sizes.push_back({"huge", 32, 131072});
     } else if (!is_plain && dice.chance(0.5)) {
-        // The defaults, as in README: larger than most hosts.
+        // These are the defaults of README, which are larger than most hosts.
         if (dice.chance(0.5)) machine.flexible.emplace();
     } else {
         machine.flexible.emplace();
@@ -54,7 +54,7 @@ void draw_timing(Dice& dice, NodeSmithPool& pool) {
     if (dice.chance(0.3)) down.drainTimeoutAction = api::v1alpha1::DrainTimeoutAction::Force;
 }
 
-// Consolidation, drift and repair are on in most pools, expiry in some.
+// Draws disruption settings. Most pools have consolidation, drift and repair; some have expiry.
 void draw_disruption(Dice& dice, NodeSmithPool& pool) {
     using api::v1alpha1::DisruptionReason;
     using api::v1alpha1::RepairAction;
@@ -63,7 +63,7 @@ void draw_disruption(Dice& dice, NodeSmithPool& pool) {
     if (dice.chance(0.15)) down.policy = ScaleDownPolicy::WhenEmpty;
     if (dice.chance(0.05)) down.policy = ScaleDownPolicy::Never;
     down.utilizationThresholdPercent = static_cast<std::int32_t>(dice.one_of<std::int64_t>({30, 50, 80}));
-    // Whoever hardly minds what is unused may mind what it costs.
+    // A pool that tolerates unused resources may still limit their price.
     if (down.utilizationThresholdPercent == 30) down.priceThresholdPercent = 75;
     down.headroomPercent = static_cast<std::int32_t>(dice.one_of<std::int64_t>({0, 20}));
     if (dice.chance(0.1)) pool.spec.scaleUp.headroom.nodes = 1;
@@ -170,7 +170,7 @@ void draw_plain_providers(Dice& dice, Scenario& scenario) {
     }
 }
 
-// At times one of them lacks what it needs until the trouble ends.
+// Draws the providers. At times one of them lacks something that it needs until the trouble ends.
 void draw_providers(Dice& dice, Scenario& scenario) {
     const auto disks = dice.chance(0.3)   ? Disks::from_template
                        : dice.chance(0.5) ? Disks::blank
@@ -217,7 +217,7 @@ void draw_pools(Dice& dice, Scenario& scenario) {
     if (dice.chance(0.3)) scenario.control_plane.spec.preferences = api::v1alpha1::Preferences::Respect;
 }
 
-// In every second seed all is as pools say by default.
+// Draws the habits of kubelets. In every second seed they are the defaults of pools.
 KubeletHabits draw_kubelets(Dice& dice) {
     KubeletHabits habits;
     if (dice.chance(0.5)) return habits;
@@ -236,7 +236,7 @@ void draw_metal(Dice& dice, Scenario& scenario) {
     scenario.pools.push_back(pool);
 }
 
-// A cloud controller manager beside us, and pools that say what their kubelets are told.
+// Draws a cloud controller manager beside the operator, and pools that configure their kubelets for it.
 void draw_neighbours(Dice& dice, Scenario& scenario) {
     using api::v1alpha1::ProviderIDFormat;
     for (auto& provider : scenario.providers) {
@@ -269,8 +269,8 @@ void draw_prices(Dice& dice, Scenario& scenario) {
     }
 }
 
-// Some pools give addresses of both families to their machines, more than they can have at once; all out of
-// the same ranges, as their providers are on one Proxmox.
+// Gives some pools addresses of both families, fewer than the machines that they may want. All use the same
+// ranges, because their providers are on one Proxmox.
 void draw_networks(Dice& dice, Scenario& scenario) {
     for (auto& pool : scenario.pools) {
         const auto provider =

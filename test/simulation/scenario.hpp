@@ -1,4 +1,4 @@
-// What a seed's world looks like at the start: hosts, providers, pools, workloads. Values only.
+// Describes a seed's world at the start: hosts, providers, pools, workloads. It holds only values.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace simulation {
 
 class Dice;
 
-// Namespace of our kinds.
+// The namespace of our kinds.
 inline constexpr const char* kNodesNamespace = "nodes";
 
-// How much a world varies: hosts that are much alike and plain workloads, or sites, manifests, charts and
-// kubelets as users have them.
+// Variety says how much a world varies. Plain worlds have similar hosts and simple workloads. The others have
+// sites, manifests, charts and kubelets as users have them.
 enum class Variety { plain, of_users };
 
 struct Scenario {
@@ -39,31 +39,32 @@ struct Scenario {
     std::vector<api::PodDisruptionBudget> budgets;
     std::vector<api::DaemonSet> daemon_sets;
     KubeletHabits kubelets;
-    bool hosts_are_reachable = true;  // each one's own API, and not only that of the endpoint
+    bool hosts_are_reachable = true;  // the API of each host, and not only that of the endpoint
     bool leader_election = false;
     base::Duration lease_duration = std::chrono::seconds{15};
-    double changes_per_hour = 12;  // of workloads
-    bool keeps_in_peace = true;    // pools go on keeping machines that never joined when the trouble is over
+    double changes_per_hour = 12;  // rate of changes to workloads
+    bool keeps_in_peace = true;    // pools still keep machines that never joined after the trouble has ended
 };
 
-// In so many seeds there is bare metal.
+// Share of the seeds with bare metal.
 inline constexpr double kRacks = 0.2;
 Scenario draw_scenario(base::Random& random, Variety variety, double racks = kRacks);
 
 // ---- parts, for scenarios written by hand
 NodeSmithProvider a_provider(const std::string& name, std::int64_t first_vmid);
 NodeSmithPool a_pool(const std::string& name, const std::string& provider);
-// 199 static addresses of each family; other ones for another number.
+// Returns a network with 199 static addresses of each family, which differ for each number.
 api::v1alpha1::MachineNetwork a_dual_stack_network(std::int64_t number);
 Deployment a_deployment(const std::string& name, std::int64_t replicas, const std::string& cpu,
                         const std::string& memory);
-// Deployments with what charts ask for, budgets and DaemonSets, for the pools of the scenario.
+// Draws deployments with the requests of common charts, budgets and DaemonSets, for the pools of the
+// scenario.
 void draw_apps(Dice& dice, Scenario& scenario);
-// Providers, pools and control plane of README, user guide or samples, on hosts that are drawn.
+// Takes providers, pools and control plane from README, user guide or samples, and draws the hosts.
 void draw_manifests(Dice& dice, Scenario& scenario);
 // Adds a provider of type redfish with hosts that have habits and troubles. Returns a pool on it.
 NodeSmithPool add_rack(Scenario& scenario, Dice& dice);
-// One provider, one pool, one deployment of two pods, no trouble.
+// Returns a scenario with one provider, one pool, one deployment of two pods, and no trouble.
 Scenario plain_scenario();
 
 }  // namespace simulation

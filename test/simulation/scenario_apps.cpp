@@ -1,4 +1,4 @@
-// The workloads of a scenario: as common charts have them.
+// Draws the workloads of a scenario, as common charts have them.
 #include <algorithm>
 
 #include "test/simulation/dice.hpp"
@@ -30,7 +30,7 @@ Deployment draw_size(Dice& dice, Variety variety, const std::string& name) {
         many.most_replicas = 25;
         return many;
     }
-    // Larger than every host.
+    // This deployment is larger than every host.
     if (dice.chance(0.05)) return a_deployment(name, 1, "40", "1Gi");
     if (dice.chance(0.05)) return a_deployment(name, 1, "1", "160Gi");
     return a_deployment(name, dice.between(0, 4), dice.one_of(cpus), dice.one_of(memories));

@@ -1,4 +1,4 @@
-// Scenarios of the manifests that users copy, fitted to the world as users fit them to theirs: addresses,
+// Builds scenarios from the manifests that users copy. It fits them to the world as users do: addresses,
 // names of Secrets and namespaces, and the hosts, storages and templates that the manifests name.
 #include <algorithm>
 
@@ -83,7 +83,7 @@ void draw_manifests(Dice& dice, Scenario& scenario) {
     }
     scenario.control_plane.metadata.name = manifests.control_plane.value().metadata.name;
     scenario.control_plane.spec = manifests.control_plane.value().spec;
-    // As the user guide says in its fifth step.
+    // The user guide says so in its fifth step.
     scenario.control_plane.spec.mode = api::v1alpha1::Mode::Active;
     if (dice.chance(0.5)) add_workloads(dice, scenario);
     if (dice.chance(0.3)) scenario.deployments.push_back(a_deployment("twenty", 20, "1", "1Gi"));

@@ -38,9 +38,9 @@ struct Schema::Part {
     std::vector<std::string> required;
     std::optional<std::regex> pattern;
     std::optional<double> minimum, maximum, min_length, max_length, max_items, max_properties;
-    bool is_any = false;  // int or string, or unknown fields are preserved
+    bool is_any = false;  // an int or a string, or unknown fields are preserved
     std::map<std::string, std::unique_ptr<Part>, std::less<>> properties;
-    std::unique_ptr<Part> each;  // of a list's items or a map's values
+    std::unique_ptr<Part> each;  // schema of a list's items or a map's values
 
     explicit Part(const json::object& text)
         : type(text_at(text, "type")),

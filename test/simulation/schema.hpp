@@ -1,5 +1,5 @@
-// Objects against the schemas of crds/, as an API server checks them: types, required fields, enumerations,
-// patterns and bounds. Rules in CEL are not evaluated.
+// Checks objects against the schemas of crds/, as an API server does: types, required fields, enumerations,
+// patterns and bounds. It does not evaluate rules in CEL.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -11,11 +11,12 @@ namespace simulation {
 
 class Schema {
 public:
-    // Of a custom resource, by its plural: "nodesmithclaims". Read from the sources once.
+    // Returns the schema of a custom resource by its plural, such as "nodesmithclaims". The sources are read
+    // once.
     static const Schema& of(const std::string& plural);
     ~Schema();
 
-    // The first thing that does not fit: "status.phase: no such value: Gone"; "" if everything does.
+    // Returns the first fault, such as "status.phase: no such value: Gone"; "" if there is none.
     std::string fault_of(const boost::json::object& object) const;
 
 private:

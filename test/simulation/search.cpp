@@ -11,7 +11,7 @@ struct Used {
     std::int64_t nodes = 0, cpu_cores = 0, memory_mib = 0;
 };
 
-// Of one pool; of all if it is "".
+// Returns the use of one pool, or of all pools if it is "".
 Used used_of(const World& world, const std::string& pool) {
     Used used;
     for (const auto& [key, claim] : world.view.all<NodeSmithClaim>()) {
@@ -37,7 +37,8 @@ bool is_after(const World& world, const std::optional<api::Time>& time) {
     return time && world.clock.wall_now() < time->at;
 }
 
-// The operator may say of the pool itself that it waits for a time or for its user.
+// Reports whether the pool may launch. The operator may report that the pool itself waits for a time or for
+// its user.
 bool is_open(const World& world, const NodeSmithControlPlane& plane, const NodeSmithPool& pool) {
     const auto& listed = plane.spec.pools;
     const bool is_listed = std::ranges::find(listed, "*") != listed.end() ||
@@ -48,7 +49,7 @@ bool is_open(const World& world, const NodeSmithControlPlane& plane, const NodeS
     if (is_after(world, pool.status.nextRetryTime)) return false;
     const auto& losses = pool.status.losses;
     if (losses && is_after(world, losses->nextRetryTime)) return false;
-    // What new Nodes keep has not been tried again yet.
+    // The pool has not yet tried again whether new Nodes keep their taints.
     const bool keeps_taints = std::ranges::any_of(pool.status.undeclaredTaints, [&world](const auto& taint) {
         return !taint.nextRetryTime || is_after(world, taint.nextRetryTime);
     });
@@ -72,7 +73,7 @@ std::int64_t stepped(std::int64_t needed, std::int64_t least, std::int64_t step)
     return least + (needed - least + step - 1) / step * step;
 }
 
-// Sizes that are worth a look: each that has a name, or the smallest that holds what is wanted.
+// Returns the sizes that the search tries: each size with a name, or the smallest that holds the requests.
 std::vector<api::v1alpha1::Size> sizes_for(const World& world, const NodeSmithPool& pool,
                                            const api::ResourceList& wanted) {
     const auto& machine = pool.spec.machineTemplate;
@@ -145,12 +146,13 @@ private:
     std::vector<Candidate> nodes_;
 };
 
-// Of pods of one deployment: their names without the number.
+// Returns the common name of the pods of one deployment: the pod's name without its number.
 std::string family_of(const std::string& pod) {
     return pod.substr(0, pod.rfind('-'));
 }
 
-// A machine that was launched for it or its like became a Node, and it did not go there.
+// Reports whether launches for the pod are held back. A machine that was launched for it or a similar pod
+// became a Node, and the pod was not placed there.
 bool is_held_back(const World& world, const api::Pod& pod) {
     const auto family = family_of(api::key_of(pod).str());
     return std::ranges::any_of(world.view.all<NodeSmithPool>(), [&](const auto& entry) {
@@ -176,8 +178,8 @@ bool may_have_machine(const NodeSmithClaim& claim) {
     const auto& conditions = claim.status.conditions;
     const bool ends = claim.metadata.deletionTimestamp || api::is_true(conditions, api::conditions::kFailed);
     if (ends && api::is_true(conditions, api::conditions::kMachineDeleted)) return false;
-    if (ends && claim.status.keptSince) return false;  // it is stopped, for a look
-    // One that a user applied waits for its place; once it has tried, it may have a machine.
+    if (ends && claim.status.keptSince) return false;  // it is stopped and kept for inspection
+    // A claim that a user applied waits for its place. It may have a machine once it has made an attempt.
     return !claim.spec.idempotencyKey.empty() || !claim.status.machineID.empty() ||
            claim.status.launchAttempts > 0;
 }
@@ -195,7 +197,7 @@ bool is_on_its_way(const NodeSmithClaim& claim) {
 }
 
 std::optional<HelpfulPurchase> purchase_that_helps(const World& world, const api::Pod& pod) {
-    // Where its volumes can be used is not searched.
+    // The search does not know where volumes can be used.
     if (is_held_back(world, pod) || uses_volumes(pod)) return std::nullopt;
     Search search(world, pod);
     for (const auto& [plane_key, plane] : world.view.all<NodeSmithControlPlane>()) {

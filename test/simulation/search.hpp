@@ -1,6 +1,7 @@
-// An independent search: would a machine that the operator could launch now let a waiting pod run? It looks
-// at the world as it is, at what objects say where the operator cannot know better, and shares no code with
-// it. What is in doubt counts against the launch: of two opinions about a machine the poorer one.
+// An independent search: could the operator launch a machine now that lets a waiting pod run? The search
+// looks at the world itself, and reads objects where the operator cannot know better. It shares no code with
+// the operator. Doubt counts against the launch: of two estimates of a machine the search takes the smaller
+// one.
 #pragma once
 
 #include <optional>
@@ -17,15 +18,16 @@ struct HelpfulPurchase {
     std::string str() const;
 };
 
-// Of the pools that are in no trouble of their own and the hosts that are fit for a machine of theirs.
-// nullopt: none helps, or the pod's launches are held back for a while because they did not help.
+// Returns a helpful launch in a pool without trouble, on a host that can take its machine. Returns nullopt if
+// no launch helps, or if launches for the pod are held back for a while because they did not help.
 std::optional<HelpfulPurchase> purchase_that_helps(const World& world, const api::Pod& pod);
 
-// The scheduler found no Node for it, and none but a new one will do.
+// Reports whether the scheduler found no Node for the pod, and only a new Node can help.
 bool waits_for_node(const api::Pod& pod);
-// Has a machine, or may have one, or is going to have one: between two attempts a claim keeps its place.
+// Reports whether the claim has, may have or will have a machine. A claim keeps its place between two
+// attempts.
 bool may_have_machine(const NodeSmithClaim& claim);
-// The machine has yet to come, and nothing that people must change is in its way.
+// Reports whether the machine is still to come, and no change by people is needed for it.
 bool is_on_its_way(const NodeSmithClaim& claim);
 
 }  // namespace simulation

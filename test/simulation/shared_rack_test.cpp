@@ -1,4 +1,5 @@
-// Two clusters on one rack: the second one works, and the judge sees who turns off what is the other's.
+// Tests two clusters on one rack. The second one works, and the judge sees which cluster turns off the
+// other's hosts.
 #include "api/bytes.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 #include "test/support/catch.hpp"
@@ -10,7 +11,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The first seed whose drawn rack is shared, locked as wanted, and without processes that act late.
+// SharedRack is the first seed whose drawn rack is shared, is locked as wanted, and has no processes that act
+// late.
 struct SharedRack {
     explicit SharedRack(bool is_locked) {
         for (std::uint64_t seed = 1; !is_as_wanted(is_locked); ++seed) {
@@ -35,7 +37,7 @@ struct SharedRack {
         return !faults.has(Fault::paused) && !faults.has(Fault::provider_slow) &&
                !others->has_late_requests();
     }
-    // What a seed that was not wanted drew ends before its world, which its timers need.
+    // Ends the parts of a rejected seed before their world, which their timers need.
     void forget() {
         if (others) shut_down();
         others.reset();
@@ -60,7 +62,7 @@ struct SharedRack {
         world->run_for(40s);
         return status;
     }
-    // That is off and comes on when it is asked to.
+    // Returns a host that is off and comes on when it is asked to.
     std::string wakeable() const {
         for (const auto& name : world->bmcs.names()) {
             auto& bmc = world->bmcs.bmc(name);
@@ -110,7 +112,7 @@ TEST_CASE("a second cluster wakes hosts of the rack for its pods, marks them, an
 TEST_CASE("the judge sees a cluster that turns off, or with a lock turns on, what the other one woke") {
     const bool is_locked = GENERATE(false, true);
     SharedRack rack(is_locked);
-    // Some refuse to come on right after they went off.
+    // Some hosts refuse to come on right after they went off.
     rack.world->run_for(1min);
     const auto host = rack.wakeable();
     REQUIRE(rack.ask(Cluster::theirs, host, "On") == 204);

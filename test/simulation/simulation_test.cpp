@@ -1,4 +1,4 @@
-// The simulation itself: it is repeatable, its plain case works, and it notices what it must notice.
+// Tests the simulation itself: it is repeatable, its plain case works, and it notices each violation.
 #include <algorithm>
 
 #include "test/simulation/guests/own_addresses.hpp"
@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A world without trouble and one operator in it.
+// PlainWorld is a world without trouble and with one operator.
 struct PlainWorld {
     explicit PlainWorld(Scenario scenario = plain_scenario())
         : world(1, std::move(scenario), Recording::off), operators(world) {

@@ -38,7 +38,7 @@ json::array draw_hosts(Dice& dice, const std::vector<std::string>& names) {
     return hosts;
 }
 
-// Not empty.
+// Returns a selection that is not empty.
 json::array some_of(Dice& dice, const std::vector<std::string>& names) {
     json::array some{json::string(names.front())};
     for (std::size_t i = 1; i < names.size(); ++i)
@@ -60,7 +60,7 @@ json::array storages(Dice& dice, const std::vector<std::string>& names) {
          {"hosts", some_of(dice, names)}}};
 }
 
-// On local storage of some hosts: no machine can be made on the others.
+// Returns templates on the local storage of some hosts. No machine can be made on the others.
 json::array templates(Dice& dice, const std::vector<std::string>& names) {
     json::array machines;
     int vmid = 9000;
@@ -95,7 +95,7 @@ Site draw_site(Dice& dice, const std::vector<std::string>& names, Disks disks) {
     site.world = proxmox_simulator::world_from_json(description);
     publish_image(site.world, 0);
     site.world.standalone = names.size() == 1;
-    // The others keep the quorum.
+    // The other hosts keep the quorum.
     if (names.size() > 2 && dice.chance(0.1)) site.world.hosts.back().powered_on = false;
     if (names.size() > 1 && dice.chance(0.05)) site.world.hosts[1].maintenance = true;
     return site;
@@ -144,7 +144,7 @@ void confine_to_pools(proxmox_simulator::World& world,
         if (!provider.spec.proxmox) continue;
         auto& pool = provider.spec.proxmox->resourcePool;
         if (pool.empty()) pool = "kubernetes";
-        // What is deeper replaces what is inherited.
+        // A deeper entry replaces what is inherited.
         for (const auto* role : {"Machines", "KubeNodeSmith"})
             world.acl.push_back({"/pool/" + pool, "user", kUser, role, true});
     }

@@ -1,4 +1,4 @@
-// The Proxmox clusters that users have: small, unequal, and not everything everywhere.
+// Draws Proxmox clusters as users have them: small and unequal, with things that only some hosts have.
 #pragma once
 
 #include <string>
@@ -11,28 +11,28 @@ namespace simulation {
 
 class Dice;
 
-// What machines of a provider are made from.
+// Disks says what machines of a provider are made from.
 enum class Disks { none, blank, from_template };
 
 struct Site {
     proxmox_simulator::World world;
     Disks disks = Disks::none;
-    std::string disk_storage;  // with Disks::blank
+    std::string disk_storage;  // only with Disks::blank
 };
 
 inline constexpr const char* kTemplateName = "debian";
-// Exists from the day on that the trouble ends.
+// This resource pool exists only after the trouble has ended.
 inline constexpr const char* kMissingResourcePool = "batch";
 
-// `names` of hosts, the first of which is what endpoints name: it is there and has everything.
+// Draws a site with these hosts. Endpoints name the first host, which is on and has everything.
 Site draw_site(Dice& dice, const std::vector<std::string>& names, Disks disks);
-// Providers make their machines in the resource pool "kubernetes", unless they name another, and their user
-// has rights on machines in these pools alone.
+// Makes providers use the resource pool "kubernetes" unless they name another one. Their user has rights only
+// on machines in these pools.
 void confine_to_pools(proxmox_simulator::World& world,
                       std::vector<api::v1alpha1::NodeSmithProvider>& providers);
-// One to five names.
+// Returns one to five names.
 std::vector<std::string> draw_host_names(Dice& dice);
-// What providers say of the site, and how full they let its hosts be.
+// Draws the provider's settings for the site, and how full it may make the hosts.
 void draw_site_use(Dice& dice, const Site& site, api::v1alpha1::NodeSmithProvider& provider);
 
 }  // namespace simulation

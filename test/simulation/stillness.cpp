@@ -8,7 +8,7 @@ namespace {
 constexpr int kExamples = 3;
 
 bool is_write(const base::HttpRequest& request, const base::HttpResponse& response) {
-    // The eviction API is asked again and again, as kubectl drain does, while a budget allows nothing.
+    // The operator repeats evictions, as kubectl drain does, while a budget allows none.
     if (request.target.ends_with("/eviction") && response.status == 429) return false;
     const bool is_pretended = request.target.ends_with("?dryRun=All");
     return request.method != "GET" && !is_pretended && request.target.find("/leases") == std::string::npos &&

@@ -1,4 +1,4 @@
-// Since when nobody has written anything but the Lease: neither to the API server, nor to Proxmox.
+// Measures since when nobody has written anything but the Lease, neither to the API server nor to Proxmox.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ public:
     Stillness(const Stillness&) = delete;
     Stillness& operator=(const Stillness&) = delete;
 
-    // The last write of anybody, in effect or refused.
+    // Returns the time of the last write by anybody, whether it took effect or was refused.
     base::TimePoint since() const { return since_; }
-    // From now on writes of the operator are counted.
+    // Counts the writes of the operator from now on.
     void begin_count();
-    // How many there were, with examples; "" if none.
+    // Returns the number of writes with examples; "" if there were none.
     std::string counted() const;
 
 private:

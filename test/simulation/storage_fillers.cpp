@@ -34,7 +34,7 @@ public:
 private:
     proxmox::World& proxmox() const { return world_.proxmox.cluster().world; }
 
-    // What others use: boot images still fit beside it, and no disk of a machine does.
+    // Fills the storage with data of others. Boot images still fit beside it, but no disk of a machine does.
     static void fill(proxmox::Storage& storage, const std::string& host) {
         const auto used = proxmox::used_space(storage, host) - storage.foreign_used[host];
         storage.foreign_used[host] = storage.total - std::min(used + proxmox::kGiB, storage.total);

@@ -1,5 +1,5 @@
-// Backups, logs and disks of others that fill the storages of hosts: some for a while, and those of one host
-// for good, as long as another one has room.
+// Backups, logs and disks of others that fill the storages of hosts. Some are full for a while. Those of one
+// host stay full, as long as another host has room.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A network or storage agent that keeps a taint on each new Node until it runs there, and that no pool knows
-// of. In some worlds it never gets ready.
+// A network or storage agent that keeps a taint on each new Node until the agent runs there. No pool knows
+// the taint. In some worlds the agent never becomes ready.
 #pragma once
 
 #include <list>
@@ -28,7 +28,7 @@ private:
     api::Taint taint_;
     bool never_ready_ = false;
     bool is_at_work_ = false;
-    std::set<std::string> known_;  // UIDs of Nodes that had it
+    std::set<std::string> known_;  // UIDs of Nodes that had the taint
     std::list<std::unique_ptr<base::Alarm>> pending_;
 };
 

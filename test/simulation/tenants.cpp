@@ -8,8 +8,8 @@ namespace {
 constexpr std::uint64_t kOneOf = 3;
 constexpr std::uint64_t kLongestPause = 900;  // s
 
-// What one who may read the managed namespace could make of an object there: all but what the API server
-// sets.
+// Copies an object of the managed namespace as a person could who may read it: without the fields that the
+// API server sets.
 template <api::Kind T>
 T copied(const T& object) {
     auto copy = object;
@@ -71,7 +71,7 @@ void Tenants::write(T object) {
     world_.server.put(object);
 }
 
-// With the credentials' Secret beside it, or without.
+// Makes a provider, with or without the credentials' Secret beside it.
 void Tenants::make_provider() {
     const auto* ours = world_.view.any<NodeSmithProvider>(*random_);
     if (!ours) return;
@@ -97,7 +97,7 @@ void Tenants::make_control_plane() {
     write(std::move(control_plane));
 }
 
-// Also one that is leaving already, whose finalizer asks for its machine's removal.
+// Makes a claim. Some are already being deleted, with a finalizer that asks for the removal of their machine.
 void Tenants::make_claim() {
     const auto* ours = world_.view.any<NodeSmithClaim>(*random_);
     if (!ours) return;

@@ -1,5 +1,6 @@
-// People of a namespace that the operator does not manage. They write there what they like of our kinds, also
-// status, finalizers and names of ours, and Secrets; none of it may come to more than a condition.
+// People of a namespace that the operator does not manage. They write any object of our kinds there,
+// including status, finalizers and our names, and Secrets. The operator must answer with no more than a
+// condition.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,8 @@
 
 namespace simulation {
 
-// In two thirds of the seeds there are none, and the operator manages all namespaces.
+// Reports whether the world has tenants. In two thirds of the seeds there are none, and the operator manages
+// all namespaces.
 bool has_tenants(const World& world);
 
 class Tenants {
@@ -16,7 +18,7 @@ public:
     explicit Tenants(World& world);
 
     void begin();
-    // What they have made stays.
+    // Ends their actions; the objects that they made remain.
     void make_peace();
 
 private:

@@ -1,4 +1,4 @@
-// A member of a JSON object that is a text.
+// Reads a text member of a JSON object.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -7,7 +7,7 @@
 
 namespace simulation {
 
-// Empty for anything else.
+// Returns the text, or "" for any other value.
 inline std::string text_at(const boost::json::object& object, std::string_view name) {
     const auto* value = object.if_contains(name);
     return value && value->is_string() ? std::string(value->get_string()) : "";

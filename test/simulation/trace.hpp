@@ -1,5 +1,5 @@
-// What happened, for people: one line per event with its virtual time. Recording costs, so a seed runs
-// without it, and a seed that failed runs again with it: the same seed gives the same run.
+// Records what happened, for people: one line per event with its virtual time. Recording costs time, so a
+// seed runs without it. A seed that failed runs again with it, because the same seed gives the same run.
 #pragma once
 
 #include <sstream>
@@ -11,7 +11,7 @@
 
 namespace simulation {
 
-// To be kept, or to standard output at once (what was kept is lost when a seed does not end).
+// Recording says whether lines are kept or printed immediately. Kept lines are lost if a seed does not end.
 enum class Recording { off, on, live };
 
 class Trace {
@@ -36,7 +36,7 @@ private:
     std::vector<std::string> lines_;
 };
 
-// "1h02m03.456s" since the start of the clock.
+// Returns the time since the start of the clock, such as "1h02m03.456s".
 std::string time_text(base::TimePoint time);
 
 }  // namespace simulation

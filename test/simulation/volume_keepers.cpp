@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kFirstOfPeople = 60'000;           // VMIDs that no range of the scenarios has
+constexpr int kFirstOfPeople = 60'000;           // VMIDs from here on are in no range of the scenarios
 constexpr std::uint64_t kPauseOfKeepers = 1200;  // s
 
 class VolumeKeepers final : public Outsider {
@@ -58,7 +58,7 @@ private:
 
     proxmox::World& proxmox() const { return world_.proxmox.cluster().world; }
 
-    // Makes a disk on a storage that the host has; returns its volume ID.
+    // Makes a disk on a storage that the host has. Returns its volume ID.
     std::string make(const std::string& host, int owner, const std::string& purpose) {
         std::vector<proxmox::Storage*> storages;
         for (auto& [id, storage] : proxmox().storages)
@@ -87,7 +87,7 @@ private:
         if (!id.empty()) world_.happenings.count("volume keeper: kept a disk");
     }
 
-    // The second cluster makes a VM with the VMID that a machine of the operator has in its own.
+    // Lets the second cluster make a VM with the VMID of one of the operator's machines.
     void put_beside() {
         const auto ids = world_.administrators.marked();
         if (ids.empty()) return;
@@ -98,7 +98,7 @@ private:
         world_.happenings.count("volume keeper: made a disk with the VMID of a machine");
     }
 
-    // A disk of his own, or of the CSI plugin, on a machine of the operator.
+    // Attaches a disk of a person or of the CSI plugin to a machine of the operator.
     void attach() {
         const auto ids = world_.administrators.marked();
         if (ids.empty()) return;
@@ -130,7 +130,7 @@ private:
         return false;
     }
 
-    // As qm disk move --target-vmid does: the volume gets the other VM's ID.
+    // Moves disks as qm disk move --target-vmid does: the volume gets the other VM's ID.
     void move_what_is_asked_for() {
         for (auto& [vmid, machine] : proxmox().machines) {
             for (const char* option : {"scsi7", "unused7"}) {

@@ -1,6 +1,6 @@
-// People and programs whose volumes lie on the storages that machines use: a CSI plugin, disks kept of old
-// VMs, a second cluster on a shared storage, and administrators who attach disks to machines of the operator.
-// They move a disk away some time after a condition asks for it.
+// People and programs whose volumes are on the storages that machines use. They are a CSI plugin, kept disks
+// of old VMs, and a second cluster on a shared storage. Administrators also attach disks to machines of the
+// operator. They move a disk away some time after a condition asks for it.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace simulation {
 
-// The content of each disk of theirs begins so: by it the disk is known under any name.
+// Prefix of the content of each of their disks, which identifies the disk under any name.
 inline constexpr const char* kDataOfOthers = "data of others: ";
 
 // The VMID of all volumes of the Proxmox CSI plugin.

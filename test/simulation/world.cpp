@@ -20,7 +20,7 @@ std::uint64_t hash(const std::string& text) {
     return value;
 }
 
-// What BMCs tell wrong, twice or not at all; none of it keeps a host from being used.
+// Makes BMCs report fields wrong, twice or not at all. None of that keeps a host from being used.
 void break_fields(redfish_simulator::Profile& profile, base::Random& random) {
     const auto chance = [&random](std::uint64_t percent) { return random.below(100) < percent; };
     if (chance(20)) profile.macs.push_back(profile.macs.front());
@@ -30,7 +30,7 @@ void break_fields(redfish_simulator::Profile& profile, base::Random& random) {
     profile.lacks_interfaces = chance(10);
     profile.tells_cores_only = chance(20);
     profile.links_manager = !chance(10);
-    if (chance(15)) profile.uuid.clear();  // spec.systemUUID does
+    if (chance(15)) profile.uuid.clear();  // spec.systemUUID has it
     if (chance(30)) profile.port_gbps = {1, 1, 25};
 }
 
@@ -44,7 +44,7 @@ api::Namespace namespace_of_name(const std::string& name) {
 
 fake::ApiServer::Options server_options() {
     fake::ApiServer::Options options;
-    options.pods_end_after.reset();  // the kubelets end them
+    options.pods_end_after.reset();  // the kubelets end pods
     options.custom_resources = {NodeSmithProvider::kResource, NodeSmithPool::kResource,
                                 NodeSmithClaim::kResource, NodeSmithControlPlane::kResource,
                                 api::v1alpha1::NodeSmithHost::kResource};
@@ -107,7 +107,7 @@ std::unique_ptr<base::Random> World::random_for(const std::string& purpose) cons
     return fake::make_seeded_random(seed ^ hash(purpose));
 }
 
-// In every second seed the operator knows a further endpoint for each further host.
+// Lets the operator know a further endpoint for each further host, in every second seed.
 void World::draw_endpoints(base::Random& random) {
     if (random.below(2) == 0) return;
     const auto& hosts = scenario.proxmox.hosts;
@@ -118,14 +118,14 @@ void World::draw_endpoints(base::Random& random) {
     }
 }
 
-// In every fourth seed the scheduler is told nothing.
+// Switches nominations off in about every fourth seed.
 void World::draw_nominations(base::Random& random) {
     Dice dice(random);
     if (dice.chance(0.15)) server.options().minor = static_cast<int>(dice.between(31, 34));
     if (dice.chance(0.1)) scenario.control_plane.spec.nominate = false;
 }
 
-// In a third of the seeds it takes its time, as the real one does over a thousand pods.
+// Slows the scheduler down in a third of the seeds, as the real one is with a thousand pods.
 void World::draw_pace(base::Random& random) {
     Dice dice(random);
     if (!faults.is_calm() && dice.chance(0.33))
@@ -136,7 +136,7 @@ void World::populate() {
     for (const char* name : {"default", "kube-system", "kube-public", kNodesNamespace, kTenants})
         server.put(namespace_of_name(name));
     server.put(test::cluster_info(kCertificate));
-    // config/rbac/managed_namespaces.yaml
+    // This binding is in config/rbac/managed_namespaces.yaml.
     api::RoleBinding rights;
     rights.metadata.name = "kubenodesmith-credentials";
     rights.metadata.namespace_ = kNodesNamespace;

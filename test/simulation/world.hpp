@@ -1,5 +1,5 @@
-// Everything but the operator: clock, API server, the cluster's controllers, machines, network. One seed, one
-// world. Parts are public: this is a stage for others to act on.
+// Everything but the operator: clock, API server, the cluster's controllers, machines, network. Each seed has
+// one world. Its parts are public, because others act on them.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -26,7 +26,7 @@
 
 namespace simulation {
 
-// Of an API server that knows our kinds.
+// Returns the options of an API server that knows our kinds.
 fake::ApiServer::Options server_options();
 
 class World {
@@ -38,9 +38,10 @@ public:
 
     void run_for(base::Duration duration);
     base::TimePoint now() const { return clock.now(); }
-    // A stream of random numbers of its own for each purpose, so that one does not disturb the others.
+    // Returns a separate stream of random numbers for each purpose, so that purposes do not disturb each
+    // other.
     std::unique_ptr<base::Random> random_for(const std::string& purpose) const;
-    // Called after each request that Proxmox answered, and after each request of an operator to the API
+    // Called after each request that Proxmox answered, or after each request of an operator to the API
     // server.
     using ProxmoxObserver = std::function<void(const proxmox::RequestRecord&)>;
     using ApiObserver =
@@ -48,28 +49,29 @@ public:
     void observe(ProxmoxObserver observer) { proxmox_observers_.push_back(std::move(observer)); }
     void observe(ApiObserver observer) { api_observers_.push_back(std::move(observer)); }
 
-    // Notes that an outsider takes away the Node or the machine of the claim.
+    // Notes that an outsider removes the Node or the machine of the claim.
     void note_taking(const NodeSmithClaim& claim);
 
-    // A condition of a claim or of a provider names the VM, or did when the provider was gone.
+    // Reports whether a condition of a claim or of a provider names the VM. Conditions of deleted providers
+    // count with their last text.
     bool is_told_of(int vmid) const;
-    // A condition of a provider that was deleted contained it.
+    // Reports whether a condition of a deleted provider contained the text.
     bool was_reported(const std::string& what) const;
 
-    // How often claims changed, machines changed their state, and Proxmox was asked to change something.
+    // Returns how often claims or the states of machines changed, or Proxmox was asked for a change.
     std::uint64_t changes() const { return changes_; }
 
-    // Ends everything that still runs in the background; call before destruction.
+    // Ends everything that runs in the background. Call it before destruction.
     void shut_down();
 
-    boost::asio::io_context context{1};  // first: everything else refers to it
+    boost::asio::io_context context{1};  // must be first, because everything else refers to it
     std::uint64_t seed;
     Scenario scenario;
     fake::VirtualClock clock;
     Trace trace;
     FaultPlan faults;
     Happenings happenings;
-    bool is_demolished = false;  // everything of the managed namespace was deleted, for good
+    bool is_demolished = false;  // all objects of the managed namespace were deleted for good
     Interference interference;
     fake::ApiServer server;
     ClusterSnapshot view;
@@ -96,7 +98,7 @@ private:
     void draw_pace(base::Random& random);
 
     std::uint64_t changes_ = 0;
-    std::string last_reports_;  // what providers said while everything was deleted, and before they were gone
+    std::string last_reports_;  // last conditions of providers while everything was deleted
     std::vector<ProxmoxObserver> proxmox_observers_;
     std::vector<ApiObserver> api_observers_;
 };

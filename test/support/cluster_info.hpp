@@ -1,4 +1,4 @@
-// The ConfigMap by which kubeadm's joins find the cluster and trust it.
+// Builds the ConfigMap that kubeadm reads to find and trust the cluster when a machine joins.
 #pragma once
 
 #include <string>

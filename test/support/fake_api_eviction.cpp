@@ -1,4 +1,4 @@
-// Evictions as the API server does them: k8s.io/kubernetes/pkg/registry/core/pod/storage/eviction.go.
+// Evicts pods as the API server does: k8s.io/kubernetes/pkg/registry/core/pod/storage/eviction.go.
 #include <algorithm>
 
 #include "api/selector.hpp"
@@ -32,14 +32,15 @@ bool is_ready(const json::object& pod) {
            });
 }
 
-// Pods whose end disrupts nothing.
+// Reports whether the pod's end disrupts nothing, so that no budget is consulted.
 bool needs_no_budget(const json::object& pod) {
     const auto phase = text_at(pod, {"status", "phase"}).value_or("Pending");
     return phase == "Pending" || phase == "Succeeded" || phase == "Failed" ||
            pod.at("metadata").as_object().contains("deletionTimestamp");
 }
 
-// A pod that is not ready does no work that a budget could protect.
+// Reports whether the pod may be evicted without a budget because it is not ready. Such a pod does no work
+// that a budget could protect.
 bool may_go_unready(const json::object& pod, const json::object& budget) {
     if (is_ready(pod)) return false;
     if (text_at(budget, {"spec", "unhealthyPodEvictionPolicy"}) == "AlwaysAllow") return true;
@@ -94,7 +95,7 @@ Snapshot ApiServer::evict(const Target& target, const json::object& body) {
     if (const auto* given = body.if_contains("deleteOptions")) options = given->as_object();
     auto request = delete_request(options);
     if (!needs_no_budget(pod)) spend_budget(key, pod);
-    // The budget is spent by now, whether or not it is the pod that was meant.
+    // The budget is spent even if the preconditions then show that another pod was meant.
     check_preconditions(key, pod, request);
     store_.update(key, [this](json::object& object) { mark_as_disrupted(object, store_.now()); });
     request.resource_version.clear();

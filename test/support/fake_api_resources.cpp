@@ -5,7 +5,7 @@
 namespace fake {
 namespace {
 
-// Selectable fields: AddFieldLabelConversionsFor... in k8s.io/kubernetes/pkg/apis.
+// The selectable fields come from AddFieldLabelConversionsFor... in k8s.io/kubernetes/pkg/apis.
 const std::vector<ResourceKind>& builtins() {
     static const std::vector<ResourceKind> all{
         {"pods",

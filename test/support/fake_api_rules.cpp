@@ -22,7 +22,7 @@ Refusal about(const Key& key, int code, const std::string& reason, const std::st
     return refusal;
 }
 
-// Parts of a selector: its requirements, whose sets may hold commas.
+// Splits a selector into its requirements. The set of a requirement may hold commas.
 std::vector<std::string> requirements_of(const std::string& selector) {
     static const std::regex pattern("[^,(]+(\\([^)]*\\))?");
     std::vector<std::string> parts;
@@ -39,8 +39,8 @@ bool is_label_requirement(const std::string& text) {
     return std::regex_match(text, pattern);
 }
 
-// Where the owner would be; "" for a kind that this server does not serve. Plurals of custom resources are
-// regular.
+// Returns the resource of the owner, or "" for a kind that this server does not serve. The function assumes
+// that plurals of custom resources are regular.
 std::string resource_of(const json::object& owner) {
     auto version = text_at(owner, {"apiVersion"}).value_or("");
     auto kind = text_at(owner, {"kind"}).value_or("");

@@ -172,7 +172,7 @@ base::HttpResponse ApiServer::handle(const base::HttpRequest& request) {
     return response;
 }
 
-// An APIResourceList, with the names only; or the server's version.
+// Answers with an APIResourceList that holds only names, or with the server's version.
 std::optional<json::object> ApiServer::discover(const std::string& path) const {
     if (path == "/version") return json::object{{"major", "1"}, {"minor", std::to_string(options_.minor)}};
     json::array resources;
@@ -202,7 +202,7 @@ void ApiServer::on_change(const Change& change) {
     for (const auto& observer : observers_) observer(change);
     if (change.key.resource == "pods") schedule_pod_end(change);
     if (!change.before && change.last->object().at("metadata").as_object().contains("ownerReferences")) {
-        // The garbage collector looks for the owners of what is new.
+        // The garbage collector looks for the owners of each new object.
         auto errand = "collect " + metadata_text(change.last->object(), "uid");
         auto run = [this, errand] { collect(store_, endings_.extract(errand).mapped().key); };
         endings_[errand] = {change.key, clock_.call_at(clock_.now() + kCollectionTime, std::move(run))};

@@ -1,7 +1,8 @@
-// A Kubernetes API server in memory, spoken to through base::HttpTransport as a real one would be: list with
-// pages, watch with bookmarks and 410, create, patches, status subresource, finalizers, eviction with
-// budgets, owner references. It holds any kind. What controllers and kubelets do (scheduling, the status of
-// budgets, ending pods) is the test's business, except that pods end by themselves if an option says so.
+// A Kubernetes API server in memory. Clients speak to it through base::HttpTransport, as they would to a real
+// one. It serves lists with pages, watches with bookmarks and 410, create, patches and the status
+// subresource. It also knows finalizers, eviction with budgets, and owner references. It holds objects of any
+// kind. The test itself plays the controllers and kubelets (scheduling, the status of budgets, ending pods).
+// Only pods can end by themselves, if an option says so.
 #pragma once
 #include <functional>
 #include <list>
@@ -21,22 +22,23 @@ namespace fake {
 
 namespace asio = boost::asio;
 
-// Stands between one client and the server: to delay, refuse, lose or kill. Exceptions reach the client
-// as they are: a base::TransportError is a lost connection, anything else a crash of the client.
+// Interference is between one client and the server, to delay, refuse, lose or kill requests. Its exceptions
+// reach the client unchanged. A base::TransportError is a lost connection; anything else is a crash of the
+// client.
 class Interference {
 public:
     virtual ~Interference() = default;
     virtual base::Duration delay(const base::HttpRequest&) { return {}; }
-    // Before the request takes effect; a response returned here is sent instead.
+    // Runs before the request takes effect. If it returns a response, the client gets that response instead.
     virtual std::optional<base::HttpResponse> before(const base::HttpRequest&) { return std::nullopt; }
-    // After it took effect.
+    // Runs after the request took effect.
     virtual void after(const base::HttpRequest&, base::HttpResponse&) {}
 };
 
 base::HttpResponse status_response(int code, const std::string& reason, const std::string& message,
                                    const json::object& details = {});
 
-// A response that is there at once, read as a stream.
+// Wraps a complete response as a stream.
 std::unique_ptr<base::HttpStream> make_answer(base::HttpResponse response);
 
 class WatchStream;
@@ -44,15 +46,15 @@ class WatchStream;
 class ApiServer {
 public:
     struct Options {
-        // How long after deletion a pod on a node is gone; nullopt: until the test ends it.
+        // Time from a pod's deletion until it is gone from its node; nullopt: the test ends the pod.
         std::optional<base::Duration> pods_end_after = std::chrono::seconds{1};
-        base::Duration watch_delay{};  // how late events arrive
-        // What SubjectAccessReviews say: RBAC itself is not played.
+        base::Duration watch_delay{};  // delay of events on their way to watches
+        // Answer to every SubjectAccessReview. The server does not model RBAC itself.
         bool approves_tokens = false;
         bool tokens_may_join = true;
-        // In these namespaces Secrets and RoleBindings are served only while there is a RoleBinding.
+        // In these namespaces the server serves Secrets and RoleBindings only while a RoleBinding exists.
         std::set<std::string> rights_by_binding;
-        int minor = 36;                               // of its Kubernetes version 1.x
+        int minor = 36;                               // minor version of the Kubernetes version 1.x
         std::vector<api::Resource> custom_resources;  // served at /apis/GROUP/VERSION, for discovery
     };
     ApiServer(asio::any_io_executor executor, base::Clock& clock);
@@ -61,7 +63,7 @@ public:
     ApiServer(const ApiServer&) = delete;
     ApiServer& operator=(const ApiServer&) = delete;
 
-    // A client's connection; `interference` may be null and outlives it.
+    // Opens a client's connection. `interference` may be null; otherwise it must outlive the connection.
     std::unique_ptr<base::HttpTransport> connect(Interference* interference = nullptr);
     base::HttpResponse handle(const base::HttpRequest& request);
     std::unique_ptr<WatchStream> watch(const Target& target, const base::HttpRequest& request);
@@ -70,14 +72,15 @@ public:
     base::Clock& clock() { return clock_; }
     asio::any_io_executor executor() { return executor_; }
     Options& options() { return options_; }
-    // As people do with etcd: the server stops, and starts with the data of then. Watches from versions that
-    // it has yet to reach stand and hear nothing.
+    // Restores a backup as administrators do with etcd: the server stops, and starts again with the old data.
+    // A watch from a version that the restored server has not reached yet stays open and gets no events.
     void restore(const Store::Backup& backup);
-    // Every watch ends, as when a server restarts.
+    // Ends every watch, as a restart of the server does.
     void cut_watches();
-    // Every watch loses its connection, as behind a load balancer that ends quiet ones.
+    // Breaks the connection of every watch, as a load balancer does that ends quiet connections.
     void break_watches();
-    // Called at once with every change, whoever made it; must not change objects itself.
+    // Registers an observer, which is called immediately with every change by anyone. It must not change
+    // objects itself.
     void observe(std::function<void(const Change&)> observer) { observers_.push_back(std::move(observer)); }
 
     struct Access {
@@ -86,12 +89,12 @@ public:
         std::string target;
         int status = 0;
     };
-    // Everything but GET, and but reviews, which are questions.
+    // Returns every access except GETs and reviews, which change nothing.
     const std::vector<Access>& writes() const { return writes_; }
     void log(const base::HttpRequest& request, int status);
 
-    // What a user with kubectl does, at once and without HTTP. put() also writes status; both bypass
-    // resourceVersion checks.
+    // These functions do what a user does with kubectl, immediately and without HTTP. put() also writes the
+    // status. All of them bypass the checks of resourceVersion.
     template <api::Kind T>
     T put(const T& object) {
         auto encoded = api::encode(object).get_object();
@@ -103,7 +106,7 @@ public:
         if (!found) return std::nullopt;
         return api::decode<T>(found->value());
     }
-    // Without those that cannot be decoded.
+    // Returns all objects of the kind, except those that cannot be decoded.
     template <api::Kind T>
     std::vector<T> list() const {
         std::vector<T> objects;
@@ -140,7 +143,7 @@ private:
     friend class WatchStream;
     Snapshot put_json(const Key& key, json::object object);
     Snapshot patch_json(const Key& key, const json::object& patch);
-    // The body of the answer.
+    // Returns the body of the answer and sets its status.
     std::string respond(const Target& target, const base::HttpRequest& request, int& status);
     std::string answer_review(const base::HttpRequest& request) const;
     // Throws Refusal if no RoleBinding gives the right.

@@ -38,7 +38,7 @@ bool is_deleting(const json::object& object) {
     return object.at("metadata").get_object().contains("deletionTimestamp");
 }
 
-// A server keeps these whatever a client sends.
+// Keeps the fields that the server preserves whatever a client sends.
 void keep_identity(const json::object& before, json::object& after) {
     auto& metadata = member(after, "metadata");
     const auto& old = before.at("metadata").get_object();
@@ -58,7 +58,8 @@ bool spec_changed(const json::object& before, const json::object& after) {
     return (a && b) ? *a != *b : a != b;
 }
 
-// How long the object may take to end: pods on a node end when their kubelet says so, all else at once.
+// Returns how many seconds the object may take to end. Pods on a node end when their kubelet says so; every
+// other object ends immediately.
 std::int64_t grace_of(const Key& key, const json::object& object, const DeleteRequest& request) {
     if (key.resource != "pods" || text_at(object, {"spec", "nodeName"}).value_or("").empty()) return 0;
     auto phase = text_at(object, {"status", "phase"}).value_or("");
@@ -68,7 +69,7 @@ std::int64_t grace_of(const Key& key, const json::object& object, const DeleteRe
     return own ? std::stoll(*own) : 30;
 }
 
-// Custom resources do.
+// Reports whether the server counts generations of the kind; it does so for every custom resource.
 bool counts_generations(const Key& key) {
     const auto* builtin = find_builtin(key.resource);
     return !builtin || builtin->has_generation;
@@ -192,14 +193,15 @@ Snapshot Store::remove(const Key& key, const DeleteRequest& request) {
     const auto& before = current->object();
     check_preconditions(key, before, request);
     auto grace = grace_of(key, before, request);
-    // The API server multiplies in 64-bit nanoseconds, and what does not fit wraps around: a grace period of
-    // 317 years ends in 1758. Source: k8s.io/apiserver/pkg/registry/rest (delete.go, BeforeDelete).
+    // The API server multiplies in 64-bit nanoseconds, and a value that does not fit wraps around. A grace
+    // period of 317 years therefore ends in 1758. Source: k8s.io/apiserver/pkg/registry/rest (delete.go,
+    // BeforeDelete).
     constexpr std::uint64_t kNanoseconds = 1'000'000'000;
     const std::chrono::nanoseconds wrapped(
         static_cast<std::int64_t>(static_cast<std::uint64_t>(grace) * kNanoseconds));
     base::WallTime end = clock_.wall_now() + wrapped;
     if (is_deleting(before)) {
-        // A second wish may only shorten what was granted.
+        // A second deletion may only shorten the granted grace period.
         auto granted = std::stoll(metadata_text(before, "deletionGracePeriodSeconds"));
         grace = request.grace_seconds.value_or(granted);
         if (grace >= granted) return current;
@@ -243,7 +245,7 @@ void Store::publish(Change change) {
     if (listener_) listener_(change);
 }
 
-// What the garbage collector does in the background: an object whose last owner is gone is deleted.
+// Does the background work of the garbage collector: it deletes an object whose last owner is gone.
 void Store::collect_dependents(const std::string& owner_uid, bool orphan) {
     std::vector<std::pair<Key, json::array>> dependents;
     for (const auto& [key, object] : objects_) {

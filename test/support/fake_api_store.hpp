@@ -1,5 +1,5 @@
 // The objects of the in-memory Kubernetes API and their rules: resourceVersions, generations, finalizers,
-// graceful deletion of pods, owner references. Knows no HTTP; objects are JSON, of any kind.
+// graceful deletion of pods, owner references. The store knows no HTTP. Its objects are JSON of any kind.
 #pragma once
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
@@ -18,7 +18,7 @@ namespace fake {
 
 namespace json = boost::json;
 
-// What a server answers instead of doing it (metav1.Status).
+// Refusal is the server's error answer (metav1.Status) to a request that it does not execute.
 struct Refusal : std::runtime_error {
     Refusal(int status_code, std::string status_reason, const std::string& message)
         : std::runtime_error(message), code(status_code), reason(std::move(status_reason)) {}
@@ -34,14 +34,14 @@ struct Key {
     auto operator<=>(const Key&) const = default;
 };
 
-// One version of an object, which never changes.
+// Document is one version of an object and never changes.
 class Document {
 public:
     explicit Document(json::object object) : value_(std::move(object)) {}
 
     const json::value& value() const { return value_; }
     const json::object& object() const { return value_.get_object(); }
-    // As JSON; made once.
+    // Returns the document as JSON, which is built once.
     const std::string& text() const;
 
 private:
@@ -54,7 +54,7 @@ struct Change {
     std::uint64_t version = 0;
     Key key;
     Snapshot before;  // null: added
-    Snapshot after;   // null: deleted; `last` is then its last state
+    Snapshot after;   // null: deleted; `last` then holds its last state
     Snapshot last;
 };
 
@@ -69,36 +69,37 @@ class Store {
 public:
     explicit Store(base::Clock& clock) : clock_(clock) {}
 
-    // Null: not there.
+    // Returns null if the object does not exist.
     Snapshot find(const Key& key) const;
-    // In key order; namespace_ "" = all.
+    // Lists objects in the order of their keys; an empty namespace_ means all namespaces.
     std::vector<Snapshot> list(const std::string& resource, const std::string& namespace_) const;
-    // These throw Refusal and return the object as stored.
+    // These functions throw Refusal, and return the object as stored.
     Snapshot create(Key key, json::object object);
-    // `mutate` changes a copy. A change of `/spec` counts as a new generation; no change writes nothing.
+    // Applies `mutate` to a copy and stores it. A change of `/spec` counts as a new generation. If nothing
+    // changes, nothing is written.
     Snapshot update(const Key& key, const std::function<void(json::object&)>& mutate);
-    // Null: gone; otherwise it is being deleted.
+    // Returns null if the object is gone; otherwise the object is being deleted.
     Snapshot remove(const Key& key, const DeleteRequest& request);
 
     std::uint64_t version() const { return version_; }
     const std::deque<Change>& history() const { return history_; }
-    // Forgets history up to and including `version`: watches from there get 410.
+    // Forgets the history up to and including `version`; a watch from such a version gets 410.
     void compact(std::uint64_t version);
     std::uint64_t compacted() const { return compacted_; }
-    // Everything that is stored now.
+    // Backup holds every stored object and the version of the store.
     struct Backup {
         std::map<Key, Snapshot> objects;
         std::uint64_t version = 0;
     };
     Backup back_up() const { return {objects_, version_}; }
-    // What was there at the backup is there again, at the versions of then. Who listens learns the
-    // differences as changes; no watch does.
+    // Brings back the objects of the backup, at their old versions. The listener gets the differences as
+    // changes; watches do not.
     void restore(const Backup& backup);
     void on_change(std::function<void(const Change&)> listener) { listener_ = std::move(listener); }
-    std::string now() const;  // RFC 3339
+    std::string now() const;  // in the format of RFC 3339
 
 private:
-    // What is written down as `key`; what was there before is `before`.
+    // Stores `after` as `key`. `before` is the version that it replaces.
     void put(const Key& key, Snapshot before, json::object after);
     void publish(Change change);
     void erase(const Key& key, bool orphan_dependents);
@@ -114,7 +115,7 @@ private:
     std::function<void(const Change&)> listener_;
 };
 
-// The member as an object, made if it is not there.
+// Returns the member as an object and creates it if it is missing.
 json::object& member(json::object& parent, std::string_view name);
 std::string metadata_text(const json::object& object, std::string_view field);
 

@@ -146,7 +146,7 @@ bool Selector::matches(const json::object& object) const {
     return std::all_of(labels_.begin(), labels_.end(),
                        [&](const Term& term) { return holds(term, text_at(object, term.path)); }) &&
            std::all_of(fields_.begin(), fields_.end(), [&](const Term& term) {
-               // A field that is not set is the empty string.
+               // The server treats a field that is not set as the empty string.
                return holds(term, text_at(object, term.path).value_or(""));
            });
 }

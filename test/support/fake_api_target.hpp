@@ -1,4 +1,4 @@
-// What a request to the Kubernetes API is about: its path and query, and its selectors.
+// Parses a request to the Kubernetes API: its path, its query and its selectors.
 #pragma once
 #include <boost/json/object.hpp>
 #include <map>
@@ -11,7 +11,7 @@ namespace fake {
 namespace json = boost::json;
 
 struct Target {
-    std::string group;  // "" = core
+    std::string group;  // "" = the core group
     std::string version;
     std::string resource;  // plural, with the group: "pods", "leases.coordination.k8s.io"
     std::string namespace_;
@@ -23,10 +23,10 @@ struct Target {
     bool flag(const std::string& parameter) const;
 };
 
-// nullopt: no path of a resource.
+// Returns nullopt if the path is not that of a resource.
 std::optional<Target> parse_target(const std::string& target);
 
-// Label and field selectors; a field is a path of members with '.' between them.
+// Selector matches objects by labels and by fields. A field is a path of members with '.' between them.
 class Selector {
 public:
     Selector() = default;
@@ -41,7 +41,7 @@ private:
     };
     static std::vector<Term> parse_labels(const std::string& text);
     static std::vector<Term> parse_fields(const std::string& text);
-    // With the key as the only element of the path.
+    // Parses terms whose path has the key as its only element.
     static std::vector<Term> parse(const std::string& text);
     static bool holds(const Term& term, const std::optional<std::string>& value);
 
@@ -49,7 +49,8 @@ private:
     std::vector<Term> fields_;
 };
 
-// The string at a path of members, "" or another scalar's text; nullopt if it is not there.
+// Returns the string at a path of members, or the text of another scalar. Returns "" for any other value and
+// nullopt if nothing is there.
 std::optional<std::string> text_at(const json::object& object, std::initializer_list<std::string_view> path);
 std::optional<std::string> text_at(const json::object& object, const std::vector<std::string>& path);
 

@@ -18,7 +18,7 @@ bool is_alphanumeric(char c) {
     return is_lower(c) || (c >= 'A' && c <= 'Z');
 }
 
-// Labels of a domain: [a-z0-9]([-a-z0-9]*[a-z0-9])? with dots between them.
+// Reports whether the text is a list of labels [a-z0-9]([-a-z0-9]*[a-z0-9])? with dots between them.
 bool is_subdomain(const std::string& text) {
     if (text.empty() || text.size() > kMostName) return false;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -28,7 +28,7 @@ bool is_subdomain(const std::string& text) {
     return true;
 }
 
-// [A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?
+// Reports whether the text matches [A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?
 bool is_name_part(const std::string& text) {
     if (text.empty() || text.size() > kMostLabel) return false;
     if (!is_alphanumeric(text.front()) || !is_alphanumeric(text.back())) return false;

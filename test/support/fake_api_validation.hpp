@@ -1,4 +1,4 @@
-// What the API server demands of every object's metadata (k8s.io/apimachinery/pkg/util/validation).
+// Checks the metadata of an object as the API server does (k8s.io/apimachinery/pkg/util/validation).
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -6,10 +6,11 @@
 
 namespace fake {
 
-// What is wrong with name and labels, "" if nothing is.
+// Returns the fault of the name or the labels, or "" if there is none.
 std::string metadata_fault(const boost::json::object& object);
 
-// [PREFIX/]NAME as of labels, annotations, taints; VALUE as of labels.
+// Reports whether the text is [PREFIX/]NAME, as in the keys of labels, annotations and taints. The next
+// function checks a label's VALUE.
 bool is_qualified_name(const std::string& text);
 bool is_label_value(const std::string& text);
 

@@ -1,4 +1,4 @@
-// What the in-memory Kubernetes API does for each verb.
+// Executes each verb of the in-memory Kubernetes API.
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -12,7 +12,7 @@ namespace fake {
 namespace {
 
 const std::string kPageToken = "page-";
-constexpr std::size_t kMostPages = 100;  // then one expires
+constexpr std::size_t kMostPages = 100;  // the server then expires one page
 const std::string kBindings = "rolebindings.rbac.authorization.k8s.io";
 constexpr const char* kOperator = "system:serviceaccount:kubenodesmith-system:kubenodesmith";
 
@@ -27,7 +27,7 @@ json::object parsed(const std::string& body) {
     return std::move(value.get_object());
 }
 
-// Takes over from `after` what the request may change: the object's status, or everything else.
+// Copies from `after` the part that the request may change: the object's status, or everything else.
 void take_over(json::object& object, json::object after, const Target& target, const ResourceKind& kind) {
     if (target.subresource == "status" || target.subresource == "approval") {
         if (auto* status = after.if_contains("status")) {
@@ -55,7 +55,7 @@ void check_namespace(const Target& target, const json::object& object) {
                   "the namespace of the provided object does not match the namespace sent on the request");
 }
 
-// The NamespaceLifecycle admission plugin.
+// Models the NamespaceLifecycle admission plugin.
 void check_namespace_lives(const Store& store, const Target& target) {
     if (target.namespace_.empty()) return;
     const auto namespace_ = store.find({"namespaces", "", target.namespace_});
@@ -70,7 +70,7 @@ void check_namespace_lives(const Store& store, const Target& target) {
     throw refusal;
 }
 
-// What a patch may not try to change.
+// Throws Refusal if a patch tries to change the identity of its object.
 void check_same_object(const Target& target, const json::object& after) {
     auto name = metadata_text(after, "name");
     if (name != target.name) {
@@ -199,7 +199,7 @@ Snapshot ApiServer::create(const Target& target, json::object body) {
     if (key.name.empty()) member(named, "metadata")["name"] = metadata_text(body, "generateName") + "00000";
     auto fault = metadata_fault(named);
     if (!fault.empty()) throw invalid(key, fault);
-    // A kubelet registers its Node together with its status.
+    // A kubelet registers its Node together with the status.
     if (kind_of(target, options_.custom_resources).has_status && target.resource != "nodes")
         body.erase("status");
     if (target.resource == "pods") member(body, "status")["phase"] = "Pending";
@@ -222,7 +222,7 @@ Snapshot ApiServer::patch(const Target& target, const base::HttpRequest& request
     });
 }
 
-// Of one field manager: what it applies is there afterwards.
+// Models server-side apply for one field manager: the result contains every field that it applies.
 Snapshot ApiServer::apply(const Target& target, const base::HttpRequest& request) {
     auto body = parsed(request.body);
     if (store_.find(key_of(target))) return patch_json(key_of(target), body);

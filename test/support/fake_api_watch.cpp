@@ -6,8 +6,8 @@
 namespace fake {
 namespace {
 
-// k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go: each minute, and shortly before the end, if anything
-// of the resource has changed since the watch began.
+// The server sends a bookmark each minute and shortly before the end, if the resource has changed since the
+// watch began. Source: k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go.
 constexpr auto kBookmarkInterval = std::chrono::minutes{1};
 constexpr auto kBookmarkBeforeEnd = std::chrono::seconds{2};
 
@@ -69,7 +69,7 @@ void WatchStream::offer(const Change& change) {
     if (is) {
         push(was ? "MODIFIED" : "ADDED", change.after->text());
     } else if (was) {
-        // An object that left the selection is shown in its new state.
+        // The event shows the new state of an object that left the selection.
         push("DELETED", change.last->text());
     }
 }

@@ -1,4 +1,4 @@
-// One watch of the in-memory Kubernetes API.
+// WatchStream is one watch of the in-memory Kubernetes API.
 #pragma once
 #include <deque>
 #include <string>
@@ -42,9 +42,9 @@ private:
     base::HttpResponse head_;
     base::Event changed_;
     std::deque<Line> lines_;
-    std::uint64_t from_ = 0;       // earlier changes are not told
+    std::uint64_t from_ = 0;       // the watch leaves out earlier changes
     std::uint64_t seen_ = 0;       // the last change of the resource, selected or not
-    std::uint64_t told_from_ = 0;  // where the watch began
+    std::uint64_t told_from_ = 0;  // the version at which the watch began
     base::TimePoint ends_at_ = base::TimePoint::max();
     base::TimePoint bookmark_at_ = base::TimePoint::max();
     bool ended_ = false;

@@ -21,7 +21,7 @@ CloudMachine& Cloud::plant(CloudMachine machine) {
     return machines[id] = std::move(machine);
 }
 
-void Cloud::destroy(std::string machine_id) {  // callers hold it in the machine that goes
+void Cloud::destroy(std::string machine_id) {  // callers pass an ID that belongs to the destroyed machine
     auto found = machines.find(machine_id);
     if (found == machines.end()) return;
     auto machine = std::move(found->second);
@@ -85,7 +85,7 @@ void Cloud::after(const std::string& machine_id, base::Duration wait,
     auto due = clock_.now() + wait;
     machines.at(machine_id).busy_until = due;
     auto end = [this, machine_id, then = std::move(then)] {
-        // The alarm that runs this may be destroyed by what follows.
+        // The action may destroy the alarm that runs this lambda.
         auto action = then;
         action(machines.at(machine_id));
     };

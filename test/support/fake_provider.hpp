@@ -1,6 +1,6 @@
-// A cloud in memory and a providers::Provider in front of it. The cloud outlives providers, as real
-// machines outlive the operator: tests kill and rebuild providers at will. Machines take time (virtual),
-// calls can be scripted to fail, and what must never happen is noted in violations().
+// A cloud in memory, and a providers::Provider in front of it. The cloud outlives providers, as real machines
+// outlive the operator. Tests can therefore kill and rebuild providers at any time. Machines take virtual
+// time, and tests can script calls to fail. The cloud records every forbidden event in violations().
 #pragma once
 #include <deque>
 #include <functional>
@@ -28,19 +28,19 @@ struct CloudHost {
 };
 
 struct CloudMachine {
-    providers::MachineIdentity identity;  // its mark
+    providers::MachineIdentity identity;  // the provider's mark on the machine
     std::string name;
     std::string host;
     std::string machine_id;
     std::int64_t cpu_cores = 0;
     std::int64_t memory_mib = 0;
     providers::MachineState state = providers::MachineState::creating;
-    base::TimePoint busy_until{};  // of the task under way
+    base::TimePoint busy_until{};  // end of the running task
     bool removing = false;
     bool has_boot_image = false;
-    bool is_unread = false;       // its mark cannot be read: the list has it without
-    std::string switched_off_by;  // a person who did; empty: nobody, if it is stopped
-    providers::GuestSight guest;  // what its agent shows; to begin with it is silent
+    bool is_unread = false;       // the mark cannot be read, so lists show the machine without it
+    std::string switched_off_by;  // the person who switched it off; empty: no person did
+    providers::GuestSight guest;  // what the guest agent shows; it is silent at first
     std::string boot_image;
 };
 
@@ -54,30 +54,31 @@ public:
     explicit Cloud(base::Clock& clock);
     Cloud(base::Clock& clock, Options options);
 
-    std::map<std::string, CloudHost> hosts;            // by name; one host "host-a" to begin with
+    std::map<std::string, CloudHost> hosts;            // by name; the first is "host-a"
     std::map<std::string, CloudMachine> machines;      // by machine ID
-    std::deque<providers::EnsureResult> next_ensure;   // answered instead of doing anything
-    std::vector<providers::Reservation> reservations;  // that the last machine was placed beside
+    std::deque<providers::EnsureResult> next_ensure;   // the next results, returned without any action
+    std::vector<providers::Reservation> reservations;  // reservations that placement of the last machine
+                                                       // considered
     std::deque<providers::RemoveResult> next_remove;
-    bool starts_again = false;  // the provider can start machines that nobody switched off
+    bool starts_again = false;  // the provider can start a machine that no person switched off
     std::deque<providers::RestartResult> next_restart;
-    std::string restart_error;  // with which starting again fails; empty: it does not
+    std::string restart_error;  // error of the next restarts; empty: they succeed
     std::vector<providers::Leftover> leftovers;
     std::vector<std::string> unseen;  // see providers::Leftovers
     std::vector<providers::Stray> strays;
-    base::Duration latency =
-        std::chrono::milliseconds{1};                  // of each call; a long one is a provider that hangs
-    std::function<void(const CloudMachine&)> on_boot;  // a machine is running from now on
+    base::Duration latency = std::chrono::milliseconds{1};  // duration of each call; a long one models a
+                                                            // provider that hangs
+    std::function<void(const CloudMachine&)> on_boot;       // called when a machine begins to run
     std::function<void(const CloudMachine&)> on_gone;
 
     const std::vector<std::string>& violations() const { return violations_; }
-    // How many machines were ever made.
+    // Returns how many machines were ever made.
     int created() const { return created_; }
-    // A machine appears or disappears behind everybody's back.
+    // These functions add or destroy a machine without the provider's knowledge.
     CloudMachine& plant(CloudMachine machine);
     void destroy(std::string machine_id);
 
-    // ---- what the provider does
+    // ---- actions of the provider
     CloudMachine* find(const providers::MachineIdentity& identity);
     std::string next_id(const std::set<std::string>& taken) const;
     CloudMachine& create(const providers::MachineSpec& spec, std::string boot_image);
@@ -95,7 +96,8 @@ private:
     std::map<std::string, std::unique_ptr<base::Alarm>> tasks_;  // by machine ID
 };
 
-// Called around each call of a provider; may throw to make it fail, before or after it took effect.
+// ProviderCalls is called around each call of a provider. It may throw to make the call fail before or after
+// the call took effect.
 class ProviderCalls {
 public:
     virtual ~ProviderCalls() = default;
@@ -103,7 +105,7 @@ public:
     virtual void after(const std::string& /*method*/) {}
 };
 
-// `calls` may be null and outlives the provider.
+// Makes a provider for the cloud. `calls` may be null; otherwise it must outlive the provider.
 std::unique_ptr<providers::Provider> make_fake_provider(Cloud& cloud, ProviderCalls* calls = nullptr);
 
 }  // namespace fake

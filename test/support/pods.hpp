@@ -1,4 +1,4 @@
-// Pods and their budgets as tests need them: a_pod("web").requesting("1", "256Mi").on("node-1").
+// Builds pods and their budgets for tests: a_pod("web").requesting("1", "256Mi").on("node-1").
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace builders {
 
-// In the namespace default.
+// PodBuilder builds a pod in the namespace default.
 struct PodBuilder {
     api::Pod pod;
 
     PodBuilder() { pod.metadata.namespace_ = "default"; }
-    // As the kube-scheduler sees it.
+    // Makes a pod as the kube-scheduler sees it.
     explicit PodBuilder(const std::string& name, const std::string& cpu = "1",
                         const std::string& memory = "1Gi")
         : PodBuilder() {
@@ -39,13 +39,13 @@ struct PodBuilder {
         first_container().ports.push_back({port, port, "", "TCP"});
         return *this;
     }
-    // Bound, and it runs there.
+    // Binds the pod to the node, where it runs.
     PodBuilder& on(const std::string& node) {
         pod.spec.nodeName = node;
         pod.status.phase = api::PodPhase::Running;
         return *this;
     }
-    // The kube-scheduler found no place for it.
+    // Says that the kube-scheduler found no place for the pod.
     PodBuilder& unschedulable(api::Time since) {
         pod.status.phase = api::PodPhase::Pending;
         api::set_condition(*pod.status.conditions,
@@ -83,7 +83,7 @@ struct PodBuilder {
         toleration.operator_ = api::TolerationOperator::Exists;
         return *this;
     }
-    // One more alternative: each requirement of `term` must hold.
+    // Adds one more alternative: each requirement of `term` must hold.
     PodBuilder& require(std::vector<api::SelectorRequirement> term) {
         auto& node = affinity().nodeAffinity;
         if (!node) node.emplace();
@@ -92,7 +92,7 @@ struct PodBuilder {
         required->nodeSelectorTerms.emplace_back().matchExpressions = std::move(term);
         return *this;
     }
-    // Evenly with the pods that have the same labels, as far as it has any by now.
+    // Spreads the pod evenly with the pods that have its present labels.
     PodBuilder& spread_over(std::string_view topology_key) {
         auto& spread = pod.spec.topologySpreadConstraints->emplace_back();
         spread.maxSkew = 1;
@@ -127,14 +127,15 @@ private:
     }
 };
 
-// Without containers and without UID.
+// Returns a pod without containers and without a UID.
 inline PodBuilder a_pod(const std::string& name) {
     PodBuilder made;
     made.pod.metadata.name = name;
     return made;
 }
 
-// For all pods of the namespace default, as the disruption controller saw it first.
+// Returns a budget for all pods of the namespace default, at the first generation that the disruption
+// controller saw.
 inline api::PodDisruptionBudget a_budget(const std::string& name, std::int32_t disruptions_allowed = 0) {
     api::PodDisruptionBudget budget;
     budget.metadata.name = name;

@@ -1,4 +1,4 @@
-// A Redfish provider called rack, its credentials and its hosts, as users write them.
+// Builds a Redfish provider named rack, its credentials and its hosts, as users write them.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ inline api::v1alpha1::NodeSmithProvider rack_provider() {
     return provider;
 }
 
-// Its BMC answers at https://<name>.
+// Returns a host whose BMC answers at https://<name>.
 inline api::v1alpha1::NodeSmithHost rack_host(const std::string& name) {
     api::v1alpha1::NodeSmithHost host;
     host.metadata.name = name;

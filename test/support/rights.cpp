@@ -95,27 +95,28 @@ bool Rights::allow(const Right& asked) const {
 
 std::vector<Right> needed_rights(const base::HttpRequest& request, const Store& store) {
     const auto target = parse_target(request.target);
-    // Whoever is authenticated may ask about himself (ClusterRole system:basic-user).
+    // Every authenticated user may ask about its own rights (ClusterRole system:basic-user).
     if (!target || target->resource.starts_with("selfsubject")) return {};
     std::vector<Right> needed{
         {verb_of(request, *target), target->group, resource_of(*target), target->namespace_, target->name}};
-    // An object that is applied is created where it is missing.
+    // An apply request creates an object that does not exist.
     const bool is_applied =
         request.headers.find("Content-Type").value_or("").starts_with("application/apply-patch");
     if (is_applied && !store.find({target->resource, target->namespace_, target->name})) {
         needed.push_back(needed.front());
         needed.back().verb = "create";
     }
-    // The admission policy of config/admission: who writes status has a verb of our own, in all namespaces.
+    // The admission policy of config/admission demands our own verb in all namespaces from each writer of a
+    // status.
     if (target->group == kOurGroup && target->subresource == "status")
         needed.push_back({"operate", kOurGroup, "nodesmithclaims", "", ""});
-    // The admission plugin CertificateApproval.
+    // The admission plugin CertificateApproval demands a right on the signer.
     if (target->subresource == "approval") {
         const auto found = store.find({target->resource, "", target->name});
         const auto signer = found ? text_at(found->object(), {"spec", "signerName"}) : std::nullopt;
         if (signer) needed.push_back({"approve", target->group, "signers", "", *signer});
     }
-    // The admission plugin OwnerReferencesPermissionEnforcement, which some distributions turn on.
+    // Some distributions turn on the admission plugin OwnerReferencesPermissionEnforcement.
     if (request.method == "POST" && target->resource == "nodesmithclaims." + kOurGroup &&
         blocks_its_owner(json::parse(request.body).as_object()))
         needed.push_back({"update", kOurGroup, "nodesmithpools/finalizers", target->namespace_, ""});

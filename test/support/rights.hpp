@@ -1,4 +1,4 @@
-// RBAC in memory: which rights manifests grant one ServiceAccount, and which rights its requests need.
+// RBAC in memory: which rights the manifests grant one ServiceAccount, and which rights its requests need.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -12,12 +12,12 @@
 
 namespace fake {
 
-// One verb on one resource: what a request needs, or what a role grants.
+// Right is one verb on one resource, needed by a request or granted by a role.
 struct Right {
     std::string verb;
-    std::string group;       // "" = core
+    std::string group;       // "" = the core group
     std::string resource;    // plural, with its subresource: "pods/eviction"
-    std::string namespace_;  // "" = all namespaces, or the resource has none
+    std::string namespace_;  // "" = all namespaces, or a resource without namespaces
     std::string name;        // "" = any
 
     auto operator<=>(const Right&) const = default;
@@ -26,11 +26,10 @@ struct Right {
 
 class Rights {
 public:
-    // Reads Roles, ClusterRoles and their bindings. Each binding in `manifests` counts, whoever its subject
-    // is.
+    // Reads Roles, ClusterRoles and their bindings. Each binding in `manifests` counts, whatever its subject.
     explicit Rights(const json::array& manifests);
 
-    // Binds a ClusterRole of the manifests in one more namespace.
+    // Binds a ClusterRole of the manifests in a further namespace.
     void bind(const std::string& role, const std::string& namespace_);
     bool allow(const Right& asked) const;
 
@@ -41,8 +40,9 @@ private:
     std::set<Right> granted_;
 };
 
-// The rights that the request needs, also those that admission plugins and our admission policy ask about.
-// Empty: it is no request for a resource. Takes the store for the signer of a certificate's request.
+// Returns the rights that the request needs, including those that admission plugins and our admission policy
+// demand. Returns none if the request is not for a resource. Reads the signer of a certificate's request from
+// the store.
 std::vector<Right> needed_rights(const base::HttpRequest& request, const Store& store);
 
 }  // namespace fake

@@ -13,7 +13,8 @@ namespace test {
 
 namespace asio = boost::asio;
 
-// Returns its result or rethrows its failure; throws std::runtime_error if it takes longer than `limit`.
+// Returns the coroutine's result or rethrows its failure. Throws std::runtime_error if it takes longer than
+// `limit`.
 template <class T>
 T run(asio::io_context& context, fake::VirtualClock& clock, asio::awaitable<T> work,
       base::Duration limit = std::chrono::hours{1}) {

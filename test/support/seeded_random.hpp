@@ -1,4 +1,4 @@
-// Randomness that repeats: never for secrets.
+// Random numbers that repeat for the same seed. They must never be used for secrets.
 #pragma once
 
 #include <memory>

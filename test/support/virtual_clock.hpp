@@ -1,4 +1,4 @@
-// Virtual time for tests and the simulation: nothing waits, time jumps to the next alarm.
+// Virtual time for tests and the simulation. Nothing waits: time jumps to the next alarm.
 #pragma once
 
 #include <algorithm>
@@ -20,19 +20,20 @@ public:
     base::WallTime wall_now() const override;
     std::unique_ptr<base::Alarm> call_at(base::TimePoint deadline, std::function<void()> callback) override;
 
-    // What run_until() throws when its allowance is used up.
+    // run_until() throws Exhausted when its allowance is used up.
     struct Exhausted : std::runtime_error {
         using std::runtime_error::runtime_error;
     };
-    // So many handlers and alarms may still run: what wakes itself up for ever would never let time pass.
+    // Limits how many handlers and alarms may still run. Without a limit, a handler that always wakes itself
+    // would never let time pass.
     void allow(std::uint64_t steps) { allowance_ = steps; }
 
-    // Runs everything that is ready, then jumps to the next alarm, until `until` is reached.
+    // Runs every ready handler, then jumps to the next alarm, until it reaches `until`.
     void run_until(base::asio::io_context& context, base::TimePoint until);
     void run_for(base::asio::io_context& context, base::Duration duration) {
         run_until(context, now_ + duration);
     }
-    // Makes calendar time jump, as NTP or a resumed machine does; monotonic time goes on.
+    // Makes calendar time jump, as NTP or a resumed machine does. Monotonic time is not affected.
     void shift_wall(base::Duration shift) {
         wall_offset_ += std::chrono::duration_cast<base::WallTime::duration>(shift);
     }

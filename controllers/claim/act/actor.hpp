@@ -1,4 +1,4 @@
-// What everything that takes steps of claims works with.
+// Actor is the base class of all classes that take steps for claims.
 #pragma once
 
 #include "controllers/cache/context.hpp"

@@ -10,21 +10,22 @@ namespace {
 
 constexpr base::Duration kRetry = std::chrono::minutes{1};
 
-// As the Go operator found its Node: by the name in the status, else by the claim's.
+// Finds the Node's name as the Go operator did: from the status, otherwise the claim's name.
 const std::string& node_name_of(const NodeSmithClaim& claim) {
     return claim.status.nodeName.empty() ? claim.metadata.name : claim.status.nodeName;
 }
 
 void refuse(ClaimStatus& status, const Situation& s, const std::string& why) {
     set(status, conditions::kAdopted, ConditionStatus::False, reasons::kNotAdopted,
-        "its machine " + status.providerID +
-            " is not proven to be this claim's, and nothing is changed: " + why,
+        "it is not proven that machine " + status.providerID +
+            " belongs to this claim, so nothing is changed: " + why,
         s.now);
     if (!s.claim.metadata.deletionTimestamp) return;
     set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kNotAdopted,
-        "machine " + status.providerID + " is not proven to be ours, so it is not touched (" + why +
-            "); when it is gone, annotate this claim with " + std::string(api::annotations::kMachineGone) +
-            "=true",
+        "it is not proven that machine " + status.providerID +
+            " belongs to this claim, so it is not touched (" + why +
+            "); once the machine is gone, annotate this claim with " +
+            std::string(api::annotations::kMachineGone) + "=true",
         s.now);
 }
 
@@ -39,7 +40,7 @@ void accept(ClaimStatus& status, const Situation& s, const providers::Adopted& m
     if (!machine.zone.empty()) status.zone = machine.zone;
     const auto what = "machine " + status.machineID + " on host " + status.host;
     set(status, conditions::kAdopted, ConditionStatus::True, conditions::kAdopted,
-        what + " was made by the Go operator and carries our mark now", s.now);
+        what + " was created by the Go operator and now carries the mark of this operator", s.now);
     set(status, conditions::kLaunched, ConditionStatus::True, conditions::kAdopted, what + " runs", s.now);
     std::erase_if(status.conditions, [](const api::Condition& condition) {
         return condition.type == conditions::kMachineDeleted && condition.reason == reasons::kNotAdopted;
@@ -80,13 +81,13 @@ asio::awaitable<providers::AdoptResult> Adoption::prove(Observation observation,
 
 asio::awaitable<providers::AdoptResult> Adoption::ask_provider(Observation observation, NodePointer node) {
     const auto& claim = *observation.claim;
-    if (!observation.provider) co_return providers::NotAdopted{"its NodeSmithProvider is not there"};
+    if (!observation.provider) co_return providers::NotAdopted{"its NodeSmithProvider does not exist"};
     const auto lookup = co_await instances_.get(api::key_of(*observation.provider));
     if (const auto* missing = std::get_if<ProviderUnavailable>(&lookup))
         co_return providers::NotAdopted{missing->message};
     const auto provider = std::get<std::shared_ptr<providers::Provider>>(lookup);
     auto* adopter = provider->capabilities().adopter;
-    if (!adopter) co_return providers::NotAdopted{"its provider makes no machines that could be adopted"};
+    if (!adopter) co_return providers::NotAdopted{"its provider cannot adopt machines"};
     auto identity = identity_of(claim, instances_.cluster_id(), observation.provider->metadata.uid);
     identity.attempt = std::max<std::int64_t>(identity.attempt, 1);
     identity.system_uuid = node->status.nodeInfo.systemUUID;

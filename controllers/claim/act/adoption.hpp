@@ -1,5 +1,5 @@
-// Claims of the Go project KubeNodeSmith: their machines exist, but carry no mark of ours. What is proven is
-// taken over; nothing else is touched, and nothing is launched for such a claim.
+// Adopts claims of the Go project KubeNodeSmith. Their machines exist but carry no mark of this operator. It
+// takes over what is proven and touches nothing else. It launches nothing for such a claim.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -12,7 +12,7 @@
 
 namespace controllers::claim {
 
-// `system_uuid`: the Node's, which the machine was proven by. Pure.
+// Returns the status after the adoption. `system_uuid` is the Node's UUID, which proved the machine. Pure.
 ClaimStatus after_adoption(const Situation& situation, const providers::AdoptResult& result,
                            const std::string& system_uuid);
 
@@ -20,8 +20,7 @@ class Adoption : Actor {
 public:
     Adoption(const Means& means, NodeKeeper& nodes) : Actor(means), nodes_(nodes) {}
 
-    // The mark is written into the machine, and our label on its Node, before the status says that it is
-    // ours.
+    // Writes the mark into the machine and our label onto its Node before the status claims the machine.
     asio::awaitable<kube::Result> adopt(Observation observation);
 
 private:

@@ -22,9 +22,9 @@ using api::v1alpha1::BootstrapMethod;
 
 namespace {
 
-// A new CA reaches the next machines soon; a thousand machines at once are a handful of reads.
+// A new CA reaches the next machines soon, while a thousand simultaneous machines cause only a few reads.
 constexpr base::Duration kClusterKnownFor = std::chrono::seconds{10};
-// Of machines that fetched their boot data; a replica that does not lead never hears that one has joined.
+// Limits the remembered fetches: a replica that does not lead never learns that a machine has joined.
 constexpr std::size_t kMostRemembered = 10'000;
 
 template <class T>
@@ -42,7 +42,7 @@ std::vector<api::Taint> taints_of(const Observation& observation) {
     return bootstrap::registration_taints(taints, startup);
 }
 
-// In the language of whatever reads it.
+// Returns the document in the format that its reader expects.
 std::string document_of(const Bootstrap& wanted, const bootstrap::GuestSettings& guest,
                         const bootstrap::JoinPlan& plan) {
     if (!plan.document.empty()) return plan.document;
@@ -53,13 +53,13 @@ std::string document_of(const Bootstrap& wanted, const bootstrap::GuestSettings&
 
 std::string_view group_of(const Bootstrap& wanted) {
     if (bootstrap::binds_tokens(wanted)) return bootstrap::kTokenGroup;
-    // Their servers take the group of all bootstrap tokens, which needs no name.
+    // Their servers accept the group of all bootstrap tokens, which needs no name.
     if (bootstrap::trusts_every_token(wanted.format)) return {};
     return wanted.format == BootstrapFormat::Talos ? bootstrap::kTalosGroup : bootstrap::kKubeadmGroup;
 }
 
-// Other Nodes get their providerID when they are registered; where a cloud controller manager names Nodes,
-// that does.
+// Reports whether the machine sets its Node's providerID. Other Nodes get it at registration,
+// or from a cloud controller manager.
 bool names_itself(const Bootstrap& wanted) {
     if (wanted.format == BootstrapFormat::Custom) return true;
     return wanted.format == BootstrapFormat::Talos &&
@@ -285,7 +285,7 @@ asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation obser
 }
 
 asio::awaitable<bootstrap::ClusterInfo> BootData::cluster(Bootstrap wanted) {
-    // Only kubeadm publishes cluster-info, and only its own join reads it.
+    // kubeadm alone publishes cluster-info, and only its own join reads it.
     const bool by_root_ca =
         wanted.format != api::v1alpha1::BootstrapFormat::Kubeadm && !wanted.apiServerEndpoint.empty();
     const std::pair key(by_root_ca, wanted.apiServerEndpoint);
@@ -309,9 +309,9 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster_info(std::string endpo
     const auto found = co_await client_.get<api::ConfigMap>(key);
     if (!found) {
         throw BootDataError(
-            "there is no ConfigMap kube-public/cluster-info, which kubeadm makes: it names the "
-            "API server and its CA for joining machines; in other clusters set bootstrap.apiServerEndpoint "
-            "and a format other than Kubeadm");
+            "there is no ConfigMap kube-public/cluster-info, which kubeadm creates: it names the API server "
+            "and its CA for joining machines; in other clusters set bootstrap.apiServerEndpoint and a format "
+            "other than Kubeadm");
     }
     try {
         auto info = bootstrap::parse_cluster_info(*found);
@@ -321,13 +321,13 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster_info(std::string endpo
     }
 }
 
-// Hardly ever is there one already: after a crash. One that has expired is replaced.
+// Creates the token. A token that exists already comes from a crash; an expired one is replaced.
 asio::awaitable<bootstrap::Token> BootData::token(Observation observation) {
     const auto& claim = *observation.claim;
     const auto token = bootstrap::make_token(claim.metadata.uid, claim.status.launchAttempts, random_);
     const bootstrap::TokenOwner owner{claim.metadata.namespace_, claim.metadata.name, claim.metadata.uid};
     const auto wanted = settings(observation);
-    // The API server and its controllers decide when a token ends.
+    // The clock of the API server and its controllers decides when a token ends.
     const auto expiration = later(api::Time(clock_.readers_now()), wanted.tokenTTL);
     const auto secret = bootstrap::token_secret(token, owner, group_of(wanted), expiration);
     const bool is_new = co_await created(secret);
@@ -363,17 +363,17 @@ asio::awaitable<std::string> BootData::secret_text(kube::ObjectKey secret, std::
     co_return text_of(found, key);
 }
 
-// A Secret needs its owner's word, since whoever may write pools names it and need not be allowed to read it:
-// his machine would tell him what is in it.
+// Reads a Secret that its owner has labelled for machines. Anyone who may write pools can name a Secret
+// without being allowed to read it. Such a person's machine would reveal the content.
 asio::awaitable<std::string> BootData::secret_text_for_machines(kube::ObjectKey secret, std::string key) {
     const auto found = co_await read_secret(client_, secret);
     const std::string label(api::labels::kBootData);
     const auto* value = api::find(found.metadata.labels, label);
     if (!value || *value != "true")
-        throw BootDataError("Secret " + secret.str() + " has no label " + label +
-                            "=true, with which whoever may write Secrets lets pools hand it to machines: "
-                            "kubectl label secret " +
-                            secret.name + " -n " + secret.namespace_ + " " + label + "=true");
+        throw BootDataError(
+            "Secret " + secret.str() + " has no label " + label +
+            "=true, which allows pools to hand the Secret to machines; to set it: kubectl label secret " +
+            secret.name + " -n " + secret.namespace_ + " " + label + "=true");
     co_return text_of(found, key);
 }
 

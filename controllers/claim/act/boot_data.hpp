@@ -1,5 +1,5 @@
-// What a machine is given to become a Node: a bootstrap token and cloud-init's documents, made when the
-// backend or the machine asks.
+// Provides what a machine needs to become a Node: a bootstrap token and cloud-init documents. They are
+// created when the backend or the machine requests them.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -20,13 +20,15 @@
 
 namespace controllers::claim {
 
-// The boot data cannot be made from what the cluster and the pool say; what() tells what would be right.
+// BootDataError reports that the cluster's and the pool's settings yield no boot
+// data; what() explains the remedy.
 class BootDataError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// What the backend may ask for while it makes the machine; what it shall not use is null.
+// BootSources holds what the backend may request while it creates the machine. A
+// source that it must not use is null.
 struct BootSources {
     std::unique_ptr<providers::BootImageSource> image;
     std::unique_ptr<providers::GuestSettingsSource> guest;
@@ -35,35 +37,37 @@ struct BootSources {
 
 class BootData {
 public:
-    // All must outlive this; `random` must be fit for secrets. `advertise_url`: where machines reach what
-    // this operator serves over HTTP, without a slash at the end; empty: nowhere.
+    // All arguments must outlive this object; `random` must be fit for secrets. Machines reach this
+    // operator's HTTP server at `advertise_url`, without a slash at the end; empty: nowhere.
     BootData(const Informers& informers, kube::Client& client, base::Clock& clock, base::Random& random,
              std::string advertise_url = {});
 
-    // The bootstrap of the pool, else of its ControlPlane, else the default (the image joins by itself).
+    // Returns the bootstrap of the pool, otherwise of its ControlPlane, otherwise the
+    // default (the image joins by itself).
     api::v1alpha1::Bootstrap settings(const Observation& observation) const;
-    // Why machines of this pool cannot be given boot data; nullopt: they can, or need none.
+    // Returns why machines of this pool cannot get boot data; nullopt: they can, or need none.
     std::optional<Hold> obstacle(const Observation& observation) const;
-    // True if the machine gets a boot image that has to be discarded once it has joined.
+    // Reports whether the machine gets a boot image that must be discarded after it has joined.
     bool uses_image(const Observation& observation) const;
-    // The ID of the bootstrap token of the present attempt; empty: it needs none. Known before the token is
-    // made, so that it can stand in the status.
+    // Returns the ID of the present attempt's bootstrap token; empty: it needs none. The ID is known before
+    // the token exists, so that the status can record it.
     std::string token_id(const Observation& observation) const;
-    // The network out of which the machine gets a static address; nullopt: none, or nothing would tell it.
+    // Returns the network that gives the machine a static address; nullopt: none,
+    // or no boot data would carry it.
     std::optional<api::v1alpha1::MachineNetwork> static_network(const Observation& observation) const;
-    // What the machine of the present attempt is given, without secrets. Throws BootDataError.
+    // Returns what the machine of the present attempt gets, without secrets. Throws BootDataError.
     asio::awaitable<api::v1alpha1::ClaimBoot> handout(Observation observation);
-    // This process was asked over HTTP for the boot data that this token protects.
+    // Records that the boot data protected by this token was fetched from this process over HTTP.
     void note_fetched(const std::string& token_id);
-    // When it was first.
+    // Returns the time of the first fetch.
     std::optional<api::Time> fetched(const std::string& token_id) const;
-    // For the present attempt. Their methods throw BootDataError.
+    // Returns the sources for the present attempt. Their methods throw BootDataError.
     BootSources sources(Observation observation);
-    // cloud-init's documents for the present attempt, with that token in them. Throws BootDataError.
+    // Returns the cloud-init documents for the present attempt, including that token. Throws BootDataError.
     asio::awaitable<bootstrap::Seed> seed(Observation observation, std::string host, bootstrap::Token token);
-    // nullopt: there is no such token, or it has expired.
+    // Returns nullopt if there is no such token or it has expired.
     asio::awaitable<std::optional<bootstrap::Token>> valid_token(std::string token_id);
-    // Deletes the token's Secret. It is no failure if it is not there.
+    // Deletes the token's Secret. A missing Secret is no failure.
     asio::awaitable<void> revoke(std::string token_id);
 
 private:
@@ -75,12 +79,12 @@ private:
     asio::awaitable<bootstrap::JoinRequest> join_request(Observation observation, std::string host,
                                                          bootstrap::Token token);
     asio::awaitable<bootstrap::GuestSettings> guest_settings(Observation observation);
-    // Read anew every few seconds, however many machines join.
+    // Reads the cluster's data at most once every few seconds, however many machines join.
     asio::awaitable<bootstrap::ClusterInfo> cluster(api::v1alpha1::Bootstrap wanted);
     asio::awaitable<bootstrap::ClusterInfo> cluster_info(std::string endpoint);
-    // The token of the present attempt, made if there is no valid one.
+    // Returns the token of the present attempt, and creates one if no valid one exists.
     asio::awaitable<bootstrap::Token> token(Observation observation);
-    // False: there is a Secret of that name.
+    // Returns false if a Secret with that name exists.
     asio::awaitable<bool> created(api::Secret secret);
     asio::awaitable<std::vector<std::string>> ssh_keys(Observation observation);
     asio::awaitable<std::string> secret_text(kube::ObjectKey secret, std::string key);

@@ -1,5 +1,4 @@
-// What a backend may ask for while it makes a machine. What the API server has to be asked for is asked for
-// then.
+// Provides what a backend may request while it creates a machine. The API server is queried only then.
 #include "providers/boot_sources.hpp"
 #include "bootstrap/agent_script.hpp"
 #include "bootstrap/iso_image.hpp"
@@ -13,7 +12,7 @@ namespace controllers::claim {
 using api::v1alpha1::BootstrapDelivery;
 using api::v1alpha1::BootstrapMethod;
 
-// What all of them are made for.
+// Purpose holds what every source is created for.
 struct BootData::Purpose {
     BootData& owner;
     Observation observation;
@@ -29,7 +28,7 @@ public:
     }
 };
 
-// The same, from this operator's own server.
+// ServedSource serves the same documents from this operator's own server.
 class BootData::ServedSource final : public providers::ServedBootData, Purpose {
 public:
     explicit ServedSource(const Purpose& purpose) : Purpose(purpose), image_(purpose) {}
@@ -37,7 +36,7 @@ public:
     asio::awaitable<std::string> iso_image(providers::MachineRecord placed) override {
         return image_.iso_image(std::move(placed));
     }
-    // What cannot be rendered is told now, not when the machine asks in vain.
+    // Renders the documents now, so that an error is reported before the machine asks for them.
     asio::awaitable<std::string> url(providers::MachineRecord placed) override {
         const auto token = co_await owner.token(observation);
         co_await owner.seed(observation, placed.host, token);
@@ -68,7 +67,7 @@ std::vector<providers::GuestInterface> guest_interfaces(const api::v1alpha1::Mac
 
 }  // namespace
 
-// Settings for the hypervisor's own means.
+// GuestSource provides settings for the hypervisor's own mechanism.
 class BootData::GuestSource final : public providers::GuestSettingsSource, Purpose {
 public:
     explicit GuestSource(Purpose purpose) : Purpose(std::move(purpose)) {}
@@ -85,7 +84,7 @@ public:
     }
 };
 
-// The join by way of the guest agent.
+// Joins the machine through the guest agent.
 class BootData::Join final : public providers::GuestJoin, Purpose {
 public:
     explicit Join(Purpose purpose) : Purpose(std::move(purpose)) {

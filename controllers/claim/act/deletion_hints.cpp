@@ -41,7 +41,7 @@ std::string DeletionHints::traces_of(const std::string& node) const {
 
 asio::awaitable<std::string> DeletionHints::events_about(std::string node) {
     kube::ListOptions options;
-    options.namespace_ = "default";  // of objects without a namespace
+    options.namespace_ = "default";  // namespace of Events about objects without one
     options.field_selector =
         "involvedObject.kind=Node,involvedObject.name=" + node + ",reason=" + std::string(kDeletingNode);
     options.first_page_only = true;
@@ -50,7 +50,7 @@ asio::awaitable<std::string> DeletionHints::events_about(std::string node) {
         auto listed = co_await client_.list<api::Event>(std::move(options));
         events = std::move(listed.objects);
     } catch (const kube::ApiError&) {
-        // An administrator may have taken the right away, and the claim must go on without a hint.
+        // An administrator may have revoked the right, and the claim must proceed without a hint.
         co_return std::string();
     } catch (const base::TransportError&) {
         co_return std::string();
@@ -68,7 +68,7 @@ asio::awaitable<std::string> DeletionHints::about(std::string node) {
     for (const auto& hint : {said, traces})
         if (!hint.empty()) text += (text.empty() ? "" : "; ") + hint;
     const auto log =
-        "the API server's audit log says who did (verb delete, resource nodes, name " + node + ")";
+        "the API server's audit log shows who deleted it (verb delete, resource nodes, name " + node + ")";
     co_return text.empty() ? log : text + "; " + log;
 }
 

@@ -1,5 +1,5 @@
-// Collects what hints at who deleted a Node: an Event of the cloud node controller, and a taint that such a
-// controller takes off. Nothing in a cluster but the API server's audit log proves it.
+// Collects hints at who deleted a Node: an Event of the cloud node controller, and a taint that it removes.
+// Only the API server's audit log proves it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -11,16 +11,17 @@
 
 namespace controllers::claim {
 
-// Returns what the Node itself showed when it was last seen, for people; empty: nothing.
+// Returns what the Node itself showed when it was last seen, as text for people; empty: nothing.
 std::string last_traces(const api::Node& node);
 
 class DeletionHints : InContext {
 public:
     explicit DeletionHints(const Context& context) : InContext(context) {}
 
-    // Remembers from now on what deleted Nodes showed; before the informers run.
+    // Starts to remember the traces of deleted Nodes. Must be called before the informers run.
     void subscribe();
-    // Returns a sentence, also if nothing is known. Reads Events; that they may not be read is no failure.
+    // Returns a sentence, even if nothing is known. It reads Events; missing
+    // rights to read them are no failure.
     asio::awaitable<std::string> about(std::string node);
 
 private:

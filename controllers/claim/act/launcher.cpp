@@ -10,14 +10,14 @@ namespace controllers::claim {
 
 namespace {
 
-// Nobody tells when room or a limit has become free elsewhere.
+// No event reports that room or a limit has become free elsewhere.
 constexpr base::Duration kRoomRetry = std::chrono::seconds{30};
 
 kube::Result again_after(base::Duration wait) {
     return {wait};
 }
 
-// When to come again if the outcome alone does not wake us.
+// Returns when to try again if the outcome alone does not wake the claim.
 base::Duration wait_after(const providers::EnsureResult& result) {
     if (const auto* machine = std::get_if<providers::Machine>(&result)) return machine->retry_after;
     if (const auto* busy = std::get_if<providers::NotReady>(&result)) return busy->retry_after;
@@ -48,7 +48,8 @@ asio::awaitable<kube::Result> Launcher::admit(Observation observation) {
     co_return again_after(base::Duration::zero());
 }
 
-// An older claim of the same name ended after this one had found its addresses in the pool.
+// Reports whether the claim lacks its address reservation. An older claim of the same name may have ended
+// after this one found its addresses in the pool.
 bool Launcher::lost_addresses(const Observation& observation) const {
     if (!observation.pool || !boot_data_.static_network(observation)) return false;
     const auto& claim = *observation.claim;
@@ -87,8 +88,8 @@ asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
     co_return again_after(wait_after(result));
 }
 
-// Protects the Secrets before anything is made that could not be removed without them. Missing rights hold up
-// no launch: the provider's condition reports them.
+// Protects the Secrets before anything is created that could not be removed without them. Missing rights
+// delay no launch: the provider's condition reports them.
 asio::awaitable<bool> Launcher::protect_credentials(Observation observation) {
     const auto& claim = *observation.claim;
     const auto obstacle = co_await instances_.credentials().protect_of_provider(provider_of(claim));
@@ -109,8 +110,8 @@ asio::awaitable<std::optional<Launcher::Handout>> Launcher::handout(Observation 
     auto interfaces = mac_addresses_.choose(claim, wished_interfaces(observation, method));
     if (!interfaces) {
         auto status = after_failed_launch(observation.situation(), kMACAddressesExhausted,
-                                          "machines of ours have all MAC addresses that macPrefix of "
-                                          "networkInterfaces leaves: shorten it");
+                                          "managed machines use all MAC addresses that macPrefix of "
+                                          "networkInterfaces allows: shorten the prefix");
         co_await writer_.record(observation, std::move(status));
         co_return std::nullopt;
     }
@@ -118,7 +119,7 @@ asio::awaitable<std::optional<Launcher::Handout>> Launcher::handout(Observation 
     co_return Handout{std::move(boot), *std::move(interfaces)};
 }
 
-// The token stands in the status before it is made, so that it is found and revoked after any crash.
+// Records the token in the status before it is created, so that it is found and revoked after any crash.
 ClaimStatus Launcher::with_handout(const Observation& observation, ClaimStatus status,
                                    const Handout& handout) const {
     const bool is_going = api::find_condition(status.conditions, conditions::kMachineDeleted);
@@ -193,7 +194,7 @@ providers::MachineSpec Launcher::spec_of(const Observation& observation) const {
     for (const auto& interface : claim.status.networkInterfaces)
         spec.mac_addresses[interface.name] = interface.macAddress;
     spec.avoid_hosts = claim.status.failedHosts;
-    // An operator that knew no list of them recorded the last one alone.
+    // An older operator recorded only the last failed host instead of a list.
     if (spec.avoid_hosts.empty() && claim.status.lastFailure && !claim.status.lastFailure->host.empty())
         spec.avoid_hosts.push_back(claim.status.lastFailure->host);
     spec.recent_failures =

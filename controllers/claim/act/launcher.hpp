@@ -1,5 +1,5 @@
-// Takes a claim from nothing to a running machine: admission within the limits, then one step of the provider
-// at a time, each recorded.
+// Takes a claim from nothing to a running machine. It checks the limits, then takes one
+// recorded step of the provider at a time.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -22,25 +22,26 @@ public:
           placements_(placements),
           mac_addresses_(means.context.informers) {}
 
-    // Reserves a place within the limits for a claim that a user made; status.providerRef shows that it has
-    // one.
+    // Reserves a place within the limits for a claim that a user created.
+    // status.providerRef then shows the reservation.
     asio::awaitable<kube::Result> admit(Observation observation);
     asio::awaitable<kube::Result> launch(Observation observation);
 
 private:
     bool lost_addresses(const Observation& observation) const;
-    // Returns false if the provider's Secret is gone and nothing was made yet.
+    // Returns false if the provider's Secret is gone and nothing was created yet.
     asio::awaitable<bool> protect_credentials(Observation observation);
-    // With the claim's static address in the status; nullopt: it has to wait for one. Before it is placed.
+    // Returns the observation with the claim's static address in the status; nullopt: it must wait for
+    // one. Runs before the placement.
     asio::awaitable<std::optional<Observation>> address(Observation observation);
-    // What the machine is given and may be told to anybody.
+    // Handout holds what the machine gets, without secrets.
     struct Handout {
         api::v1alpha1::ClaimBoot boot;
         std::vector<api::v1alpha1::ClaimInterface> interfaces;
     };
-    // nullopt: it has to wait for a MAC address.
+    // Returns nullopt if the claim must wait for a MAC address.
     asio::awaitable<std::optional<Handout>> handout(Observation observation);
-    // With that and its token's ID, once it has a place.
+    // Adds the handout and its token's ID to the status, once the machine has a place.
     ClaimStatus with_handout(const Observation& observation, ClaimStatus status,
                              const Handout& handout) const;
     asio::awaitable<providers::EnsureResult> ensure(Observation observation,

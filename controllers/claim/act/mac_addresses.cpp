@@ -6,7 +6,7 @@ namespace controllers::claim {
 
 namespace {
 
-// A prefix of five pairs leaves 256 addresses.
+// A prefix of five byte pairs leaves 256 addresses.
 constexpr int kTries = 4096;
 
 std::string free_address(const std::string& prefix, const std::string& key,

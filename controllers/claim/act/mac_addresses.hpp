@@ -1,5 +1,5 @@
-// MAC addresses of machines, chosen before they are made, so that a guest can be told which interface is
-// which.
+// Chooses MAC addresses of machines before they are created, so that the guest's
+// configuration can identify each interface.
 #pragma once
 
 #include <map>
@@ -19,9 +19,9 @@ class MacAddresses {
 public:
     explicit MacAddresses(const Informers& informers) : informers_(informers) {}
 
-    // Those of the claim's present attempt: the same whenever asked, and another for each interface and for
-    // each machine of ours. nullopt: with a prefix of the user's no other is left. Proxmox itself compares
-    // none with those of other guests.
+    // Returns the addresses of the claim's present attempt. They are the same for each call, and unique to
+    // each interface and each of our machines. nullopt: the user's prefix has no free address left. Proxmox
+    // itself does not check for duplicates among guests.
     std::optional<std::vector<api::v1alpha1::ClaimInterface>> choose(
         const NodeSmithClaim& claim, const std::vector<WishedInterface>& wished);
 
@@ -29,7 +29,7 @@ private:
     std::set<std::string> taken(const NodeSmithClaim& but);
 
     const Informers& informers_;
-    std::map<std::string, std::set<std::string>> chosen_;  // by claim UID, until its status shows them
+    std::map<std::string, std::set<std::string>> chosen_;  // by claim UID, until the status shows them
 };
 
 }  // namespace controllers::claim

@@ -25,7 +25,7 @@ std::string time_in_service(const NodeSmithClaim& claim, api::Time now) {
 
 asio::awaitable<void> NodeKeeper::patch(NodePointer before, api::Node after) {
     if (api::has_more_taints_than_kept(*before)) {
-        // Taints are written as a list, and those that are not kept would be lost.
+        // Taints are written as a list, so those that the cache does not keep would be lost.
         const auto live = co_await client_.get<api::Node>(api::key_of(*before));
         if (!live) co_return;
         api::Node whole = *before;
@@ -52,7 +52,7 @@ asio::awaitable<kube::Result> NodeKeeper::patch_with_pauses(Observation observat
 asio::awaitable<std::vector<std::string>> NodeKeeper::writers_of(Observation observation,
                                                                  std::vector<Deviation> due) {
     std::vector<std::string> writers(due.size());
-    // Once may be an accident, and to ask costs a call.
+    // A single change may be an accident, and the query costs a call.
     if (observation.claim->status.contestedLabels.empty()) co_return writers;
     const auto live =
         co_await client_.get_json(kube::path_of(api::Node::kResource, api::key_of(*observation.node)));
@@ -66,7 +66,7 @@ asio::awaitable<kube::Result> NodeKeeper::put_back(Observation observation) {
     const auto next = upkeep(observation.claim->status.contestedLabels,
                              deviations(*observation.node, observation.origin()), observation.now);
     const auto writers = co_await writers_of(observation, next.due);
-    // A Node without our first label may be one that its kubelet made anew: it gets all that it had.
+    // A Node without our first label may have been recreated by its kubelet: it gets everything that it had.
     const bool is_new = std::ranges::any_of(next.due, [&](const Deviation& deviation) {
         return deviation.key == api::labels::kClaim && deviation.found.empty() &&
                observation.claim->status.contestedLabels.empty();
@@ -82,7 +82,8 @@ asio::awaitable<kube::Result> NodeKeeper::put_back(Observation observation) {
 
 asio::awaitable<kube::Result> NodeKeeper::register_node(Observation observation) {
     const auto claim = observation.claim;
-    // What is closed to pods is opened when the claim has noted it: the scheduler is told first whose it is.
+    // A closed Node is opened only after its claim has recorded it. Nominations then show the
+    // scheduler first which pods it is for.
     const bool is_noted = is_true(*claim, conditions::kRegistered);
     if (is_noted) {
         auto after = registered(*observation.node, observation.origin());
@@ -90,7 +91,7 @@ asio::awaitable<kube::Result> NodeKeeper::register_node(Observation observation)
     }
     if (!is_closed(*observation.node))
         co_await patch(observation.node, registered(*observation.node, observation.origin()));
-    // The token has served, and nobody else shall join with it.
+    // The token has served its purpose, and no other machine may join with it.
     if (!claim->status.bootstrapTokenID.empty()) co_await boot_data_.revoke(claim->status.bootstrapTokenID);
     const auto known = informers_.nodes.store().get(api::key_of(*observation.node));
     if (!known) co_return kube::Result{base::Duration::zero()};
@@ -126,7 +127,7 @@ asio::awaitable<kube::Result> NodeKeeper::discard_boot_data(Observation observat
     co_return kube::Result{base::Duration::zero()};
 }
 
-// A Node that cannot be decoded is there.
+// Treats a Node that cannot be decoded as present.
 asio::awaitable<bool> NodeKeeper::has_live_node(ClaimPointer claim) {
     const kube::ObjectKey key{"", claim->status.nodeName};
     try {
@@ -148,7 +149,7 @@ asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) 
             "Node " + claim->status.nodeName + " is gone, and its pods with it", observation.now);
     } else {
         auto hints = co_await hints_.about(claim->status.nodeName);
-        const auto why = "Node " + claim->status.nodeName + " was deleted while its machine lives" +
+        const auto why = "Node " + claim->status.nodeName + " was deleted while its machine still exists" +
                          time_in_service(*claim, observation.now) + ": the claim is replaced; " + hints;
         set(status, conditions::kDisrupted, ConditionStatus::True, reasons::kNodeDeleted, why,
             observation.now);
@@ -166,7 +167,7 @@ asio::awaitable<bool> NodeKeeper::has_joined(ClaimPointer claim) {
         informers_.nodes.observe(std::move(node));
         co_return true;
     }
-    // One that cannot be decoded is this claim's if its name or UUID says so.
+    // A Node that cannot be decoded is this claim's if its name or UUID says so.
     co_return std::ranges::any_of(nodes.undecodable,
                                   [&](const auto& node) { return is_node_of(node.rest, claim->status); });
 }

@@ -1,4 +1,4 @@
-// The Node of a claim: taken into service, kept recognisable, taken out and deleted.
+// Manages the Node of a claim: registers it, keeps it recognizable, takes it out of service and deletes it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -14,42 +14,43 @@ class NodeKeeper : Actor {
 public:
     explicit NodeKeeper(const Means& means)
         : Actor(means), hints_(means.context), pauses_(means.context.clock) {}
-    // Before the informers run.
+    // Must be called before the informers run.
     void subscribe() { hints_.subscribe(); }
 
-    // Labels, annotations, taints, providerID; then Registered. A Node that its kubelet made anew gets them
-    // back.
+    // Writes labels, annotations, taints and the providerID; then sets Registered. A Node that its
+    // kubelet recreated gets them again.
     asio::awaitable<kube::Result> register_node(Observation observation);
-    // Puts back the labels and taints whose time has come, and records how often, so that pauses grow.
+    // Restores the labels and taints that are due, and records how often, so that pauses grow.
     asio::awaitable<kube::Result> put_back(Observation observation);
-    // The token is deleted and the boot image taken out: nobody can join with them any more.
+    // Deletes the token and removes the boot image, so that no one can join with them again.
     asio::awaitable<kube::Result> discard_boot_data(Observation observation);
-    // Asks the API server for the Node that the cache has lost. If it is gone, there is nothing to drain on a
-    // machine that leaves, and one that serves is to be replaced.
+    // Reads the Node that the cache has lost from the API server. If it is gone, a machine that is being
+    // removed needs no drain. A machine in service must be replaced.
     asio::awaitable<kube::Result> confirm_gone(Observation observation);
-    // Asks the API server for a Node of a machine that is about to go and is not known to have joined. If
-    // there is none, the removal of the machine is recorded as begun.
+    // Reads the Nodes live before the machine is removed, if it is not known to have joined. If it has no
+    // Node, the removal of the machine is recorded as begun.
     asio::awaitable<kube::Result> look(Observation observation);
-    // Whether the API server has a Node of the claim's machine; the cache has it then, too.
+    // Reports whether the API server has a Node of the claim's machine. The cache has it afterwards too.
     asio::awaitable<bool> has_joined(ClaimPointer claim);
     asio::awaitable<kube::Result> taint(Observation observation);
-    // Takes off what taint() put on it: the Node serves again.
+    // Removes what taint() added, so that the Node accepts pods again.
     asio::awaitable<kube::Result> untaint(Observation observation);
-    // Our labels on the Node of an adopted machine: they are what says from then on that it is the claim's.
+    // Puts our labels on the Node of an adopted machine. From then on they identify it as the claim's.
     asio::awaitable<void> label(Observation observation, NodePointer node);
-    // Takes our label and taint off a Node that stays with its user.
+    // Removes our label and taint from a Node that its user keeps.
     asio::awaitable<kube::Result> release(Observation observation);
-    // Only a Node with the claim's label is deleted; one that is ours by its identity gets it first.
+    // Deletes the Node. Only a Node with the claim's label is deleted; one that is ours by
+    // its identity gets the label first.
     asio::awaitable<kube::Result> remove(Observation observation);
 
 private:
-    // Whether the Node that the claim's status names is there and is the claim's.
+    // Reports whether the Node in the claim's status exists and is the claim's.
     asio::awaitable<bool> has_live_node(ClaimPointer claim);
     asio::awaitable<void> patch(NodePointer before, api::Node after);
-    // The same with pauses that grow: another program may undo it each time. `change` names it.
+    // Patches with growing pauses, because another program may undo the change each time. `change` names it.
     asio::awaitable<kube::Result> patch_with_pauses(Observation observation, api::Node after,
                                                     std::string change);
-    // The field managers that wrote what is due, in its order.
+    // Returns the field managers that wrote the due deviations, in the same order.
     asio::awaitable<std::vector<std::string>> writers_of(Observation observation, std::vector<Deviation> due);
 
     DeletionHints hints_;

@@ -1,5 +1,5 @@
-// Pauses between patches of a Node that ask for the same again: another program may undo each of them. In
-// memory only: a new process begins with short pauses.
+// Limits how often the same patch of a Node is repeated, because another program may undo each one. It is
+// kept in memory only: a new process starts with short pauses.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ class PatchPauses {
 public:
     explicit PatchPauses(const base::Clock& clock) : clock_(clock) {}
 
-    // Returns how long to wait before the change is asked for again; nullopt: it may be asked for now, which
-    // counts as done. The first two times are free, as crashes and lost answers repeat what was done.
+    // Returns how long to wait before the change may be repeated. nullopt: it may be made now, and counts as
+    // made. The first two times are free, because crashes and lost answers cause repetitions.
     std::optional<base::Duration> begin(const std::string& claim_uid, const std::string& change) {
         const auto now = clock_.now();
         std::erase_if(last_, [now](const auto& entry) { return entry.second.at + kForgotten <= now; });

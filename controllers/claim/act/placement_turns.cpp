@@ -9,8 +9,9 @@ namespace controllers::claim {
 PlacementTurns::PlacementTurns(asio::any_io_executor executor, const Informers& informers)
     : informers_(informers), left_(std::move(executor)) {}
 
-// A failed claim is kept for an hour to be read, with the record of a machine that is verified gone. Before
-// its Node is gone, too, a bare-metal host is not given away: the next Node there may bear the same name.
+// Reports whether the claim's place is free again. A failed claim is kept for an hour as a record, although
+// its machine is verified gone. A bare-metal host is not reassigned while its Node exists, because the next
+// Node there may have the same name.
 bool PlacementTurns::is_at_rest(const NodeSmithClaim& claim) const {
     const bool has_node =
         !claim.status.nodeName.empty() && informers_.nodes.store().get({"", claim.status.nodeName});

@@ -1,5 +1,5 @@
-// Choosing hosts and IDs one claim at a time per provider: what one claim has chosen is known to the next,
-// also before it stands in any status.
+// Lets one claim at a time per provider choose its host and ID. The next claim knows that choice
+// even before any status records it.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,7 +18,7 @@ class PlacementTurns {
 public:
     PlacementTurns(asio::any_io_executor executor, const Informers& informers);
 
-    // While it lives, nobody else places a machine of this provider.
+    // Turn prevents other placements of this provider's machines while it lives.
     class Turn {
     public:
         Turn(PlacementTurns& owner, kube::ObjectKey provider)
@@ -33,21 +33,21 @@ public:
     };
     asio::awaitable<std::unique_ptr<Turn>> enter(kube::ObjectKey provider);
 
-    // Known from now on, until the store shows it (or forget).
+    // Remembers the placement until the store shows it or forget() is called.
     void add(const NodeSmithClaim& claim, const providers::MachineRecord& placed);
     void forget(const kube::ObjectKey& claim) { placed_.erase(claim); }
 
-    // Of all other claims of the provider, in name order.
+    // Returns the placements of all other claims of the provider, sorted by claim name.
     std::vector<providers::Reservation> others(const NodeSmithClaim& claim) const;
-    // Machine IDs of claims of other providers that are on the same cluster, as far as that is known.
+    // Returns the machine IDs of other providers' claims that are on the same cluster, as far as known.
     std::vector<std::string> ids_of_others(const NodeSmithClaim& claim) const;
-    // Where the last machine of the provider was placed: for round robin. After a restart that of the
-    // youngest claim, and without any what the pool has recorded.
+    // Returns where the provider's last machine was placed, for round robin. After a restart it is the
+    // youngest claim's host, otherwise the one that the pool has recorded.
     std::string last_host(const NodeSmithClaim& claim) const;
 
 private:
     bool is_at_rest(const NodeSmithClaim& claim) const;
-    // As decided: the claim's status may not even name the provider yet.
+    // Placed holds the decision: the claim's status may not even name the provider yet.
     struct Placed {
         kube::ObjectKey provider;
         providers::MachineRecord record;
@@ -58,7 +58,7 @@ private:
     std::set<kube::ObjectKey> busy_;  // providers
     std::map<kube::ObjectKey, Placed> placed_;
     struct LastHost {
-        std::string provider_uid;  // another provider of the name begins anew
+        std::string provider_uid;  // another provider with this name starts anew
         std::string host;
     };
     std::string uid_of(const kube::ObjectKey& provider) const;

@@ -49,7 +49,7 @@ asio::awaitable<ClaimStatus> PowerCycler::switch_power(Observation observation) 
     const auto node = api::key_of(*observation.node);
     const bool is_back = is_off_wanted && co_await is_ready_now(node);
     if (is_back) {
-        // By itself, while nobody led or since the cache heard of it last: pods may run on it.
+        // The Node recovered by itself while no leader ran or the cache was behind: pods may run on it.
         api::remove_condition(status.conditions, conditions::kPowerCycled);
         co_return status;
     }

@@ -12,7 +12,7 @@ class PowerCycler : Actor {
 public:
     explicit PowerCycler(const Means& means) : Actor(means) {}
 
-    // One step further, as far as it is permitted; what the provider refuses ends it.
+    // Takes the next permitted step. A refusal of the provider ends the power cycle.
     asio::awaitable<kube::Result> step(Observation observation);
 
 private:

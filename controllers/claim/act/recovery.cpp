@@ -13,8 +13,8 @@ namespace {
 
 constexpr base::Duration kUnreadRetry = std::chrono::seconds{30};
 
-// A Node that is Ready and shows the UUID of an attempt of the claim: its machine exists, though a provider
-// whose account lost rights does not show it.
+// Returns a Ready Node with the UUID of one of the claim's attempts; empty: none. Its machine then exists,
+// even if the provider's account lost the right to see it.
 std::string node_of_an_attempt(const Informers& informers, const NodeSmithClaim& claim) {
     constexpr std::int32_t kMostAttempts = 8;
     for (std::int32_t attempt = 1; attempt <= kMostAttempts; ++attempt) {
@@ -26,7 +26,7 @@ std::string node_of_an_attempt(const Informers& informers, const NodeSmithClaim&
     return {};
 }
 
-// Its pool's, or, as a pool that is gone names none, all that the claim may have had.
+// Returns the pool's provider. If the pool is gone, returns every provider that the claim may have used.
 std::vector<ProviderPointer> possible_providers(const Informers& informers, const Observation& observation) {
     if (observation.provider) return {observation.provider};
     std::vector<ProviderPointer> result;
@@ -41,8 +41,8 @@ std::string described(const providers::Machine& machine) {
 
 }  // namespace
 
-// The status of another claim tells whose it is, whether its mark can be read or not. Providers may share a
-// cluster.
+// Reports whether the status of another claim names the machine, whether or not its mark can be
+// read. Providers may share a cluster.
 bool Recovery::is_of_another(const NodeSmithProvider& provider, const NodeSmithClaim& claim,
                              const providers::Machine& machine) const {
     const auto own = api::key_of(provider);
@@ -60,7 +60,7 @@ bool Recovery::is_of_another(const NodeSmithProvider& provider, const NodeSmithC
 asio::awaitable<kube::Result> Recovery::wait(Observation observation, std::string_view reason,
                                              std::string message) {
     if (observation.claim->metadata.deletionTimestamp)
-        message += ". The claim ends once that is settled; if it has no machine, annotate it with " +
+        message += ". The claim is deleted once this is settled; if it has no machine, annotate it with " +
                    std::string(api::annotations::kMachineGone) + "=true";
     auto status = after_failed_launch(observation.situation(), reason, message);
     co_await writer_.record(observation, std::move(status));
@@ -86,7 +86,7 @@ asio::awaitable<Recovery::Found> Recovery::look(ProviderPointer provider, const 
                     "the description of machine " + described(machine) + " could not be read yet";
         }
     } catch (const providers::FencedError&) {
-        throw;  // this process leads no more
+        throw;  // this process is no longer the leader
     } catch (const providers::ProviderError& error) {
         found.obstacle = error.what();
     }
@@ -107,14 +107,14 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
     if (!own.empty() && !is_any_proven)
         co_return co_await wait(std::move(observation), kMarkOfOther,
                                 "machine " + described(own.front().first) +
-                                    " bears the mark of this claim, which has lost its status, but another "
-                                    "system UUID than follows from it. No second machine is made: give the "
-                                    "claim its status back, or destroy what has the mark");
+                                    " carries the mark of this claim, which has lost its status, but its "
+                                    "system UUID is not derived from this claim. No second machine is "
+                                    "created: restore the claim's status, or destroy this machine");
     if (own.size() > 1)
         co_return co_await wait(std::move(observation), kSeveralMachines,
                                 "machines " + described(own[0].first) + " and " + described(own[1].first) +
-                                    " bear the mark of this claim, whose status does not say which of them "
-                                    "is its own: destroy the other one");
+                                    " carry the mark of this claim, whose status does not say which of them "
+                                    "belongs to it: destroy the one that is not needed");
     if (own.size() == 1) {
         observation.provider = own.front().second;
         auto machine = co_await as_it_stands(observation.provider, std::move(own.front().first));
@@ -123,23 +123,23 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
     if (!obstacle.empty())
         co_return co_await wait(
             std::move(observation), kMachineNotKnown,
-            "the claim has lost its status, and whether it has a machine is not known: " + obstacle);
+            "the claim has lost its status, and it is not known whether it has a machine: " + obstacle);
     const auto node = node_of_an_attempt(informers_, *observation.claim);
     if (!node.empty())
         co_return co_await wait(std::move(observation), kMachineNotShown,
                                 "Node " + node +
-                                    " shows a system UUID of this claim, but its provider shows no such "
-                                    "machine. No second one is made: give the provider's account its rights "
-                                    "back, or delete the Node if its machine is gone");
+                                    " has a system UUID of this claim, but the provider shows no such "
+                                    "machine. No second one is created: restore the rights of the provider's "
+                                    "account, or delete the Node if its machine is gone");
     co_return std::nullopt;
 }
 
-// Lists of machines tell how one was when its host was last heard.
+// Reads the machine's present state. Lists contain the state when the machine's host was last heard.
 asio::awaitable<providers::Machine> Recovery::as_it_stands(ProviderPointer provider,
                                                            providers::Machine machine) {
     auto now = machine;
     now.state = providers::MachineState::starting;
-    now.message = "machine " + described(machine) + " was found, but not whether it runs";
+    now.message = "machine " + described(machine) + " was found, but it is not known whether it runs";
     const auto lookup = co_await instances_.get(api::key_of(*provider));
     const auto* instance = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
     if (!instance) co_return now;
@@ -148,7 +148,7 @@ asio::awaitable<providers::Machine> Recovery::as_it_stands(ProviderPointer provi
         if (found) now.state = found->state;
         if (found) now.message = found->message;
     } catch (const providers::FencedError&) {
-        throw;  // this process leads no more
+        throw;  // this process is no longer the leader
     } catch (const providers::ProviderError& error) {
         now.message += std::string(": ") + error.what();
     }
@@ -169,9 +169,10 @@ asio::awaitable<kube::Result> Recovery::record(Observation observation, provider
         for (const auto& reservation : observation.pool->status.addresses)
             if (reservation.claim == claim.metadata.name) status.addresses.push_back(reservation.address);
     }
-    events_.warning(claim, "MachineFound",
-                    "machine " + described(machine) +
-                        " bears the mark of this claim, which had lost its status: it is taken up again");
+    events_.warning(
+        claim, "MachineFound",
+        "machine " + described(machine) +
+            " carries the mark of this claim, which had lost its status: the claim manages it again");
     const auto ahead = observation.ahead(std::move(status));
     auto found = after_ensure(ahead.situation(), std::move(machine));
     co_await writer_.record(observation, std::move(found));

@@ -1,4 +1,4 @@
-// Takes up the machine of a claim that has lost its status: a tool restored the claim without it, or somebody
+// Finds the machine of a claim that has lost its status. A tool restored the claim without it, or someone
 // replaced it. A second machine would have the same system UUID and MAC addresses.
 #pragma once
 
@@ -19,15 +19,15 @@ class Recovery : public Actor {
 public:
     explicit Recovery(const Means& means) : Actor(means) {}
 
-    // Asks the provider for machines with the claim's mark. nullopt: there is none. Otherwise the status says
-    // which machine it is, or why none can be taken up. Throws ProviderError, ApiError.
+    // Asks the provider for machines with the claim's mark; nullopt: none exists. Otherwise the status names
+    // the machine, or why none can be recovered. Throws ProviderError, ApiError.
     asio::awaitable<std::optional<kube::Result>> take_up(Observation observation);
 
 private:
     bool is_of_another(const NodeSmithProvider& provider, const NodeSmithClaim& claim,
                        const providers::Machine& machine) const;
     struct Found {
-        std::vector<providers::Machine> own;  // with the claim's mark
+        std::vector<providers::Machine> own;  // machines with the claim's mark
         std::string obstacle;                 // why there may be more; empty: there are none
     };
     asio::awaitable<Found> look(ProviderPointer provider, const NodeSmithClaim& claim);

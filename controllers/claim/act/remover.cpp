@@ -18,7 +18,7 @@ base::Duration wait_after(const Result& result) {
     return base::Duration::zero();
 }
 
-// A task that makes a machine which nobody waits for any more has no longer than one that somebody waits for.
+// Limits the creation task of an unwanted machine to the same time as that of a wanted one.
 providers::MachineRecord record_with_patience(const Observation& observation) {
     auto record = record_of(observation.claim->status);
     const auto scale_up = observation.pool ? observation.pool->spec.scaleUp : api::v1alpha1::ScaleUp{};
@@ -32,8 +32,8 @@ providers::RemovalBlocked without_provider(const ProviderLookup& lookup, const k
     blocked.reason = why ? why->reason : std::string(reasons::kProviderMissing);
     blocked.message = why ? why->message : "there is no NodeSmithProvider " + provider.str();
     blocked.message +=
-        "; if that cannot be mended, make sure that the machine at the provider is this claim's (its "
-        "description names the claim), destroy it there, and annotate the claim with "
+        "; if this cannot be corrected, make sure that the machine at the provider belongs to this claim "
+        "(its description names the claim), destroy it there, and annotate the claim with "
         "kubenodesmith.io/machine-gone=true";
     blocked.retry_after = kProviderRetry;
     return blocked;
@@ -51,7 +51,7 @@ asio::awaitable<kube::Result> Remover::drain(Observation observation) {
         co_await writer_.record_outcome(observation, after_drain(observation.situation(), progress));
     if (is_true(*written, conditions::kDrained)) co_return kube::Result{base::Duration::zero()};
     if (progress.retry_after > base::Duration::zero()) co_return kube::Result{progress.retry_after};
-    // Pods wake the claim only once its status names the Node.
+    // Pods wake the claim only after its status names the Node.
     co_return kube::Result{kDrainRetry};
 }
 
@@ -113,7 +113,7 @@ asio::awaitable<kube::Result> Remover::release_machine(Observation observation) 
     if (!released) co_return kube::Result{kReleaseRetry};
     auto status = claim->status;
     set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kRetained,
-        "the machine stays and is none of ours any more", api::Time(clock_.wall_now()));
+        "the machine is kept and no longer managed", api::Time(clock_.wall_now()));
     co_await writer_.record_outcome(observation, std::move(status));
     co_return kube::Result{base::Duration::zero()};
 }

@@ -1,4 +1,4 @@
-// Takes a machine out of the world: its pods elsewhere, the machine verified gone, its token revoked.
+// Removes a machine: drains its pods, verifies that the machine is gone, and revokes its token.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,17 +16,17 @@ public:
         : Actor(means), drainer_(drainer), nodes_(nodes) {}
 
     asio::awaitable<kube::Result> drain(Observation observation);
-    // Whatever goes wrong, the claim keeps its finalizer until the machine is verified gone or the user says
-    // so.
+    // Removes the machine. The claim keeps its finalizer until the machine is verified
+    // gone or the user declares it gone.
     asio::awaitable<kube::Result> remove_machine(Observation observation);
-    // The machine of a failed claim stays for a look.
+    // Stops the machine of a failed claim and keeps it for inspection.
     asio::awaitable<kube::Result> stop_machine(Observation observation);
-    // The machine stays, but carries our mark no more.
+    // Keeps the machine but removes our mark from it.
     asio::awaitable<kube::Result> release_machine(Observation observation);
     asio::awaitable<kube::Result> revoke_token(Observation observation);
 
 private:
-    // Of a machine that nobody has heard join; empty if its Node is known, and drained.
+    // Returns a check for a machine that is not known to have joined; empty if its Node is known or drained.
     providers::InUseCheck in_use_check(const Observation& observation);
 
     Drainer& drainer_;

@@ -8,7 +8,8 @@ namespace controllers::claim {
 
 namespace {
 
-// A token that another replica made anew is known after so long; one that is not there yet much sooner.
+// Limits how long a key is remembered: another replica may recreate the token. A
+// missing token is read again much sooner.
 constexpr base::Duration kRemembered = std::chrono::minutes{1};
 constexpr base::Duration kMissing = std::chrono::seconds{5};
 
@@ -40,7 +41,7 @@ bool SeedAnswers::may_be_right(std::string_view key) const {
 asio::awaitable<bool> SeedAnswers::is_right(std::string token_id, std::string key) {
     if (!known(token_id)) {
         const auto pass = co_await readers_.enter(token_id);
-        // Another request for that machine may have been answered meanwhile.
+        // Another request may have read the key meanwhile.
         if (!known(token_id)) co_await learn(token_id);
     }
     const auto* right = known(token_id);

@@ -1,5 +1,6 @@
-// Boot data for machines that fetch theirs: any replica can answer, as nothing but the claim and its token is
-// needed. It is there from when the machine's token is made until the Node is registered or the attempt ends.
+// Serves boot data to machines that fetch it. Any replica can answer, because only the claim
+// and its token are needed. The data is available from the token's creation until the Node
+// is registered or the attempt ends.
 #pragma once
 
 #include <array>
@@ -14,11 +15,11 @@
 
 namespace controllers::claim {
 
-// A wrong key costs no request to the API server: once in a while the right one is learned for each claim
-// whose machine may join, and remembered as a digest.
+// SeedAnswers rejects wrong keys without a request to the API server. It occasionally reads the right key of
+// each claim whose machine may join, and remembers a digest.
 class SeedAnswers final : public bootstrap::SeedSource {
 public:
-    // All must outlive this.
+    // All arguments must outlive this object.
     SeedAnswers(const Informers& informers, BootData& boot_data, base::Clock& clock,
                 asio::any_io_executor executor)
         : informers_(informers),
@@ -31,28 +32,27 @@ public:
     bool may_be_right(std::string_view key) const override;
 
 private:
-    static constexpr std::size_t kMostOfMachine = 2;  // answers that are made at a time
+    static constexpr std::size_t kMostOfMachine = 2;  // simultaneous answers
 
     struct KnownKey {
-        std::optional<std::array<unsigned char, 32>>
-            digest;           // none: there is no such token, or it could not be read
-        std::string failure;  // why it could not
+        std::optional<std::array<unsigned char, 32>> digest;  // none: no such token, or it could not be read
+        std::string failure;                                  // why it could not be read
         base::TimePoint until;
     };
-    // Whose token that is; null: no claim whose machine may still join.
+    // Returns the claim with that token; null: no claim whose machine may still join has it.
     ClaimPointer claim_with(const std::string& token_id) const;
-    // Null: unknown, or for too long.
+    // Returns null if the key is unknown or was read too long ago.
     const KnownKey* known(const std::string& token_id) const;
-    // Throws if the token cannot be read now, or could not a moment ago.
+    // Throws if the token cannot be read now, or could not be read recently.
     asio::awaitable<bool> is_right(std::string token_id, std::string key);
     asio::awaitable<void> learn(std::string token_id);
 
     const Informers& informers_;
     BootData& boot_data_;
     base::Clock& clock_;
-    base::Gate readers_;                    // of a token, by its ID
-    base::Gate machines_;                   // by the ID of their token
-    std::map<std::string, KnownKey> keys_;  // by the ID of the token
+    base::Gate readers_;                    // by token ID
+    base::Gate machines_;                   // by token ID
+    std::map<std::string, KnownKey> keys_;  // by token ID
 };
 
 }  // namespace controllers::claim

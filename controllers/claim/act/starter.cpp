@@ -12,7 +12,7 @@ namespace {
 
 constexpr base::Duration kLookAgain = std::chrono::minutes{1};
 
-// When to ask again.
+// Returns how long to wait before the next query.
 base::Duration pause_after(const providers::RestartResult& result) {
     if (const auto* waits = std::get_if<providers::WaitsForStart>(&result)) return waits->retry_after;
     if (const auto* fails = std::get_if<providers::StartFails>(&result)) return fails->retry_after;
@@ -23,10 +23,10 @@ base::Duration pause_after(const providers::RestartResult& result) {
 
 ClaimStatus after_vain_restart(const Situation& s, const std::string& message) {
     auto status = s.claim.status;
-    // What was known of a machine that is off says more.
+    // The known state of a stopped machine says more.
     if (!api::is_true(status.conditions, conditions::kPoweredOff))
         set(status, conditions::kPoweredOff, ConditionStatus::Unknown, reasons::kProviderError,
-            "whether the machine is off is not known, or it cannot be started again: " + message, s.now);
+            "it is not known whether the machine is off, or it cannot be started again: " + message, s.now);
     return status;
 }
 
@@ -44,7 +44,7 @@ ClaimStatus after_restart(const Situation& s, const providers::RestartResult& re
     else if (const auto* left = std::get_if<providers::LeftOff>(&result))
         off(reasons::kSwitchedOffByOthers, left->message);
     else if (const auto* down = std::get_if<providers::HostIsDown>(&result))
-        // Its Node is not expected before its host is back.
+        // The Node cannot return before its host does.
         set(status, conditions::kPoweredOff, ConditionStatus::Unknown, reasons::kHostUnreachable,
             down->message, s.now);
     else
@@ -56,7 +56,7 @@ asio::awaitable<kube::Result> Starter::step(Observation observation) {
     const auto key = api::key_of(*observation.claim);
     if (const auto known = next_.find(key); known != next_.end() && clock_.now() < known->second)
         co_return kube::Result{known->second - clock_.now()};
-    // An answer that fails must not be asked for without a pause.
+    // Set before the query, because a failing query must be followed by a pause too.
     next_[key] = clock_.now() + kLookAgain;
     const auto wait = co_await ask(std::move(observation));
     next_[key] = clock_.now() + wait;
@@ -77,7 +77,7 @@ asio::awaitable<base::Duration> Starter::ask(Observation observation) {
     } catch (const providers::FencedError&) {
         throw;
     } catch (const providers::ProviderError& error) {
-        base::log::warning("Cannot see to a machine that may be off",
+        base::log::warning("Cannot check or start a machine that may be off",
                            {{"claim", api::key_of(*claim).str()}, {"error", error.what()}});
         answer = std::string(error.what());
     }

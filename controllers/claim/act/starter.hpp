@@ -1,4 +1,4 @@
-// Has the machine of a node in service started again where it is off although nobody switched it off.
+// Restarts the machine of a node in service if it is off and no person switched it off.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -14,18 +14,18 @@ class Starter : Actor {
 public:
     explicit Starter(const Means& means) : Actor(means) {}
 
-    // Asks the provider, unless it was asked a moment ago, and notes in PoweredOff what came of it.
+    // Asks the provider, unless it was asked recently, and records the result in PoweredOff.
     asio::awaitable<kube::Result> step(Observation observation);
     void forget(const kube::ObjectKey& claim) { next_.erase(claim); }
 
 private:
-    // Returns after what time to ask again.
+    // Returns how long to wait before the next query.
     asio::awaitable<base::Duration> ask(Observation observation);
 
     std::map<kube::ObjectKey, base::TimePoint> next_;  // by claim
 };
 
-// Returns the status after the provider could not tell, or could not start the machine.
+// Returns the status after the provider did not know the machine's state or could not start it.
 ClaimStatus after_vain_restart(const Situation& situation, const std::string& message);
 // Returns the status after the provider's answer.
 ClaimStatus after_restart(const Situation& situation, const providers::RestartResult& result);

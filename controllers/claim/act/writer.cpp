@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kEvictingProtectedPod = "EvictingProtectedPod";
 constexpr const char* kLosingVolumes = "LosingVolumes";
 
-// Waiting that is part of the normal course.
+// These reasons are normal waiting.
 constexpr std::string_view kProgress[] = {reasons::kWaiting,
                                           reasons::kLaunching,
                                           reasons::kNodeNotFound,
@@ -47,7 +47,7 @@ double seconds_between(std::optional<api::Time> from, api::Time to) {
 }  // namespace
 
 std::optional<kube::EventType> event_type(const api::Condition& condition) {
-    // They repeat what another condition says, or what the Node's Events say.
+    // These conditions repeat another condition or the Node's Events.
     const bool is_repeated =
         condition.type == conditions::kReconciling || condition.type == conditions::kStalled ||
         condition.type == conditions::kDrifted || condition.type == conditions::kPowerCycled ||
@@ -71,14 +71,14 @@ Writer::Writer(const Context& context)
           context.metrics.gauge("kubenodesmith_claims", "Claims by phase.", {"namespace", "pool", "phase"})),
       stages_(context.metrics.histogram(
           "kubenodesmith_claim_stage_duration_seconds",
-          "Time that claims spent in a stage: launch, registration, initialization, removal.", stage_bounds(),
-          {"stage"})),
+          "Time that claims spent in each stage: launch, registration, initialization, removal.",
+          stage_bounds(), {"stage"})),
       failures_(context.metrics.counter("kubenodesmith_claim_launch_failures_total",
-                                        "Attempts to make a machine that failed, by reason.", {"reason"})) {}
+                                        "Failed attempts to create a machine, by reason.", {"reason"})) {}
 
 asio::awaitable<ClaimPointer> Writer::record(Observation observation, ClaimStatus status) {
     const auto claim = observation.stored;
-    // It may be gone already, and nobody waits for what would be said of it.
+    // The claim may be gone already, and no one waits for its Events.
     const bool is_over =
         claim->metadata.deletionTimestamp && !api::has_finalizer(claim->metadata, api::finalizers::kClaim);
     if (is_over) co_return claim;
@@ -164,7 +164,7 @@ void Writer::announce(const NodeSmithClaim& before, const NodeSmithClaim& after)
 }
 
 void Writer::warn_of_evictions(const Observation& observation, const PodPointers& pods) {
-    constexpr std::size_t kMostWarned = 10'000;  // forgetting all costs at most a repeated Event for each
+    constexpr std::size_t kMostWarned = 10'000;  // clearing repeats at most one Event for each
     if (warned_.size() > kMostWarned) warned_.clear();
     const auto& claim = *observation.claim;
     const std::string why =
@@ -176,23 +176,22 @@ void Writer::warn_of_evictions(const Observation& observation, const PodPointers
         if (!warned_.insert(pod->metadata.uid).second) continue;
         const auto protection = protection_of(*pod, observation.now);
         events_.warning(*pod, kEvictingProtectedPod,
-                        "it is evicted although it " + protection + ", as " + why);
+                        "it is evicted although it " + protection + ", because " + why);
         protected_pods += (protected_pods.empty() ? "" : "; ") + api::key_of(*pod).str() + " " + protection;
     }
     if (protected_pods.empty()) return;
-    events_.event(
-        kube::target_of(claim), kube::EventType::warning, kEvictingProtectedPod,
-        "pods are evicted that no disruption by KubeNodeSmith itself would evict: " + protected_pods);
+    events_.event(kube::target_of(claim), kube::EventType::warning, kEvictingProtectedPod,
+                  "the operator evicts pods that no disruption of its own would evict: " + protected_pods);
 }
 
 void Writer::warn_of_lost_volumes(const Observation& observation) {
-    constexpr std::size_t kMostWarned = 10'000;  // forgetting all costs at most a repeated Event for each
+    constexpr std::size_t kMostWarned = 10'000;  // clearing repeats at most one Event for each
     if (warned_of_volumes_.size() > kMostWarned) warned_of_volumes_.clear();
     const auto& claim = *observation.claim;
     const auto lost = lost_with(claim, observation.volumes);
     if (lost.empty() || !warned_of_volumes_.insert(claim.metadata.uid).second) return;
-    const auto text = "lost with machine " + claim.status.machineID + " on host " + claim.status.host +
-                      ", which is being removed: " + lost;
+    const auto text = "data is lost with machine " + claim.status.machineID + " on host " +
+                      claim.status.host + ", which is being removed: " + lost;
     events_.event(kube::target_of(claim), kube::EventType::warning, kLosingVolumes, text);
     if (observation.node)
         events_.event(kube::target_of(*observation.node), kube::EventType::warning, kLosingVolumes, text);

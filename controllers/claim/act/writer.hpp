@@ -1,4 +1,4 @@
-// Every write to a claim, with the Events and metrics that follow from it.
+// Makes writes to claims, with the resulting Events and metrics.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -18,30 +18,31 @@ class Writer : InContext {
 public:
     Writer(const Context& context);
 
-    // Writes the status if it differs, with an Event for each condition that is news. Returns the claim as it
-    // is then. Throws ApiError 409 if the claim changed meanwhile.
+    // Writes the status if it differs, with an Event for each changed condition. Returns the written claim.
+    // Throws ApiError 409 if the claim changed meanwhile.
     asio::awaitable<ClaimPointer> record(Observation observation, ClaimStatus status);
-    // For the outcome of a step: together with what the next decision would write before its own step.
+    // Writes the outcome of a step, together with what the next decision would write before its own step.
     asio::awaitable<ClaimPointer> record_outcome(Observation observation, ClaimStatus status);
-    // True while the stores are told of a status that record() wrote: who called it goes on by itself.
+    // Reports whether the stores are receiving a status that record() wrote. The caller of record() continues
+    // by itself, so no wake is needed.
     bool is_recording() const { return is_recording_; }
     asio::awaitable<void> add_finalizer(ClaimPointer claim);
     asio::awaitable<void> drop_finalizer(ClaimPointer claim);
-    // Asks for its deletion; what follows is the removal.
+    // Requests the claim's deletion; its removal follows.
     asio::awaitable<void> remove(ClaimPointer claim);
 
-    // Says, on the claim and on each pod, that pods which something protects are about to be evicted, as
-    // their node goes by a user's wish. Each is told of once.
+    // Warns, on the claim and on each pod, that protected pods will be evicted because a user removes their
+    // node. Each pod is mentioned once.
     void warn_of_evictions(const Observation& observation, const PodPointers& pods);
 
-    // Says once, on the claim and its Node, which volumes are lost with the machine that is removed.
+    // Warns once, on the claim and its Node, which volumes are lost with the removed machine.
     void warn_of_lost_volumes(const Observation& observation);
 
-    // Keeps the gauge of claims by phase.
+    // Updates the gauge of claims by phase.
     void count(const NodeSmithClaim* before, const NodeSmithClaim* after);
 
 private:
-    // Counts a Node or machine that others took away before the claim, its last trace, goes.
+    // Counts a Node or machine that others removed. Must run before the claim, its last trace, is deleted.
     asio::awaitable<void> remember_loss(NodeSmithClaim claim);
     void announce(const NodeSmithClaim& before, const NodeSmithClaim& after);
     void measure(const NodeSmithClaim& before, const NodeSmithClaim& after);
@@ -54,7 +55,7 @@ private:
     std::set<std::string> warned_of_volumes_;  // UIDs of claims
 };
 
-// The Event that a changed condition is worth; nullopt: none, it only tells of progress.
+// Returns the type of Event for a changed condition; nullopt: no Event, because it only shows progress.
 std::optional<kube::EventType> event_type(const api::Condition& condition);
 
 }  // namespace controllers::claim

@@ -35,14 +35,14 @@ std::string document_text(const Bootstrap& bootstrap) {
     return std::string(kCloudInit);
 }
 
-// cloud-init is at work in it for what we handed out.
+// Reports whether cloud-init processes the boot data in the machine.
 bool is_by_cloud_init(const api::v1alpha1::ClaimBoot& boot) {
     return boot.delivery.find(kCloudInit) != std::string::npos;
 }
 
 std::vector<std::string> sights(const api::v1alpha1::ClaimBoot& boot, const std::string& silence) {
     std::vector<std::string> seen;
-    if (boot.startedTime) seen.push_back("it runs since " + boot.startedTime->str());
+    if (boot.startedTime) seen.push_back("it has been running since " + boot.startedTime->str());
     if (boot.fetchedTime) seen.push_back("it fetched its boot data at " + boot.fetchedTime->str());
     if (!boot.fetchedTime && boot.delivery.ends_with(kOverHttp))
         seen.emplace_back("no request for its boot data was seen");
@@ -61,7 +61,7 @@ std::string story(const ClaimStatus& status, const std::string& silence) {
     const auto& boot = *status.boot;
     std::vector<std::string> parts;
     if (!boot.delivery.empty())
-        parts.push_back("it was to join " + (boot.apiServer.empty() ? "the cluster" : boot.apiServer) +
+        parts.push_back("it should have joined " + (boot.apiServer.empty() ? "the cluster" : boot.apiServer) +
                         " by " + boot.delivery);
     for (auto& sight : sights(boot, silence)) parts.push_back(std::move(sight));
     auto text = base::joined(parts, "; ");
@@ -69,12 +69,12 @@ std::string story(const ClaimStatus& status, const std::string& silence) {
     return text;
 }
 
-// What to do about its way to the API server; empty: nobody told it where that is.
+// Returns advice about the path to the API server; empty: the machine got no endpoint.
 std::string endpoint_advice(const ClaimStatus& status) {
     const auto endpoint = status.boot ? status.boot->apiServer : std::string();
     if (endpoint.empty()) return {};
     if (is_loopback(endpoint))
-        return endpoint + " is a loopback address, which each machine takes for itself: set " +
+        return endpoint + " is a loopback address, which on each machine leads to the machine itself: set " +
                "bootstrap.apiServerEndpoint to one that machines can reach";
     return "is " + endpoint + " reachable from its network?";
 }
@@ -101,9 +101,9 @@ std::string boot_story(const ClaimStatus& status) {
 std::string awaited_text(const Situation& s) {
     std::string text = "waiting for the machine to join as a Node";
     const auto& boot = s.claim.status.boot;
-    // Most who did not set a method did not know that they had to.
+    // Most users who set no method did not know that they must.
     if (boot && boot->delivery.ends_with(kByItself))
-        text += " by " + boot->delivery + "; if it cannot by itself, set bootstrap.method of the pool";
+        text += " by " + boot->delivery + "; if it cannot join by itself, set bootstrap.method of the pool";
     return boot && is_loopback(boot->apiServer) ? text + "; " + endpoint_advice(s.claim.status) : text;
 }
 
@@ -118,7 +118,7 @@ std::string never_joined_text(const Situation& s, api::Duration timeout) {
     const bool could_be_kept = s.provider && s.provider->spec.proxmox && s.pool;
     if (could_be_kept && s.pool->spec.scaleUp.keepFailed == 0)
         text += std::string(text.ends_with('?') ? "" : ".") +
-                " With scaleUp.keepFailed: 1 the pool keeps the last such machine, stopped, for a look";
+                " With scaleUp.keepFailed: 1 the pool keeps the last such machine, stopped, for inspection";
     return text;
 }
 

@@ -1,4 +1,4 @@
-// Taking a machine away: drained, detached, destroyed and verified gone, and only then forgotten.
+// Decides how a machine is removed: drained, detached, destroyed and verified gone, and only then forgotten.
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/claim/decide/vanished.hpp"
@@ -11,8 +11,8 @@ namespace controllers::claim {
 namespace {
 
 constexpr auto kTaintSettles = std::chrono::seconds{2};
-// A machine that is shut down, stopped and destroyed is gone within this time. From then on pods do not wait
-// for the claim's next attempt any more.
+// Limits how long a machine usually takes to be shut down, stopped and destroyed. Afterwards pods no longer
+// wait for the claim's next attempt.
 constexpr api::Duration kRemovalTakes(std::chrono::minutes{5});
 constexpr std::string_view kRemovalStalled = "RemovalStalled";
 
@@ -20,7 +20,7 @@ bool is_marked_leaving(const Situation& s) {
     return leaving(*s.node, {s.claim, s.pool, ""}) == *s.node;
 }
 
-// The provider was asked to remove the machine: from here there is no way back.
+// Reports whether the provider was asked to remove the machine. From then on the removal cannot be undone.
 bool removal_begun(const ClaimStatus& status) {
     const auto* deleted = api::find_condition(status.conditions, conditions::kMachineDeleted);
     return deleted && deleted->reason != reasons::kAttemptFailed;
@@ -35,7 +35,7 @@ api::Duration detach_timeout(const Situation& s) {
                   : api::v1alpha1::ScaleDown{}.volumeDetachTimeout;
 }
 
-// True when removal must wait for volumes; otherwise the status says how the waiting ended.
+// Reports whether the removal must wait for volumes. Otherwise it records in the status how the wait ended.
 bool waits_for_volumes(Decision& decision, const Situation& s) {
     auto& status = decision.status;
     if (!s.volumes_attached) {
@@ -57,20 +57,21 @@ bool waits_for_volumes(Decision& decision, const Situation& s) {
     return true;
 }
 
-// The machine of a failed attempt came up after all, before it could be removed, and may have taken pods. A
-// task that shall end it may fail, and one of its launch may still be on record.
+// Reports whether the machine of a failed attempt joined after all before its removal, so that it may run
+// pods. A task that ends it may fail, and a launch task may still be recorded.
 bool joined_meanwhile(const Situation& s) {
     return !is_true(s.claim, conditions::kRegistered) && !is_true(s.claim, conditions::kDrained) &&
            is_ready(*s.node);
 }
 
-// A Node that may be the machine's is not drained on suspicion, nor is the machine removed under it.
+// Explains how a person can settle a doubt. A Node that may be the machine's is not drained on
+// suspicion, and its machine is not removed.
 std::string how_to_settle(const Situation& s) {
     return s.node_refusal + "; if the machine is gone, annotate the claim with " +
            std::string(api::annotations::kMachineGone) + "=true";
 }
 
-// What has to happen while the machine still runs; nullopt: nothing any more.
+// Decides what must happen while the machine still runs; nullopt: nothing is left to do.
 std::optional<Decision> leave_service(const Situation& s) {
     if (removal_ended(s.claim.status) || stated_gone(s)) return std::nullopt;
     Decision decision{Step::taint_node, s.claim.status, std::nullopt};
@@ -83,8 +84,9 @@ std::optional<Decision> leave_service(const Situation& s) {
             decision.step = Step::nothing;
             return decision;
         }
-        // A Node that served does not leave the cache without reason, and one that has just joined may not
-        // be there yet: its pods must not be forgotten. Without its token no machine joins after that look.
+        // A Node that served does not vanish from the cache without reason. The cache may lack one
+        // that has just joined, whose pods must not be forgotten. Once the token is revoked, no
+        // machine joins after that look.
         if (is_true(s.claim, conditions::kRegistered)) {
             decision.step = Step::confirm_node_gone;
         } else if (!s.claim.status.bootstrapTokenID.empty()) {
@@ -102,12 +104,13 @@ std::optional<Decision> leave_service(const Situation& s) {
     }
     decision.step = Step::nothing;
     if (waits_for_volumes(decision, s)) return decision;
-    // How the waiting ended is recorded together with the intent to remove the machine.
+    // The end of the wait is recorded together with the intent to remove the machine.
     decision.step = Step::remove_machine;
     return decision;
 }
 
-// What stands in the way of what was begun stays on record until it is tried again.
+// Records the intent to remove or stop the machine. An obstacle to an earlier attempt
+// stays recorded until the next attempt.
 void intend_removal(ClaimStatus& status, const Situation& s) {
     const bool is_to_stay = shall_keep(s);
     const auto intent = is_to_stay ? kStopping : reasons::kDeleting;
@@ -117,18 +120,18 @@ void intend_removal(ClaimStatus& status, const Situation& s) {
     if (removal_begun(status) && !is_another) return;
     set(status, conditions::kMachineDeleted, ConditionStatus::False, intent,
         "machine " + status.machineID + " on host " + status.host +
-            (is_to_stay ? " is being stopped, to be kept for a look" : " is being removed"),
+            (is_to_stay ? " is being stopped and will be kept for inspection" : " is being removed"),
         s.now);
 }
 
-// Only a machine that serves is worth keeping; an attempt that is under way is removed.
+// Reports whether the machine is kept. A machine that never registered is not worth keeping and is removed.
 bool is_retained(const NodeSmithClaim& claim) {
     return claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
            is_true(claim, conditions::kRegistered);
 }
 
-// Returns whether the machine waits for a person to decide about the volumes on its disk, and the provider
-// was not asked to remove it yet.
+// Reports whether the machine waits for a person to decide about the volumes on its disk. The
+// provider was not asked to remove it yet.
 bool is_held(const Situation& s) {
     return !s.held_volumes.empty() && !s.claim.metadata.deletionTimestamp && !removal_begun(s.claim.status);
 }
@@ -137,10 +140,10 @@ Decision decide_release(const Situation& s) {
     Decision decision{Step::drop_finalizer, s.claim.status, std::nullopt};
     if (!removal_ended(s.claim.status)) {
         decision.step = Step::release_machine;
-        // What stands in the way of a release under way stays on record until it is tried again.
+        // An obstacle to a running release stays recorded until the next attempt.
         if (!removal_begun(s.claim.status))
             set(decision.status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kRetained,
-                "deletionPolicy is Retain: the machine and its Node stay and will be none of ours", s.now);
+                "deletionPolicy is Retain: the machine and its Node are kept and no longer managed", s.now);
     } else if (s.node && api::find(s.node->metadata.labels, api::labels::kClaim)) {
         decision.step = Step::release_node;
     } else if (!s.claim.status.bootstrapTokenID.empty()) {
@@ -149,8 +152,8 @@ Decision decide_release(const Situation& s) {
     return decision;
 }
 
-// The Node that the claim was registered with. Once it is deleted another that shows the machine's UUID is a
-// stranger's: the machine is gone.
+// Reports whether the Node that the claim was registered with must be deleted. Once it is deleted, another
+// Node with the machine's UUID is a stranger's, because the machine is gone.
 bool has_node_to_delete(const Situation& s) {
     if (s.namesake && s.namesake_is_leftover) return true;
     const auto& noted = s.claim.status.nodeName;
@@ -217,8 +220,9 @@ namespace {
 
 constexpr api::Duration kDrainTakes(std::chrono::minutes{5});
 
-// The machine of a failed attempt has joined after all. What its pods' budgets wait for may be a pod that
-// waits for this claim, and a kubelet that is gone ends no pod before its grace period is over, if ever.
+// Returns why the drain is not finished. The machine of a failed attempt may have joined after all.
+// The budgets of its pods may then need a pod that waits for this claim. A dead kubelet ends no pod
+// before its grace period, if ever.
 std::string_view why_not_drained(const Situation& s, const DrainProgress& progress) {
     const bool is_between_attempts = !s.claim.metadata.deletionTimestamp &&
                                      api::is_false(s.claim.status.conditions, conditions::kMachineDeleted);
@@ -234,14 +238,14 @@ std::string_view why_not_drained(const Situation& s, const DrainProgress& progre
 ClaimStatus after_drain(const Situation& s, const DrainProgress& progress) {
     auto status = s.claim.status;
     auto begin = since(status, conditions::kDrained);
-    // No disruption is drained before its taint has settled.
+    // A disruption drains only after its taint has settled.
     const bool settled = disruption::under_way(s.claim) || (begin && later(*begin, kTaintSettles) <= s.now);
     if (progress.done && settled) {
         set(status, conditions::kDrained, ConditionStatus::True, reasons::kDrained, progress.message(),
             s.now);
     } else if (progress.done) {
         set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
-            "the Node takes no new pods any more", s.now);
+            "the Node no longer takes new pods", s.now);
     } else {
         set(status, conditions::kDrained, ConditionStatus::False, why_not_drained(s, progress),
             progress.message(), s.now);
@@ -261,7 +265,7 @@ ClaimStatus after_removal(const Situation& s, const providers::RemoveResult& res
         status.taskRef.clear();
         status.keptSince.reset();
         set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineDeleted,
-            "the machine is verified gone", s.now);
+            "the provider confirmed that the machine is gone", s.now);
     } else if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) {
         status.taskRef = busy->task;
         const auto began = since(status, conditions::kMachineDeleted);

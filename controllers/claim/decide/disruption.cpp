@@ -1,4 +1,4 @@
-// What becomes of a node in service for which the disruption controller has decided something.
+// Carries out decisions of the disruption controller about a node in service.
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/local_volumes.hpp"
@@ -9,7 +9,8 @@ using Permission = DisruptionReports::Permission;
 
 namespace {
 
-// The node is drained. Pods whose volumes held the machine are asked to leave once a person gave these up.
+// Acts after the drain. It keeps the machine for volumes on its disk. Once a person gave these up,
+// the pods that use them are evicted.
 void keep_or_let_go(const Situation& s, ClaimStatus& status) {
     const auto kind = *disruption::under_way(s.claim);
     if (!s.held_volumes.empty()) {
@@ -17,11 +18,11 @@ void keep_or_let_go(const Situation& s, ClaimStatus& status) {
             keep_for_volumes(status, s, std::string(disruption::name_of(kind)));
     } else if (is_kept_for_volumes(s.claim)) {
         set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
-            "the volumes that held the machine are given up", s.now);
+            "the volumes for which the machine was kept are given up", s.now);
     }
 }
 
-// Its claim is deleted when it is drained.
+// Decides the next step of a removal. The claim is deleted when its node is drained.
 Step leave(const Situation& s, ClaimStatus& status) {
     if (!disruption::has_leaving_taint(*s.node)) return Step::taint_node;
     const auto* drained = api::find_condition(status.conditions, conditions::kDrained);
@@ -30,7 +31,7 @@ Step leave(const Situation& s, ClaimStatus& status) {
             DrainProgress{.done = true}.message(), s.now);
     if (!drained && s.permission == Permission::drain)
         set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
-            "the pods of the node are asked to leave", s.now);
+            "the pods of the node are being evicted", s.now);
     if (drained && drained->status == ConditionStatus::True) keep_or_let_go(s, status);
     return api::is_false(status.conditions, conditions::kDrained) ? Step::drain : Step::nothing;
 }
@@ -39,7 +40,7 @@ Step leave(const Situation& s, ClaimStatus& status) {
 
 Step carry_out_disruption(const Situation& s, ClaimStatus& status) {
     if (disruption::under_way(s.claim)) return leave(s, status);
-    // It was undone, or a process died between the taint and what it was for.
+    // The disruption was undone, or a process died between the taint and its purpose.
     api::remove_condition(status.conditions, conditions::kDrained);
     if (is_true(s.claim, conditions::kInitialized))
         api::remove_condition(status.conditions, conditions::kKeptForVolumes);

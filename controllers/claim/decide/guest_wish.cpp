@@ -72,8 +72,8 @@ std::optional<std::string> network_obstacle(const Observation& observation,
     if (by_cloud_init || !configures_guest(observation)) return std::nullopt;
     for (const auto& one : bootstrap::by_interface(network)) {
         if (one.mtu || !one.routes.empty()) {
-            return "mtu and routes of network need bootstrap.method CloudInit: Proxmox' own cloud-init has "
-                   "no place for them";
+            return "mtu and routes of network need bootstrap.method CloudInit: Proxmox' own cloud-init "
+                   "cannot set them";
         }
     }
     return std::nullopt;

@@ -1,4 +1,4 @@
-// What provider and pool say about the guest of a claim's machine. Pure.
+// Derives the guest's settings of a claim's machine from provider and pool. Pure.
 #pragma once
 
 #include <optional>
@@ -10,28 +10,29 @@
 
 namespace controllers::claim {
 
-// The provider's, or the defaults.
+// Returns the provider's settings, or the defaults.
 const api::v1alpha1::CloudInit& cloud_init_of(const Observation& observation);
-// The pool's, else the provider's.
+// Returns the pool's network settings, otherwise the provider's.
 api::v1alpha1::MachineNetwork network_of(const Observation& observation);
-// The interfaces whose MAC address was chosen, or that the pool has reserved addresses for.
+// Returns the interfaces that have a chosen MAC address or addresses reserved by the pool.
 std::vector<bootstrap::KnownInterface> interfaces_of(const Observation& observation);
-// An interface that a machine will have, or is told of.
+// WishedInterface describes an interface of a machine that needs a MAC address or configuration.
 struct WishedInterface {
     std::string name;         // net0
     std::string mac_prefix;   // empty: any
-    std::string mac_address;  // that the user gave to all machines; empty: to be chosen
+    std::string mac_address;  // set by the user for all machines; empty: the operator chooses
 };
-// Those whose MAC address has to be known before the start. Empty where machines bring their own.
+// Returns the interfaces whose MAC address must be known before the start. It is empty if
+// machines bring their own addresses.
 std::vector<WishedInterface> wished_interfaces(const Observation& observation,
                                                api::v1alpha1::BootstrapMethod method);
-// Why machines cannot be told of their network that way; nullopt: they can.
+// Returns why machines cannot get their network settings by that method; nullopt: they can.
 std::optional<std::string> network_obstacle(const Observation& observation,
                                             api::v1alpha1::BootstrapMethod method);
-// True if a machine from a template gets its settings by Proxmox' own cloud-init.
+// Reports whether a machine from a template gets its settings by Proxmox' own cloud-init.
 bool configures_guest(const Observation& observation);
 
-// The lines that are not empty, without what Windows ends lines with.
+// Returns the lines that are not empty, without Windows line endings.
 std::vector<std::string> lines_of(const std::string& text);
 
 }  // namespace controllers::claim

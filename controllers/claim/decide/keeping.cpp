@@ -9,7 +9,7 @@ namespace controllers::claim {
 
 namespace {
 
-// Of RegistrationTimeout, and of a join by way of the guest agent.
+// These are the reasons of RegistrationTimeout and of a join through the guest agent.
 constexpr std::string_view kNeverJoined[] = {reasons::kRegistrationTimeout, "JoinFailed", "JoinTimeout",
                                              "GuestNotReady"};
 
@@ -20,7 +20,8 @@ bool never_joined(const NodeSmithClaim& claim) {
            !api::find_condition(claim.status.conditions, conditions::kDrained);
 }
 
-// A host of bare metal is given back: it is too dear to rest.
+// Reports whether the machine should be kept. A bare-metal host is released instead,
+// because it is too expensive to idle.
 bool is_wanted(const Situation& s) {
     const bool by_pool = s.pool && !s.pool->metadata.deletionTimestamp && s.pool->spec.scaleUp.keepFailed > 0;
     return by_pool && s.provider && s.provider->spec.proxmox && !s.is_superseded && !stated_gone(s);
@@ -29,8 +30,8 @@ bool is_wanted(const Situation& s) {
 std::string kept_text(const Situation& s) {
     const auto& claim = s.claim;
     return machine_text(s) +
-           " never joined and is kept, stopped, for a look (scaleUp.keepFailed); it counts against no limit. "
-           "To remove it: kubectl delete nodesmithclaim " +
+           " never joined and is kept, stopped, for inspection (scaleUp.keepFailed); it counts against no "
+           "limit. To remove it: kubectl delete nodesmithclaim " +
            claim.metadata.name + " -n " + claim.metadata.namespace_;
 }
 
@@ -52,7 +53,7 @@ Decision decide_kept(const Situation& s) {
     }
     set(decision.status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kKept, kept_text(s),
         s.now);
-    // Its user started it, and it joined after all: no pod shall be placed on it.
+    // A user started the machine and it joined after all: pods must not be placed on it.
     if (s.node && !disruption::has_leaving_taint(*s.node)) decision.step = Step::taint_node;
     return decision;
 }

@@ -1,5 +1,6 @@
-// A claim that failed because its machine never joined may keep it, stopped, for a look (scaleUp.keepFailed
-// of its pool): it counts against nothing, and ends with its claim. Pure.
+// Handles claims that failed because their machine never joined. Such a claim may keep its
+// machine, stopped, for inspection (scaleUp.keepFailed of its pool). The machine counts against no
+// limit and is removed with its claim. Pure.
 #pragma once
 
 #include "controllers/claim/decide/lifecycle.hpp"
@@ -7,15 +8,14 @@
 
 namespace controllers::claim {
 
-// MachineDeleted: the machine is being stopped, to be kept.
+// reason of MachineDeleted while the machine is being stopped, before it is kept
 inline constexpr std::string_view kStopping = "Stopping";
 
-// The machine is stopped and there.
+// Reports whether the machine exists and is stopped.
 bool is_kept(const NodeSmithClaim& claim);
-// The machine of the failed claim is to be stopped and kept instead of removed.
+// Reports whether the failed claim's machine should be stopped and kept instead of removed.
 bool shall_keep(const Situation& situation);
-// What becomes of a claim whose machine is kept: nothing, until its pool does without, or keeps a younger
-// one.
+// Decides about a claim whose machine is kept. Nothing happens until its pool keeps none or a younger one.
 Decision decide_kept(const Situation& situation);
 
 ClaimStatus after_stop(const Situation& situation, const providers::StopResult& result);

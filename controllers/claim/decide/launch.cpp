@@ -1,4 +1,4 @@
-// From an admitted claim to a running machine.
+// Decides the steps from an admitted claim to a running machine.
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/claim/decide/vanished.hpp"
 #include "controllers/state/identity.hpp"
@@ -9,7 +9,7 @@ namespace controllers::claim {
 
 namespace {
 
-// Nobody tells a claim that another one has left a place within the limits.
+// No event tells a claim that another one has freed room within the limits.
 constexpr api::Duration kLimitRetry(std::chrono::seconds{30});
 
 Decision waiting(const Situation& s, std::string_view reason, std::string message,
@@ -19,12 +19,12 @@ Decision waiting(const Situation& s, std::string_view reason, std::string messag
     return decision;
 }
 
-// Without a machine on record nothing can exist at the provider.
+// Reports whether a machine is recorded. Without a record nothing can exist at the provider.
 bool is_placed(const ClaimStatus& status) {
     return !status.machineID.empty();
 }
 
-// What is intended is written down before anything is asked of the provider.
+// Records the intent before anything is requested from the provider.
 void begin(ClaimStatus& status, const Situation& s) {
     status.observedGeneration = s.claim.metadata.generation;
     status.providerRef = s.pool->spec.providerRef;
@@ -58,19 +58,20 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
     status.machineID = machine.record.machine_id;
     status.taskRef = machine.record.task;
     if (s.provider && s.provider->status.cluster) status.cluster = s.provider->status.cluster->id;
-    // Hardware brings its own identity; it is the claim's once the host is.
+    // Hardware has its own identity. It becomes the claim's when the host does.
     status.waitsForRoomSince.reset();
     const bool has_own_uuid = machine.is_bare_metal && machine.state != providers::MachineState::placed;
     if (has_own_uuid) status.systemUUID = machine.identity.system_uuid;
     if (!machine.zone.empty()) status.zone = machine.zone;
-    // Before the machine is made, as it is told to some of them.
+    // Recorded before the machine is created, because some machines get it in their boot data.
     if (!machine.provider_id.empty()) status.providerID = machine.provider_id;
     if (!machine.addresses.empty()) status.addresses = machine.addresses;
     auto where = "machine " + status.machineID + " on host " + status.host;
     if (machine.state == providers::MachineState::placed) {
         status.templateRevision = machine.template_revision;
         set(status, conditions::kLaunched, ConditionStatus::False, reasons::kLaunching,
-            where + " is about to be made" + (machine.message.empty() ? "" : ": " + machine.message), s.now);
+            where + " is about to be created" + (machine.message.empty() ? "" : ": " + machine.message),
+            s.now);
     } else if (machine.state == providers::MachineState::running) {
         if (status.boot && !status.boot->startedTime) status.boot->startedTime = s.now;
         set(status, conditions::kLaunched, ConditionStatus::True, reasons::kLaunched, where + " runs", s.now);
@@ -80,8 +81,9 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
     }
 }
 
-// A machine that exists but does not come up; time that the provider did not answer is not held against it
-// before it was seen for the first time. One whose Node is Ready is up, whatever its provider says.
+// Reports whether a machine exists but does not start in time. Time in which the provider did
+// not answer does not count before the machine was first seen. A machine with a Ready Node is
+// up, whatever its provider reports.
 bool is_overdue(const ClaimStatus& status, const Situation& s) {
     if (s.node && api::is_true(s.node->status.conditions, conditions::kReady)) return false;
     const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
@@ -92,12 +94,12 @@ bool is_overdue(const ClaimStatus& status, const Situation& s) {
 
 void note(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now) {
     const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
-    // Unknown stays: it tells how long the machine has been on its way.
+    // Unknown is kept, because its transition time shows how long the machine has been starting.
     set(status, conditions::kLaunched, launched ? launched->status : ConditionStatus::False, reason, message,
         now);
 }
 
-// Room is waited for as long as a machine may take to be made; for what can never be, not at all.
+// Waits for room as long as a machine may take to be created. It fails immediately if the size can never fit.
 void await_room(ClaimStatus& status, const Situation& s, const providers::InsufficientCapacity& full) {
     if (full.permanent)
         return fail_for_room(status, reasons::kNoHostLargeEnough,
@@ -107,27 +109,28 @@ void await_room(ClaimStatus& status, const Situation& s, const providers::Insuff
     if (!status.waitsForRoomSince) status.waitsForRoomSince = s.now;
     if (later(*status.waitsForRoomSince, provision_timeout(s)) <= s.now)
         return fail_for_room(status, reasons::kInsufficientCapacity,
-                             "no room within " + provision_timeout(s).str() + ": " + full.message, s.now);
+                             "no host had room within " + provision_timeout(s).str() + ": " + full.message,
+                             s.now);
     note(status, reasons::kInsufficientCapacity, full.message, s.now);
 }
 
-// What its user changed since it was launched takes effect on what is not launched: its pods are demand
-// again.
+// Returns why a claim that was not launched yet is withdrawn: the user changed the pool
+// since. Its pods become demand again.
 std::optional<std::string> why_withdrawn(const Situation& s) {
     if (!limits::is_created_by_pool(s.claim)) return std::nullopt;
     if (s.launch_hold)
         return s.launch_hold->reason == reasons::kLimitExceeded ? std::optional(s.launch_hold->message)
                                                                 : std::nullopt;
     const auto size = limits::size_of(s.claim.spec, s.pool);
-    // Bare metal is launched as it stands, whatever the template says.
+    // Bare metal is launched as it is, whatever the template says.
     const bool goes_by_template = s.provider && !s.provider->spec.redfish;
     if (!goes_by_template || limits::is_offered(s.pool->spec.machineTemplate, size)) return std::nullopt;
-    return "pool " + s.pool->metadata.name + " offers no machines of " + size_text(size) + " any more";
+    return "pool " + s.pool->metadata.name + " no longer offers machines of " + size_text(size);
 }
 
-// Returns whether a name that somebody has stands in the way. A machine that got its certificate has that
-// name itself, whatever UUID its Node shows. Where a person's claim has a machine already, it goes the way of
-// any machine whose Node does not appear, which has an end.
+// Reports whether a taken name blocks the claim. A machine that got its certificate owns the name,
+// whatever UUID its Node shows. A person's claim that already has a machine continues. It ends like any
+// claim whose Node does not appear.
 bool must_heed_name(const Situation& s) {
     const auto& status = s.claim.status;
     const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
@@ -136,16 +139,16 @@ bool must_heed_name(const Situation& s) {
     return !s.name_taken.empty() && status.bootstrapKeySHA256.empty() && !is_far_on;
 }
 
-// No machine gets a name that somebody else has: whoever has a certificate for a Node's name is that Node.
+// Refuses a name that another object has: the holder of a certificate for a Node's name is that Node.
 Decision decide_taken(const Situation& s) {
     if (!limits::is_created_by_pool(s.claim))
         return waiting(s, reasons::kNameTaken,
                        s.name_taken +
-                           ": no machine is made for this claim. Delete it and create one with another name, "
-                           "or remove what has the name");
+                           ": no machine is created for this claim. Delete the claim and create one with "
+                           "another name, or remove the object that has the name");
     Decision decision{Step::nothing, s.claim.status, std::nullopt};
     fail_for_room(decision.status, reasons::kNameTaken,
-                  s.name_taken + ": another claim with another name takes its place", s.now);
+                  s.name_taken + ": a claim with another name replaces this one", s.now);
     return decision;
 }
 
@@ -198,8 +201,8 @@ ClaimStatus after_ensure(const Situation& s, const providers::EnsureResult& resu
             fail_attempt(status, failure, max_attempts(s), s.now);
         }
     } else if (const auto* full = std::get_if<providers::InsufficientCapacity>(&result)) {
-        // Also for a placed machine: the provider has found that it does not exist and has no other host for
-        // it.
+        // This also applies to a placed machine. The provider found that it does not
+        // exist and has no other host for it.
         if (full->is_given_back) forget_place(status);
         await_room(status, s, *full);
     } else if (const auto* busy = std::get_if<providers::NotReady>(&result)) {

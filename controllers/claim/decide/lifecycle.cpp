@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kUpToDate = "UpToDate";
 
-// A failed claim, or a failed attempt of a live one.
+// Decides about a failed claim, or a failed attempt of a live one.
 Decision decide_failed(const Situation& s) {
     const auto& claim = s.claim;
     if (!is_true(claim, conditions::kFailed)) {
@@ -25,13 +25,13 @@ Decision decide_failed(const Situation& s) {
     Decision rest{ends <= s.now ? Step::delete_claim : Step::nothing, claim.status, ends};
     if (!is_true(claim, conditions::kMachineDeleted)) {
         set(rest.status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kNothingLaunched,
-            "no machine was made", s.now);
+            "no machine was created", s.now);
     }
     return decide_cleanup(s, rest);
 }
 
-// Somebody migrated the machine: the status, and then the Node's labels, follow. Or it was found on a cluster
-// that a person has declared to be the provider's.
+// Reports whether the machine was migrated; the status, and then the Node's labels, follow. It also covers a
+// machine on a cluster that a person has declared to be the provider's.
 bool has_moved(const Situation& s) {
     if (is_true(s.claim, conditions::kMachineDeleted)) return false;
     const auto& status = s.claim.status;
@@ -48,13 +48,14 @@ Decision decide_moved(const Situation& s) {
     return decision;
 }
 
-// Somebody else took the Node or the machine away: the claim ends, and demand launches again.
+// Reports whether someone else removed the Node or the machine. The claim then
+// ends, and its pods are demand again.
 bool is_replaced(const ClaimStatus& status) {
     return has_reason(status, conditions::kDisrupted, reasons::kNodeDeleted) ||
            has_reason(status, conditions::kDisrupted, reasons::kMachineVanished);
 }
 
-// A Node that somebody deleted may come back when its kubelet is started again, and with it the data.
+// Decides about a replaced node. A deleted Node may return with its data when its kubelet restarts.
 Decision decide_replaced(const Situation& s) {
     Decision decision{Step::delete_claim, s.claim.status, std::nullopt};
     if (!has_reason(s.claim.status, conditions::kDisrupted, reasons::kNodeDeleted)) return decision;
@@ -70,7 +71,7 @@ Decision decide_replaced(const Situation& s) {
     return decision;
 }
 
-// Since when the node is empty or hardly used, and what it is not any more.
+// Records since when the node is empty or underused, and how it has drifted.
 void note_use(ClaimStatus& status, const Situation& s) {
     if (!s.use || s.claim.metadata.deletionTimestamp) return;
     status.emptySince = s.use->empty_since;
@@ -79,10 +80,10 @@ void note_use(ClaimStatus& status, const Situation& s) {
     if (!drifted && !api::find_condition(status.conditions, conditions::kDrifted)) return;
     set(status, conditions::kDrifted, drifted ? ConditionStatus::True : ConditionStatus::False,
         drifted ? reasons::kDrifted : kUpToDate,
-        drifted ? s.use->drift : "the node is as it would be made now", s.now);
+        drifted ? s.use->drift : "the node matches the current settings of its pool and provider", s.now);
 }
 
-// Two machines say that they are the same one.
+// Records that two machines report the same identity.
 void note_contest(ClaimStatus& status, const Situation& s) {
     if (s.contest.empty())
         api::remove_condition(status.conditions, conditions::kIdentityContested);
@@ -91,7 +92,8 @@ void note_contest(ClaimStatus& status, const Situation& s) {
             s.contest, s.now);
 }
 
-// An operator of another version wrote it: the machine counts as made from what its pool has now.
+// Renews a hash that another version of the operator wrote. The machine then counts as made
+// from the pool's present settings.
 void renew_hash(ClaimStatus& status, const Situation& s) {
     if (status.templateHash.empty() || is_comparable(status.templateHash)) return;
     if (s.pool && s.provider && !s.claim.metadata.deletionTimestamp)
@@ -117,8 +119,8 @@ Decision decide_stage(const Situation& s) {
 
 }  // namespace
 
-// A status without any condition is a new claim's, or was taken from one that is older or whose Node is
-// there. What was found doubtful then stays so until it is settled.
+// Reports a possible loss of status. A status without any condition may belong to a new claim. The claim lost
+// its status if it is older or its Node exists. A doubtful machine stays doubtful until it is settled.
 bool may_have_lost_status(const Situation& s) {
     constexpr api::Duration kNew(std::chrono::minutes{1});
     const auto& metadata = s.claim.metadata;
@@ -147,7 +149,7 @@ Decision decide(const Situation& s) {
     renew_hash(decision.status, s);
     if (s.claim.metadata.deletionTimestamp || loses_machine(s.claim))
         api::remove_condition(decision.status.conditions, conditions::kPoweredOff);
-    // Somebody decided: whoever deletes a claim gives up what is on its machine's disk.
+    // A person who deletes a claim gives up the volumes on its machine's disk.
     if (s.held_volumes.empty() || s.claim.metadata.deletionTimestamp)
         api::remove_condition(decision.status.conditions, conditions::kKeptForVolumes);
     return decision;

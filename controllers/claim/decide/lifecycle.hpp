@@ -1,7 +1,7 @@
-// What to do next with a claim: pure decisions over what is known. A pass records Decision::status if it
-// differs, then takes the step; so whatever a step needs to be found again after a crash stands in the
-// status before it is taken. What only chooses (a host) needs nothing to be found again, and its outcome is
-// written together with that status. docs/states.md shows the states.
+// Decides what to do next with a claim, as pure functions of what is known. A pass records Decision::status
+// if it differs, then takes the step. So everything needed to find a step again after a crash is in the
+// status beforehand. A step that only chooses (a host) needs no such record. Its outcome is written together
+// with that status. docs/states.md shows the states.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@
 
 namespace controllers::claim {
 
-// Why something may not happen now, for a condition.
+// Hold describes why an action is not allowed now, for a condition.
 struct Hold {
     std::string reason;
     std::string message;
@@ -29,47 +29,47 @@ struct Hold {
 
 struct Situation {
     const NodeSmithClaim& claim;
-    const NodeSmithPool* pool = nullptr;            // null: there is no such pool
-    const NodeSmithProvider* provider = nullptr;    // null: there is none of that name
-    const api::v1alpha1::HostSpec* host = nullptr;  // of bare metal
-    const api::Node* node = nullptr;                // runs on the claim's machine
+    const NodeSmithPool* pool = nullptr;            // null: the pool does not exist
+    const NodeSmithProvider* provider = nullptr;    // null: the provider does not exist
+    const api::v1alpha1::HostSpec* host = nullptr;  // set for bare metal only
+    const api::Node* node = nullptr;                // the Node that runs on the claim's machine
     std::string node_refusal;  // why a Node with the machine's identity is not its Node; empty: none has it
-    std::string contest;       // which Nodes share the machine's system UUID; empty: none or one has it
-    std::string name_taken;    // why no machine may get the claim's name; empty: it may
-    std::vector<Deviation> deviations;          // what the Node should have and has not
-    const api::Node* namesake = nullptr;        // bears the claim's name but runs on another machine
-    bool is_superseded = false;                 // its machine is kept, and so is a younger one of its pool
-    bool namesake_is_leftover = false;          // of an earlier attempt of this claim, whose machine is gone
-    std::optional<Hold> launch_hold;            // nothing may be launched: pool not selected, paused, ...
-    bool volumes_attached = false;              // to the node
-    std::string held_volumes;                   // that hold the machine, in words; empty: none does
-    std::set<std::string> tied_pods;            // UIDs of pods that use these
-    MachineReports::Report machine;             // what garbage collection found out
-    std::optional<DisruptionReports::Use> use;  // what the disruption controller found out
-    DisruptionReports::Permission permission = DisruptionReports::Permission::none;  // and permits
-    std::string guest_silence;  // why a guest that was asked told nothing; empty: it told, or was not
+    std::string contest;  // names the Nodes that share the machine's system UUID; empty: at most one has it
+    std::string name_taken;               // why no machine may get the claim's name; empty: it may
+    std::vector<Deviation> deviations;    // settings that the Node should have and lacks
+    const api::Node* namesake = nullptr;  // has the claim's name but runs on another machine
+    bool is_superseded = false;           // its machine is kept, and so is a younger one of its pool
+    bool namesake_is_leftover = false;  // it is from an earlier attempt of this claim, whose machine is gone
+    std::optional<Hold> launch_hold;    // why nothing may be launched: pool not selected, paused, ...
+    bool volumes_attached = false;      // to the node
+    std::string held_volumes;           // description of the volumes that hold the machine; empty: none
+    std::set<std::string> tied_pods;    // UIDs of pods that use the held volumes
+    MachineReports::Report machine;     // findings of garbage collection
+    std::optional<DisruptionReports::Use> use;  // findings of the disruption controller
+    DisruptionReports::Permission permission = DisruptionReports::Permission::none;  // and what it permits
+    std::string guest_silence;  // why the guest gave no answer; empty: it answered, or was not asked
     api::Time now;
 };
 
 enum class Step {
     nothing,
     add_finalizer,
-    adopt,              // a machine of the Go operator, if it is proven to be the claim's
-    admit,              // a place within the limits, for a claim that no pool reserved one for
-    launch,             // the machine one step nearer to running
-    register_node,      // labels, taints, providerID; then status.nodeName
-    put_back,           // labels and taints that others took off the Node or overwrote
-    discard_boot_data,  // token and boot image have served
-    confirm_node_gone,  // the cache has no Node any more: ask the API server
-    look_for_node,      // the cache has none yet, and the machine is about to go: ask the API server
+    adopt,              // takes over a machine of the Go operator if it is proven to be the claim's
+    admit,              // reserves a place within the limits, if the claim's pool has not
+    launch,             // takes the machine one step nearer to running
+    register_node,      // writes labels, taints, providerID; then status.nodeName
+    put_back,           // restores labels and taints that others removed or overwrote
+    discard_boot_data,  // after token and boot image have served
+    confirm_node_gone,  // the cache lost the Node: asks the API server
+    look_for_node,      // the cache has no Node yet and the machine will be removed: asks the API server
     taint_node,
     untaint_node,  // back in service
     drain,
-    switch_power,   // of a power cycle
-    start_machine,  // it may be off although nobody switched it off
+    switch_power,   // part of a power cycle
+    start_machine,  // it may be off although no one switched it off
     remove_machine,
-    stop_machine,     // it stays for a look
-    release_machine,  // deletionPolicy Retain: it stays, and we no longer manage it
+    stop_machine,     // keeps it for inspection
+    release_machine,  // deletionPolicy Retain: keeps the machine, which we no longer manage
     release_node,
     delete_node,
     revoke_token,
@@ -86,63 +86,66 @@ struct Decision {
 
 Decision decide(const Situation& situation);
 
-// Launched, of a claim that is being deleted and lost its status: whether it has a machine is being found
-// out.
+// reason of Launched for a deleted claim that lost its status, while its machine is being searched
 inline constexpr std::string_view kMachineSought = "MachineSought";
 
-// The claim may have a machine of which its status tells nothing: somebody replaced the status, or restored
-// the claim without one.
+// Reports whether the claim may have a machine that its status does not show. Someone replaced the status,
+// or restored the claim without it.
 bool may_have_lost_status(const Situation& situation);
-// Reasons of the condition Launched of a claim that has lost its status, while it is not known which machine
-// is its own.
-inline constexpr std::string_view kMachineNotKnown = "MachineNotKnown";  // the provider could not be asked
-inline constexpr std::string_view kMachineNotShown = "MachineNotShown";  // its Node is there, its machine not
-inline constexpr std::string_view kSeveralMachines = "SeveralMachines";  // bear its mark
-inline constexpr std::string_view kMarkOfOther = "MarkOfOtherMachine";   // what bears it has another UUID
+// These are reasons of the condition Launched. The claim has lost its status, and
+// its machine is not identified yet.
+inline constexpr std::string_view kMachineNotKnown = "MachineNotKnown";  // the provider did not answer
+inline constexpr std::string_view kMachineNotShown = "MachineNotShown";  // its Node exists, it does not
+inline constexpr std::string_view kSeveralMachines = "SeveralMachines";  // several carry its mark
+inline constexpr std::string_view kMarkOfOther = "MarkOfOtherMachine";   // it has another UUID
 bool has_doubtful_machine(const ClaimStatus& status);
 
 // ---- parts of decide(), one per stage
 Decision decide_launch(const Situation& situation);
 Decision decide_registration(const Situation& situation);
 Decision decide_service(const Situation& situation);
-// What was decided about a node in service (condition Disrupted, a permitted power cycle) is carried out, and
-// what was undone is taken back: the status and step that it asks for; `nothing` if it asks for none.
+// Carries out what was decided about a node in service: condition Disrupted or a permitted power cycle.
+// Reverts what was undone. Returns the step that this needs, or `nothing`.
 Step carry_out_disruption(const Situation& situation, ClaimStatus& status);
-// Asks for a look at the machine of a Node that is not Ready, where nothing else is to be done.
+// Requests a look at the machine of a Node that is not Ready, if no other step is due.
 void watch_power(const Situation& situation, Decision& decision);
-// Notes that the machine is kept until a person decides about the volumes on its disk. `why`: what it would
-// be removed for.
+// Records that the machine is kept until a person decides about the volumes on its disk.
+// `why` is the reason for its removal.
 void keep_for_volumes(ClaimStatus& status, const Situation& situation, const std::string& why);
-// Takes node, machine and token away; `done` is what follows when nothing is left.
+// Removes node, machine and token. `done` is the decision once nothing is left.
 Decision decide_cleanup(const Situation& situation, const Decision& done);
 Decision decide_removal(const Situation& situation);
 
-// Failed claims are kept this long to be read.
+// Failed claims are kept this long, so that people can read them.
 inline constexpr auto kFailedClaimsKept = std::chrono::hours{1};
 
-// The user says that the machine is gone: the claim's annotation, or the Node's out-of-service taint
+// Reports whether the user declares the machine gone, by the claim's annotation or the Node's out-of-service
+// taint
 // (https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/#non-graceful-node-shutdown).
 bool stated_gone(const Situation& situation);
 
 // ---- how the outcome of a step changes the status
 ClaimStatus after_ensure(const Situation& situation, const providers::EnsureResult& result);
-// The launch stands where it stood; the condition says what went wrong.
+// Keeps the launch at its present step and reports the failure in its condition.
 ClaimStatus after_failed_launch(const Situation& situation, std::string_view reason,
                                 const std::string& message);
-// The provider, or what a machine boots from, could not be asked. The cache may have heard meanwhile that
-// what was asked for is done: then the error says nothing any more.
+// Records that the provider or the boot data's source did not answer. If the cache shows meanwhile that the
+// request is done, the error no longer matters.
 ClaimStatus after_error(const Situation& situation, std::string_view reason, const std::string& message);
-// The API server refuses what we ask for (no permission, or an invalid label): said where the claim stands.
+// Reports in the condition of the claim's stage that the API server refuses a request
+// (missing right or invalid label).
 ClaimStatus after_refusal(const Situation& situation, const std::string& message);
-// Not done before the taint had time to reach the scheduler, which could otherwise still bind a pod.
+// Waits until the taint had time to reach the scheduler, which could otherwise still bind a pod.
 ClaimStatus after_drain(const Situation& situation, const DrainProgress& progress);
-// What a drain for this claim may do. A deadline is the claim's own or, of a disruption, the pool's.
+// Returns what a drain for this claim may do. Its deadline is the claim's own
+// or, for a disruption, the pool's.
 DrainRequest drain_request(const Situation& situation);
-// The API server knows no Node of the machine: it is removed, and from here there is no way back.
+// Records that the API server knows no Node of the machine. The machine is removed, which cannot be undone.
 ClaimStatus after_vain_search(const Situation& situation);
 ClaimStatus after_removal(const Situation& situation, const providers::RemoveResult& result);
 
-// Reasons of the condition PowerCycled: False while it is under way, True when it has ended.
+// These are reasons of the condition PowerCycled. It is False while the
+// cycle runs and True when it has ended.
 inline constexpr std::string_view kSwitchingOff = "SwitchingOff";
 inline constexpr std::string_view kSwitchingOn = "SwitchingOn";
 inline constexpr std::string_view kSwitchedOn = "SwitchedOn";

@@ -14,7 +14,7 @@ namespace controllers::claim {
 
 namespace {
 
-// No pool allows for more attempts, and what is noted may be any number.
+// No pool allows more attempts, and the recorded number may be arbitrary.
 constexpr std::int32_t kMostAttempts = 100;
 
 bool is_of_earlier_attempt(const api::Node& node, const NodeSmithClaim& claim) {
@@ -26,7 +26,7 @@ bool is_of_earlier_attempt(const api::Node& node, const NodeSmithClaim& claim) {
     return false;
 }
 
-// Volumes of pods that a drain leaves where they are: they stay attached until the machine is off.
+// Returns the volumes of pods that a drain ignores. They stay attached until the machine is off.
 std::set<std::string> volumes_that_stay(const Informers& informers, const std::string& node) {
     std::set<std::string> names;
     for (const auto& pod : informers.pods.store().by_index(kPodsByNode, node)) {
@@ -108,12 +108,12 @@ Observation Observation::ahead(ClaimStatus status) const {
 
 namespace {
 
-// The same host, and so the same UUID, serves one claim after the other.
+// Reports whether the host now serves another claim. The same host has the same UUID for each claim.
 bool has_been_given_on(const NodeSmithHost& host, const NodeSmithClaim& claim) {
     return host.status.claimRef && host.status.claimRef->uid != claim.metadata.uid;
 }
 
-// Only the last machine of a pool is kept.
+// Reports whether the pool keeps a younger machine. A pool keeps only its last one.
 bool has_kept_after(const Informers& informers, const NodeSmithClaim& claim) {
     if (!claim.status.keptSince) return false;
     const auto pool = claim.metadata.namespace_ + "/" + claim.spec.poolRef;
@@ -125,8 +125,9 @@ bool has_kept_after(const Informers& informers, const NodeSmithClaim& claim) {
     });
 }
 
-// A Node and its certificates are known by name alone, in the whole cluster. The claim whose machine was
-// begun goes first, then the older one.
+// Returns the claim that has priority under the same name; null: this one does. The name alone
+// identifies a Node and its certificates in the whole cluster. A claim whose machine was begun
+// has priority, then the older one.
 ClaimPointer first_of_name(const Informers& informers, const NodeSmithClaim& claim) {
     const auto rank = [](const NodeSmithClaim& c) {
         return std::tuple(c.status.systemUUID.empty() && c.status.nodeName.empty(),
@@ -144,9 +145,9 @@ std::string why_name_taken(const Informers& informers, const Observation& found,
                            const NodeSmithClaim& claim) {
     const auto& name = claim.metadata.name;
     if (found.namesake && !found.namesake_is_leftover)
-        return "Node " + name + " is there and is not this claim's";
+        return "Node " + name + " exists and does not belong to this claim";
     if (const auto other = first_of_name(informers, claim))
-        return "claim " + api::key_of(*other).str() + " has the same name, and so has its Node";
+        return "claim " + api::key_of(*other).str() + " has the same name, and only one Node can have it";
     return {};
 }
 
@@ -223,7 +224,7 @@ auto rank_of(const NodeSmithClaim& claim) {
     return std::tuple(claim.status.machineID.empty(), claim.metadata.creationTimestamp, api::key_of(claim));
 }
 
-// What the claims of the pool that go before this one use.
+// Returns what the pool's claims before this one use.
 limits::Usage usage_before(const Informers& informers, const NodeSmithClaim& claim,
                            const NodeSmithPool& pool) {
     limits::Usage usage;
@@ -236,7 +237,7 @@ limits::Usage usage_before(const Informers& informers, const NodeSmithClaim& cla
 
 Hold over_limit(const std::string& of, const limits::LimitHit& hit) {
     return {std::string(reasons::kLimitExceeded),
-            "the limits of " + of + " leave no room any more: " + hit.message};
+            "the limits of " + of + " no longer leave room: " + hit.message};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the stores know about one claim, held together while a pass works with it.
+// Holds what the stores know about one claim while a pass works with it.
 #pragma once
 
 #include <optional>
@@ -16,16 +16,15 @@ namespace controllers::claim {
 
 struct Observation {
     ClaimPointer claim;
-    ClaimPointer stored;  // as the API server has it: `claim` may be ahead by what a step's outcome will be
-                          // written with
+    ClaimPointer stored;  // as the API server has it; `claim` may be ahead of it
     PoolPointer pool;
     ProviderPointer provider;
-    HostPointer host;          // of bare metal, once it is chosen
+    HostPointer host;          // set for bare metal, once it is chosen
     NodePointer node;          // runs on the claim's machine
     std::string node_refusal;  // see Situation
     std::string contest;       // see Situation
     std::string name_taken;    // see Situation
-    NodePointer namesake;      // has the claim's name, but runs on another machine
+    NodePointer namesake;      // has the claim's name but runs on another machine
     bool namesake_is_leftover = false;
     bool volumes_attached = false;
     LocalVolumes volumes;               // on the machine's disk
@@ -40,28 +39,28 @@ struct Observation {
     DisruptionReports::Permission permission = DisruptionReports::Permission::none;
     api::Time now;
 
-    // Valid as long as this is.
+    // Returns a view that is valid as long as this object.
     Situation situation() const;
     NodeOrigin origin() const;
-    // The same with the claim as it was just written.
+    // Returns the same observation with the claim as it was just written.
     Observation with(ClaimPointer written) const;
-    // The same with a status that is not written yet.
+    // Returns the same observation with a status that is not written yet.
     Observation ahead(ClaimStatus status) const;
 };
 
 Observation observe(const Informers& informers, ClaimPointer claim, api::Time now);
 
-// When to come again where the provider cannot be asked.
+// Sets when to try again if the provider does not answer.
 inline constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
 
-// Why nothing may be launched for the pool's claims now: it is not selected by any ControlPlane, shares its
-// label with an older pool, or its ControlPlane only observes or is paused.
+// Returns why nothing may be launched for the pool's claims now. No ControlPlane selects the pool, or it
+// shares its label with an older pool. It is also held if its ControlPlane only observes or is paused.
 std::optional<Hold> launch_hold(const Informers& informers, const NodeSmithPool& pool);
 
-// Why no machine may be made for the admitted claim now; nullopt: none is missing, or it has its place still.
-// A claim keeps its place within the limits from its reservation to its end, and its machine may come long
-// after. If a user lowers the limits meanwhile, the claims that go over them wait: machines that are placed
-// go first, then the older claims.
+// Returns why no machine may be created for the admitted claim now; nullopt: it has a machine already,
+// or still fits the limits. A claim keeps its place within the limits from its reservation to its end.
+// If a user lowers the limits before its machine is created, the claims beyond them wait. Placed
+// machines have priority, then older claims.
 std::optional<Hold> limit_hold(const Informers& informers, const NodeSmithClaim& claim,
                                const NodeSmithPool& pool);
 

@@ -1,4 +1,4 @@
-// When the machine of a node in service is worth a look because it may be off.
+// Decides when the machine of a node in service should be checked because it may be off.
 #include <algorithm>
 #include <chrono>
 
@@ -10,10 +10,10 @@ namespace controllers::claim {
 
 namespace {
 
-// A Node that is not Ready for that long may well come back by itself.
+// A Node that is not Ready for less time often recovers by itself.
 constexpr std::chrono::minutes kLookAfter{1};
 
-// The mode forbids deeds, or it is not known which one holds.
+// Reports whether the mode forbids actions, or is unknown.
 bool only_watches(const std::optional<Hold>& hold) {
     return hold && (hold->reason == reasons::kPaused || hold->reason == reasons::kObserve ||
                     hold->reason == reasons::kUnknownValue || hold->reason == reasons::kNotSelected);

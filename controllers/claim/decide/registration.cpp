@@ -1,4 +1,4 @@
-// From a running machine to a Node that serves, and watching over it.
+// Decides the steps from a running machine to a Node in service, and watches over it.
 #include <algorithm>
 
 #include "controllers/claim/decide/boot_evidence.hpp"
@@ -24,7 +24,7 @@ Decision give_up(const Situation& s, std::string_view reason, std::string messag
     return decision;
 }
 
-// Startup taints of pool and claim that the Node still has.
+// Returns a startup taint of pool or claim that the Node still has.
 std::string remaining_startup_taint(const Situation& s) {
     auto wanted = s.claim.spec.startupTaints;
     if (s.pool) {
@@ -52,28 +52,28 @@ std::string missing_resource(const Situation& s) {
     return {};
 }
 
-// Its kubelet was started with --cloud-provider=external.
+// Reports whether the kubelet was started with --cloud-provider=external.
 // https://kubernetes.io/docs/tasks/administer-cluster/running-cloud-controller/
 bool waits_for_cloud_provider(const api::Node& node) {
     return api::find_taint(node.spec.taints, api::taints::kUninitialized, api::taints::kNoSchedule) !=
            nullptr;
 }
 
-// Why the Node cannot serve yet; nullopt: it can.
+// Returns why the Node cannot run pods yet; nullopt: it can.
 std::optional<Hold> uninitialized(const Situation& s) {
     if (waits_for_cloud_provider(*s.node)) {
-        return Hold{
-            std::string(reasons::kCloudProviderAwaited),
-            "the Node has the taint " + std::string(api::taints::kUninitialized) +
-                ", which the cloud controller manager takes off when it has found the Node's machine"};
+        return Hold{std::string(reasons::kCloudProviderAwaited),
+                    "the Node has the taint " + std::string(api::taints::kUninitialized) +
+                        ", which the cloud controller manager removes once it has found the Node's machine"};
     }
-    // Ready is true a moment before: no pod can be bound so soon, and none shall be launched for twice.
+    // Ready becomes true a moment before the taint is removed. No pod can be bound so soon, and its
+    // pods must not get a second machine.
     const auto passing = std::ranges::find_if(s.node->spec.taints, [](const api::Taint& taint) {
         return scheduling::passes_by_itself(taint) && taint.key != api::taints::kUnregistered;
     });
     if (passing != s.node->spec.taints.end()) {
         return Hold{std::string(reasons::kNodeNotReady),
-                    "the Node still has the taint " + passing->key + ", which the cluster takes off"};
+                    "the Node still has the taint " + passing->key + ", which the cluster will remove"};
     }
     if (!api::is_true(s.node->status.conditions, conditions::kReady)) {
         return Hold{std::string(reasons::kNodeNotReady), "the Node is not Ready"};
@@ -89,11 +89,11 @@ std::optional<Hold> uninitialized(const Situation& s) {
                     "the Node does not offer enough " + resource + " yet"};
     }
     if (is_closed(*s.node))
-        return Hold{std::string(reasons::kNodeNotReady), "the Node is about to be opened to pods"};
+        return Hold{std::string(reasons::kNodeNotReady), "the operator is about to let pods onto the Node"};
     return std::nullopt;
 }
 
-// Initialized is for ever.
+// Follows the Node's state. Initialized never becomes False again.
 void follow_node(ClaimStatus& status, const Situation& s) {
     auto hold = uninitialized(s);
     if (!api::is_true(status.conditions, conditions::kInitialized)) {
@@ -109,9 +109,9 @@ void follow_node(ClaimStatus& status, const Situation& s) {
     status.allocatable = s.node->status.allocatable;
 }
 
-// Puts back what others took off the Node or overwrote, when it is time to.
+// Restores what others removed from the Node or overwrote, once it is due.
 void keep_labels(const Situation& s, Decision& decision) {
-    // The kubelet made the Node anew.
+    // The kubelet recreated the Node.
     if (is_closed(*s.node)) {
         decision.step = Step::register_node;
         return;
@@ -154,7 +154,7 @@ Decision decide_registration(const Situation& s) {
 
 Decision decide_service(const Situation& s) {
     Decision decision{Step::nothing, s.claim.status, std::nullopt};
-    // It is neither gone nor proven to be the claim's: nothing is done before that is settled.
+    // The Node is neither gone nor proven to be the claim's, so nothing is done yet.
     if (!s.node && !s.node_refusal.empty()) return decision;
     if (!s.node) {
         decision.step = Step::confirm_node_gone;

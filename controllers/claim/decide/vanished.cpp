@@ -13,21 +13,21 @@ std::string how_to_state_it() {
            "=true";
 }
 
-// The machine ran, and nobody has begun to remove it.
+// Reports whether the machine ran and its removal has not begun.
 bool is_in_service(const Situation& s) {
     return is_true(s.claim, conditions::kLaunched) && !s.claim.metadata.deletionTimestamp &&
            !api::find_condition(s.claim.status.conditions, conditions::kMachineDeleted);
 }
 
-// A kubelet that reports is better evidence than a list without its machine: the cluster's node controller
-// makes a Node whose kubelet is silent not Ready within a minute.
+// Returns why the loss is doubtful. A reporting kubelet is better evidence than a list without its machine.
+// The node controller sets the Node of a silent kubelet to not Ready within a minute.
 std::optional<Hold> doubt_of(const Situation& s) {
     if (stated_gone(s)) return std::nullopt;
     if (is_elsewhere(s)) return Hold{std::string(reasons::kOtherCluster), elsewhere_text(s)};
     const auto machine = machine_text(s) + " is not found by the provider";
     if (s.node && is_ready(*s.node))
         return Hold{std::string(reasons::kNodeIsReady),
-                    machine + ", but its Node is Ready: nothing is done before one of both changes; " +
+                    machine + ", but its Node is Ready: nothing is done until one of the two changes; " +
                         how_to_state_it()};
     if (!s.machine.doubt.empty())
         return Hold{std::string(reasons::kManyVanished),
@@ -45,9 +45,11 @@ bool is_elsewhere(const Situation& s) {
 }
 
 std::string elsewhere_text(const Situation& s) {
-    return machine_text(s) + " was made on the cluster with the identity " + s.claim.status.cluster +
-           ", which is not the one that provider " + s.claim.status.providerRef +
-           " is on now: nothing is done with it before the provider is back there; " + how_to_state_it();
+    return machine_text(s) + " was created on the cluster with the identity " + s.claim.status.cluster +
+           ", but provider " + s.claim.status.providerRef +
+           " now leads to another cluster: nothing is done with the machine until the provider leads back "
+           "there; " +
+           how_to_state_it();
 }
 
 bool has_vanished(const Situation& s) {
@@ -61,10 +63,10 @@ Decision decide_vanished(const Situation& s) {
     if (status.keptSince) {
         status.keptSince.reset();
         set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineVanished,
-            machine + ", which was kept for a look, does not exist any more", s.now);
+            machine + ", which was kept for inspection, no longer exists", s.now);
         return decision;
     }
-    const auto what = machine + " does not exist any more: the claim is replaced";
+    const auto what = machine + " no longer exists: the claim is replaced";
     set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineVanished, what, s.now);
     set(status, conditions::kDisrupted, ConditionStatus::True, reasons::kMachineVanished, what, s.now);
     return decision;

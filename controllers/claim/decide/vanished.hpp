@@ -1,21 +1,21 @@
-// Whether a claim's machine is gone without our doing, and what speaks against believing that. Pure.
+// Decides whether a claim's machine vanished without our action, and what contradicts that. Pure.
 #pragma once
 
 #include "controllers/claim/decide/lifecycle.hpp"
 
 namespace controllers::claim {
 
-// The provider has moved to another cluster since the machine was made: that it does not find the machine
-// there proves nothing.
+// Reports whether the provider has moved to another cluster since the machine was created. That the
+// machine is missing there proves nothing.
 bool is_elsewhere(const Situation& situation);
-// Says so, and what a person can do.
+// Describes that, and what a person can do.
 std::string elsewhere_text(const Situation& situation);
 
-// Somebody removed a machine that ran, or was kept for a look, and nothing speaks against it.
+// Reports whether someone removed a machine that ran or was kept for inspection, and nothing contradicts it.
 bool has_vanished(const Situation& situation);
 Decision decide_vanished(const Situation& situation);
-// The provider does not find the machine of a claim in service, which is not believed: the condition
-// MachineFound says why, for as long as that is so.
+// Records doubt about a missing machine of a claim in service. The condition MachineFound
+// explains the doubt while it lasts.
 void note_doubt(ClaimStatus& status, const Situation& situation);
 
 }  // namespace controllers::claim

@@ -17,7 +17,8 @@ namespace {
 // Nodes that are judged one by one have their turn in batches.
 constexpr base::Duration kNextBatch = std::chrono::seconds{10};
 
-// By its policy, or because hosts that would fit better have failed, or are on and so come first.
+// Reports whether a launch may get a larger host than needed. That may be the policy, or better hosts have
+// failed or come later because they are off.
 bool may_give_a_larger_host(const Informers& informers, const kube::ObjectKey& key) {
     const auto pool = informers.pools.store().get(key);
     if (!pool) return false;
@@ -42,15 +43,15 @@ std::size_t how_many_may_begin(const PoolView& view, Kind kind) {
     return count;
 }
 
-// Underutilized is the pool, not the node.
+// Reports whether the node is in use: then the pool is underutilized, not the node.
 bool is_busy(const Candidate& candidate, api::Time now) {
     return !is_unneeded(candidate.member->facts, now);
 }
 
-// What is searched, and for whom.
+// Question holds a search and the candidates that it is about.
 struct Question {
     Search search;
-    std::map<std::size_t, const Candidate*> candidates;  // by place in the snapshot
+    std::map<std::size_t, const Candidate*> candidates;  // by index in the snapshot
 };
 
 Question question(Pass& pass, const std::vector<Candidate>& candidates) {
@@ -58,7 +59,7 @@ Question question(Pass& pass, const std::vector<Candidate>& candidates) {
     const auto headroom = view.pool->spec.scaleDown.headroomPercent;
     Question asked;
     auto& search = asked.search;
-    // Each node that is in use is to spare for the pool alone, but not with any number of others.
+    // Each node in use is superfluous by itself, but not together with any number of others.
     auto rest = view.use;
     std::size_t together = 0;
     for (const auto& candidate : candidates) {
@@ -86,15 +87,16 @@ void look_at_world(Pass& pass, Search& search) {
     for (std::size_t i = 0; i < pools.size(); ++i)
         if (may_give_a_larger_host(pass.informers(), {pools[i].namespace_, pools[i].name}))
             search.generous_pools.insert(i);
-    // Pods for which nothing is launched now, as it did not help, would take a new machine from those it is
-    // for. And where machines were not to be had, not each node is taken out of service to see it again.
+    // Some pods wait because launching for them did not help; they would take a new machine from its intended
+    // pods. If machines were unavailable, nodes are not taken out of service just to see that again.
     const auto waiting = unschedulable_pods(pass.informers()).size();
     if (waiting > world.snapshot.pods.size() || !may_replace(*pass.view().pool, pass.view().now))
         search.busy.insert(search.candidates.begin(), search.candidates.end());
     search.exhausted = world.exhausted;
 }
 
-// That a node which is in use is not to spare, or not to be had cheaper, is no news.
+// Records why the node is kept. It deserves no Event that a node in use cannot be
+// removed or replaced more cheaply.
 void refuse(Pass& pass, const Candidate& candidate, const std::string& why) {
     pass.refuse(*candidate.member, Kind::Underutilized, why);
     pass.keep(*candidate.member, Kind::Underutilized, {"Needed", why, std::nullopt},
@@ -104,11 +106,11 @@ void refuse(Pass& pass, const Candidate& candidate, const std::string& why) {
 std::string why_unneeded(const NodeFacts& facts) {
     const auto& scale_down = facts.pool.spec.scaleDown;
     if (!is_hardly_used(facts) && is_overpriced(facts))
-        return "what its pods request would cost less than " +
-               std::to_string(scale_down.priceThresholdPercent) + " % of the node since " +
+        return "the requests of its pods have been worth less than " +
+               std::to_string(scale_down.priceThresholdPercent) + " % of the node's price since " +
                facts.unneeded_since->str();
     return "less than " + std::to_string(scale_down.utilizationThresholdPercent) +
-           " % of the node is in use since " + facts.unneeded_since->str();
+           " % of the node has been in use since " + facts.unneeded_since->str();
 }
 
 std::string replacement_of(std::size_t nodes, std::size_t machines) {
@@ -133,11 +135,11 @@ Candidacy find_underutilized(const NodeFacts& facts, api::Time now) {
 
 std::vector<Command> judge_underutilized(Pass& pass, Kind kind, const std::vector<Candidate>& candidates) {
     auto [search, asked] = question(pass, candidates);
-    // What is coming may be what is missing; it changes the view when it is there.
+    // Machines that are being created may provide the missing room. The view changes when they are ready.
     if (search.candidates.empty() || pass.view().is_growing) return {};
     look_at_world(pass, search);
     auto snapshot = pass.world().snapshot;
-    // A node that is saved is not worth the data that a database would have to restore.
+    // Saving a node does not justify restoring a database's data.
     snapshot.tied_pods.clear();
     scheduling::Removals removals(pass.solver(), snapshot);
     const auto found = find_consolidation(removals, snapshot, search);

@@ -1,4 +1,4 @@
-// Nodes whose pods fit elsewhere, or on one smaller machine. They are judged together.
+// Finds nodes whose pods fit elsewhere, or on one smaller machine. The nodes are judged together.
 #pragma once
 
 #include "controllers/disruption/methods/method.hpp"

@@ -13,14 +13,14 @@ namespace controllers::disruption {
 
 namespace {
 
-// Ready, or not Ready for a while.
+// Reports whether the node is Ready, or has been not Ready for a while.
 bool was_in_service(const NodeSmithClaim& claim) {
     const auto state = state_of(claim);
     return (state == ClaimState::ready || state == ClaimState::pending) &&
            api::is_true(claim.status.conditions, conditions::kInitialized);
 }
 
-// What keeps the node because its pods would have no place; otherwise the plan says where they go.
+// Returns why the node is kept: its pods would have no place. Otherwise `plan` describes their new places.
 std::optional<Blocker> need_for(Pass& pass, const Member& member, Kind kind, std::string& plan) {
     if (auto refusal = pass.refusal_of(member, kind))
         return Blocker{"Needed", *std::move(refusal), std::nullopt};
@@ -31,12 +31,12 @@ std::optional<Blocker> need_for(Pass& pass, const Member& member, Kind kind, std
     if (verdict.outlook == Outlook::drain_first)
         return pod_blocker(member.pods, pod_rules(pass.view(), member, kind, true), pass.view().now);
     if (verdict.outlook == Outlook::clear || verdict.outlook == Outlook::wait) return std::nullopt;
-    // What keeps an empty node may be gone with the next event.
+    // The next event may make an empty node unneeded.
     if (kind != Kind::Empty) pass.refuse(member, kind, verdict.message);
     return Blocker{"Needed", verdict.message, std::nullopt};
 }
 
-// The first whose pods have a place elsewhere, now or on machines that are launched for them.
+// Returns the first candidate whose pods have a place elsewhere, now or on machines launched for them.
 std::vector<Command> first_with_a_place(Pass& pass, Kind kind, const std::vector<Candidate>& candidates) {
     std::vector<Command> commands;
     for (const auto& candidate : candidates) {
@@ -51,24 +51,24 @@ std::vector<Command> first_with_a_place(Pass& pass, Kind kind, const std::vector
     return commands;
 }
 
-// Nodes on hosts that are being evacuated: for maintenance, or because they fail.
+// Finds nodes on hosts that are evacuated, for maintenance or because they fail.
 Candidacy find_evacuated(const NodeFacts& facts, api::Time) {
     return {facts.evacuated, std::nullopt};
 }
 
-// Nodes that no pod needs.
+// Finds nodes that no pod needs.
 Candidacy find_empty(const NodeFacts& facts, api::Time) {
     const bool may_go = facts.pool.spec.scaleDown.policy != api::v1alpha1::ScaleDownPolicy::Never;
     return {facts.empty_since && may_go ? "the node is empty" : "", std::nullopt};
 }
 
-// Nodes that are not as they would be made now.
+// Finds nodes that would be created differently now.
 Candidacy find_drifted(const NodeFacts& facts, api::Time) {
     const bool counts = facts.pool.spec.disruption.drift == api::v1alpha1::DriftPolicy::Replace;
     return {counts ? facts.drift : "", std::nullopt};
 }
 
-// Nodes that are older than their pool wants them.
+// Finds nodes that are older than their pool permits.
 Candidacy find_expired(const NodeFacts& facts, api::Time now) {
     const auto& own = facts.claim.spec.expireAfter;
     const bool is_pools = claim::is_owned_by_pool(facts.claim) || !own;

@@ -1,5 +1,5 @@
-// One reason for which nodes leave: which nodes it concerns, and which of them can go now. The methods are
-// those of Karpenter's disruption controller, with repair and evacuation beside them.
+// Describes one reason for removing nodes: which nodes it concerns, and which can go now. The methods are
+// those of Karpenter's disruption controller, plus repair and evacuation.
 #pragma once
 
 #include <cstddef>
@@ -14,37 +14,37 @@ namespace controllers::disruption {
 
 struct Candidacy {
     std::string why;                      // "the node is empty"; empty: it is no candidate
-    std::optional<api::Time> look_again;  // when time alone would make it one
+    std::optional<api::Time> look_again;  // time at which it becomes a candidate without any change
 };
 struct Candidate {
     const Member* member = nullptr;
     std::string why;
 };
-// A node that is to leave now.
+// Command describes a node that should be removed now.
 struct Command {
     Member member;
     Kind kind = Kind::Empty;
     std::string why;
-    std::string plan;             // where its pods go, for people
-    bool is_replaced = true;      // by another machine, as opposed to room that is there
-    bool switches_power = false;  // first its machine is switched off and on again: that may be enough
+    std::string plan;             // where its pods will run, for people
+    bool is_replaced = true;      // another machine replaces it; false: existing room suffices
+    bool switches_power = false;  // its machine is first switched off and on again, which may suffice
 };
 
 struct Method {
     Kind kind;
-    // Only nodes that were in service are candidates.
+    // Judges one node. Nodes that never were in service are no candidates.
     Candidacy candidacy(const NodeFacts& facts, api::Time now) const;
     Candidacy (*find)(const NodeFacts& facts, api::Time now);
-    // Of candidates that no wish, delay or count keeps, in the order in which they should go: one that can
-    // go, or several that can go together; all that could go if the pool is only observed. Says to the pass
-    // why the others stay.
+    // Chooses among candidates that no setting, delay or budget blocks, in the order of removal. Returns one
+    // node that can go, or several that can go together. For an observed pool it returns all that could go.
+    // Reports to the pass why the others are kept.
     std::vector<Command> (*judge)(Pass& pass, Kind kind, const std::vector<Candidate>& candidates);
 };
 
-// The most urgent first.
+// Returns the methods, the most urgent first.
 std::span<const Method> methods();
 const Method& method_for(Kind kind);
-// Its place among the methods.
+// Returns its position among the methods.
 std::size_t rank(Kind kind);
 
 }  // namespace controllers::disruption

@@ -1,4 +1,4 @@
-// One look at a pool, and what comes of it: in the hands of the methods and of the queue.
+// Holds one round's view of a pool and its results, for the methods and the queue.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace controllers::disruption {
 
-// The cluster as removals are judged by it.
+// Returns the cluster's state with which removals are judged.
 using LookAtWorld = std::function<provisioning::World()>;
 
 class Pass {
 public:
-    // All must outlive the pass.
+    // All members must outlive the pass.
     struct Means {
         const Informers& informers;
         base::Clock& clock;
@@ -28,7 +28,7 @@ public:
         Refusals& refusals;
         const LookAtWorld& look_at_world;
     };
-    // Why a node stays although it could go.
+    // Kept says why a removable node is kept.
     struct Kept {
         const Member* member = nullptr;
         Kind kind = Kind::Empty;
@@ -41,25 +41,24 @@ public:
     const PoolView& view() const { return *view_; }
     const Informers& informers() const { return means_.informers; }
     scheduling::Solver& solver() { return means_.solver; }
-    // Something was changed: from now on the pool is as the view says.
+    // Replaces the view after something was changed.
     void renew(PoolView view);
 
-    // The world is looked at when it is first asked for.
+    // Returns the cluster's state, built at the first call.
     const provisioning::World& world();
-    // In its snapshot; nullopt: the node is not there.
+    // Returns its index in the snapshot; nullopt: the node is not in it.
     std::optional<std::size_t> place_of(const Member& member);
 
-    // The pool is to be looked at again then, or sooner; nullopt changes nothing.
+    // Examines the pool again after this time, or sooner; nullopt changes nothing.
     void look_again(std::optional<base::Duration> wait);
     void look_again_at(std::optional<api::Time> when);
     std::optional<base::Duration> again() const { return again_; }
 
-    // Returns why the node was found not to be able to go; nullopt when that no longer holds. Sets when to
-    // look again.
+    // Returns why the node was found irremovable; nullopt if that no longer holds. Schedules the next look.
     std::optional<std::string> refusal_of(const Member& member, Kind kind);
     void refuse(const Member& member, Kind kind, const std::string& why);
 
-    // The first thing that keeps a node is what is said of it.
+    // Records why a node is kept. The first reason counts.
     void keep(const Member& member, Kind kind, Blocker why, bool is_news = true);
     const std::map<std::string, Kept>& kept() const { return kept_; }  // by name of the Node
 

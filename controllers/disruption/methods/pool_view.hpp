@@ -1,4 +1,4 @@
-// What the stores say of a pool's nodes, held together while a pass works with it.
+// Holds what the stores know about a pool's nodes during a pass.
 #pragma once
 
 #include <set>
@@ -14,15 +14,15 @@
 
 namespace controllers::disruption {
 
-// A claim whose Node is there.
+// Member is a claim whose Node exists.
 struct Member {
     ClaimPointer claim;
     kube::Store<api::Node>::Pointer node;
     PodPointers pods;
     NodeUse use;
     LocalVolumes volumes;             // on its disk
-    std::set<std::string> tied_pods;  // UIDs of those that use volumes which hold the node
-    NodeFacts facts;                  // its references are to the above, and to the view's pool
+    std::set<std::string> tied_pods;  // UIDs of pods that use volumes which hold the node
+    NodeFacts facts;                  // its references point to the members above and to the view's pool
 };
 
 struct PoolView {
@@ -30,7 +30,7 @@ struct PoolView {
     using ControlPlane = ControlPlanePointer;
 
     explicit PoolView(Pool seen) : pool(std::move(seen)) {}
-    // Says what it would do, and does nothing.
+    // Reports whether the operator only reports what it would do.
     bool observes() const { return manager && manager->spec.mode == api::v1alpha1::Mode::Observe; }
 
     Pool pool;
@@ -40,11 +40,11 @@ struct PoolView {
     PoolUse use;
     BudgetPointers budgets;  // PodDisruptionBudgets of all namespaces
     PoolFacts facts{*pool};
-    bool is_growing = false;  // claims are on their way
+    bool is_growing = false;  // claims are being launched
     api::Time now;
 };
 
-// By which the pods of the member are judged. The references are the view's.
+// Returns the rules that judge the member's pods. The references are the view's.
 PodRules pod_rules(const PoolView& view, const Member& member, Kind kind, bool all_at_once = false);
 
 }  // namespace controllers::disruption

@@ -1,6 +1,5 @@
-// Remembers what simulations found in the way of nodes' leaving, so that they are not repeated at once:
-// nothing here is urgent. It forgets with the process: the next one simulates once more, with the same
-// result.
+// Remembers why simulations found nodes irremovable, so that they are not repeated immediately: nothing here
+// is urgent. It does not outlive the process. The next process gets the same result from one more simulation.
 #pragma once
 
 #include <map>
@@ -25,7 +24,7 @@ public:
     void note(const std::string& claim_uid, Kind kind, std::string message) {
         by_claim_[claim_uid] = {kind, std::move(message), clock_.now() + kLasts};
     }
-    // Null when there is none that still holds.
+    // Returns null if no valid refusal exists.
     const Refusal* find(const std::string& claim_uid, Kind kind) const {
         const auto found = by_claim_.find(claim_uid);
         const bool holds =

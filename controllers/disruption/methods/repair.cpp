@@ -8,7 +8,7 @@ using api::v1alpha1::RepairAction;
 
 namespace {
 
-// Who needs a second chance again so soon is replaced.
+// A node that needs another power cycle within this time is replaced.
 constexpr auto kChanceLasts = std::chrono::hours{24};
 
 }  // namespace
@@ -23,17 +23,17 @@ Candidacy find_unhealthy(const NodeFacts& facts, api::Time now) {
     const auto& repair = facts.pool.spec.disruption.repair;
     auto since = not_ready_since(facts.node, facts.claim, now);
     if (repair.action == RepairAction::None || !since) return {};
-    // After it was switched off and on it has as long again.
+    // After a power cycle the node gets the same time again.
     const auto* cycled = api::find_condition(facts.claim.status.conditions, conditions::kPowerCycled);
     const bool waits = cycled && cycled->status == ConditionStatus::True &&
                        end_of(cycled->lastTransitionTime, repair.notReadyFor, now);
     if (waits) since = std::max(since, cycled->lastTransitionTime);
     if (facts.machine_stopped && !waits) return {"the node's machine is switched off", std::nullopt};
     if (const auto end = end_of(since, repair.notReadyFor, now)) return {"", end};
-    return {"the node is not Ready since " + since->str(), std::nullopt};
+    return {"the node has not been Ready since " + since->str(), std::nullopt};
 }
 
-// Its pods run nowhere as it is: where they would go is not asked.
+// Does not ask where the pods would go, because they run nowhere now.
 std::vector<Command> judge_unhealthy(Pass& pass, Kind kind, const std::vector<Candidate>& candidates) {
     std::vector<Command> commands;
     for (const auto& candidate : candidates) {

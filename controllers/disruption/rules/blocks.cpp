@@ -26,7 +26,7 @@ bool says_true(const api::StringMap& annotations, std::string_view key) {
     return value && *value == "true";
 }
 
-// "true", or a duration that counts from the Node's creation.
+// Accepts "true", or a duration that counts from the Node's creation.
 MaybeBlocker do_not_disrupt(const api::Node& node, Time now) {
     for (const auto key : {api::annotations::kDoNotDisrupt, api::annotations::kKarpenterDoNotDisrupt}) {
         const auto* value = api::find(node.metadata.annotations, key);
@@ -37,7 +37,7 @@ MaybeBlocker do_not_disrupt(const api::Node& node, Time now) {
         try {
             found.until = end_of(node.metadata.creationTimestamp, api::Duration::parse(*value), now);
         } catch (const std::invalid_argument&) {
-            continue;  // "false", or a mistake: then nothing is protected
+            continue;  // "false", or a mistake: nothing is protected
         }
         if (found.until) return found;
     }
@@ -47,8 +47,8 @@ MaybeBlocker do_not_disrupt(const api::Node& node, Time now) {
     return std::nullopt;
 }
 
-// A Node counts from when it was created, at the earliest from when the claim's own status recorded it: the
-// API server's clock may have been another one then.
+// Returns when the Node's use began: when it was created, but not before its claim recorded it. The API
+// server's clock may have been wrong at the creation.
 std::optional<Time> in_use_since(const NodeFacts& facts) {
     return std::max(facts.node.metadata.creationTimestamp,
                     api::true_since(facts.claim.status.conditions, api::conditions::kRegistered));
@@ -60,7 +60,7 @@ MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
     if (kind == Kind::Empty) {
         if (const auto end = end_of(facts.empty_since, scale_down.emptyGracePeriod, now))
             return blocker("EmptyGracePeriod",
-                           "the node is empty for less than " + scale_down.emptyGracePeriod.str() +
+                           "the node has been empty for less than " + scale_down.emptyGracePeriod.str() +
                                " (scaleDown.emptyGracePeriod)",
                            end);
     }
@@ -71,7 +71,7 @@ MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
     return std::nullopt;
 }
 
-// Another drain would evict pods in vain once more.
+// Returns a blocker after a failed drain, because another one would evict pods without effect again.
 MaybeBlocker after_a_failed_drain(const NodeFacts& facts, Time now) {
     const auto* disrupted = api::find_condition(facts.claim.status.conditions, api::conditions::kDisrupted);
     if (!disrupted || disrupted->status != api::ConditionStatus::False ||
@@ -85,8 +85,8 @@ MaybeBlocker after_a_failed_drain(const NodeFacts& facts, Time now) {
                    end);
 }
 
-// A pool that launched again what it had just removed has a workload that comes and goes: it keeps its nodes
-// for some more windows.
+// Returns how long a pool keeps its nodes after it launched again what it had just removed. Its workload
+// fluctuates, so it waits for some more windows.
 std::optional<Time> end_of_flapping(const NodeSmithPool& pool, Time now) {
     constexpr int kWindows = 6;
     const auto& status = pool.status;
@@ -103,7 +103,7 @@ MaybeBlocker within_a_delay(const PoolFacts& facts, Kind kind, Time now) {
     if (kind == Kind::Unhealthy) return std::nullopt;
     if (const auto end = end_of(facts.last_failure, scale_down.delayAfterFailure, now))
         return blocker("DelayAfterFailure",
-                       "no replacement came for a node of the pool less than " +
+                       "the replacement of a node of the pool failed less than " +
                            scale_down.delayAfterFailure.str() + " ago (scaleDown.delayAfterFailure)",
                        end);
     if (!is_scale_down(kind)) return std::nullopt;
@@ -122,7 +122,7 @@ MaybeBlocker within_a_delay(const PoolFacts& facts, Kind kind, Time now) {
     return std::nullopt;
 }
 
-// An outage of the network must not empty the pool.
+// Protects the pool from being emptied by a network outage.
 MaybeBlocker too_many_unhealthy(const PoolFacts& facts) {
     constexpr std::int64_t kWhole = 100;
     const std::int64_t percent = facts.pool.spec.disruption.repair.maxUnhealthyPercent;
@@ -181,16 +181,16 @@ MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
         if (auto outage = too_many_unhealthy(facts)) return outage;
     }
     if (auto delay = within_a_delay(facts, kind, now)) return delay;
-    // What is broken is no disruption of what is whole: repairs wait for one another only. A drain may wait
-    // for the very pods that a broken node keeps from serving, and a removal for what does not end.
+    // Repairing a broken node disrupts no healthy one, so repairs wait only for each other. A drain may wait
+    // for the very pods that run on a broken node, and a removal may never end.
     const bool is_broken = kind == Kind::Unhealthy;
     const auto leaving = is_broken ? facts.repairs : facts.leaving;
     const auto most = facts.pool.spec.scaleDown.maxConcurrent;
     if (most > 0 && leaving >= most) {
         const auto bound =
-            base::counted(most, "node") + " of the pool may leave at a time (scaleDown.maxConcurrent)";
+            base::counted(most, "node") + " of the pool may be removed at a time (scaleDown.maxConcurrent)";
         if (is_broken || facts.stuck < most) return blocker("MaxConcurrent", bound);
-        return blocker("RemovalStuck", bound + ", and those that leave cannot end: see their claims");
+        return blocker("RemovalStuck", bound + ", and the removals under way are stuck: see their claims");
     }
     const auto disrupted = leaving + (is_broken ? 0 : facts.not_ready);
     if (auto budget = budget_blocker(facts.pool.spec.disruption, kind, {facts.in_service, disrupted}, now))
@@ -211,11 +211,12 @@ MaybeBlocker volume_blocker(const NodeFacts& facts) {
 }
 
 MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind kind, Time now) {
-    // Our knowledge of them is out of date, or no basis for any removal.
+    // Our view of these objects is outdated, or no basis for a removal.
     if (auto unclear = not_understood(facts.node.metadata, "the node")) return unclear;
     if (auto unclear = not_understood(facts.claim.metadata, "the claim")) return unclear;
     if (kind == Kind::Unhealthy) return std::nullopt;
-    // An older version of it, or none, is known: it would be counted as smaller than it is, or not at all.
+    // The cache knows an older version of the pod, or none. The pod would be
+    // counted as too small, or not at all.
     if (!facts.unreadable_pod.empty())
         return blocker("PodNotReadable", "pod " + facts.unreadable_pod +
                                              " on it cannot be decoded: its Event CannotBeDecoded names the "
@@ -227,14 +228,15 @@ MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind ki
         return blocker("Cordoned", "the node was cordoned by a user");
     const bool was_asked_for = kind == Kind::Expired && facts.claim.spec.expireAfter;
     if (!claim::is_owned_by_pool(facts.claim) && !was_asked_for)
-        return blocker("AppliedByUser", "a user applied its claim");
+        return blocker("AppliedByUser", "a user created its claim");
     if (auto annotated = do_not_disrupt(facts.node, now)) return annotated;
     if (auto early = too_early(facts, kind, now)) return early;
     if (auto failed = after_a_failed_drain(facts, now)) return failed;
-    // Its machine would run on, and the Node take pods beside the one that replaces it.
+    // The machine would run on, and its Node would take pods in addition to its replacement.
     if (facts.claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain)
-        return blocker(reasons::kRetained,
-                       "its machine would be kept (deletionPolicy: Retain), so nothing is gained");
+        return blocker(
+            reasons::kRetained,
+            "its machine would be kept (deletionPolicy: Retain), so removing the node would save nothing");
     if (kind == Kind::Empty && pool.staying <= facts.pool.spec.limits.minNodes)
         return blocker("MinNodes", "the pool keeps at least " +
                                        base::counted(facts.pool.spec.limits.minNodes, "node") +

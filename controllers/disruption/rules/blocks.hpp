@@ -1,5 +1,5 @@
-// What stands against a disruption: wishes of users, delays, counts. Pure. That pods must find another place
-// is judged by simulation (outlook.hpp).
+// Finds what blocks a disruption: users' settings, delays and limits. Pure. Simulations judge whether pods
+// find another place (outlook.hpp).
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace controllers::disruption {
 
-// What forbids disruption in the pool whether or not one is under way: wishes and health.
+// Returns what forbids disruption in the pool even if one is running: users' settings and health.
 std::optional<Blocker> standing_blocker(const PoolFacts& facts);
-// Whether it is that too many nodes of the control plane are not Ready.
+// Reports whether the reason is that too many nodes of the control plane are not Ready.
 bool is_outage(const std::optional<Blocker>& standing);
-// What forbids to begin one now: the above, windows, delays, budgets, concurrency and rate.
+// Returns what forbids a new disruption now: the above, windows, delays, budgets, concurrency and rate.
 std::optional<Blocker> pool_blocker(const PoolFacts& facts, Kind kind, api::Time now);
-// The volumes on the node's disk, if they hold it.
+// Returns a blocker for volumes on the node's disk that hold it.
 std::optional<Blocker> volume_blocker(const NodeFacts& facts);
-// What holds for one node.
+// Returns what blocks a disruption of this node.
 std::optional<Blocker> node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind kind, api::Time now);
 
 }  // namespace controllers::disruption

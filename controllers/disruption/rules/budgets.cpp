@@ -12,7 +12,7 @@ using api::v1alpha1::DisruptionBudget;
 
 namespace {
 
-// The end of a budget's time is looked at again then.
+// Limits when a budget whose time may end is checked again.
 constexpr auto kScheduleStep = std::chrono::minutes{1};
 
 bool is_about(const DisruptionBudget& budget, Kind kind) {
@@ -26,7 +26,7 @@ bool is_active(const DisruptionBudget& budget, api::Time now) {
     return start && now.at < *start + lasts;
 }
 
-// Percentages are rounded up, so that 10 % of three nodes is one.
+// Rounds percentages up, so that 10 % of three nodes is one.
 std::int64_t allowed(const DisruptionBudget& budget, std::int64_t nodes) {
     constexpr std::int64_t kWhole = 100;
     if (const auto number = budget.nodes.as_integer()) return *number;

@@ -1,4 +1,4 @@
-// How many nodes of a pool may be disrupted at a time (disruption.budgets). Pure.
+// Limits how many nodes of a pool may be disrupted simultaneously (disruption.budgets). Pure.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 namespace controllers::disruption {
 
 struct BudgetUse {
-    std::int64_t nodes = 0;      // of the pool, in service or leaving: what percentages are of
-    std::int64_t disrupted = 0;  // of these, leaving, or not Ready
+    std::int64_t nodes = 0;      // nodes of the pool in service or leaving; base of percentages
+    std::int64_t disrupted = 0;  // leaving or not Ready ones among them
 };
 
-// Why no further node of the pool may be disrupted for that reason now; the strictest active budget decides.
+// Returns why no further node of the pool may be disrupted for that reason now.
+// The strictest active budget decides.
 std::optional<Blocker> budget_blocker(const api::v1alpha1::Disruption& disruption, Kind kind, BudgetUse use,
                                       api::Time now);
 

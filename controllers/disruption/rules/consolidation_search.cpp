@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostReplacements = 100;
 
-// The largest machine that may come of the launch.
+// Returns the largest machine that the launch may yield.
 scheduling::MachineSize largest_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& snapshot,
                                    const Search& search) {
     base::Saturating cpu = claim.cpu_cores;
@@ -28,7 +28,7 @@ scheduling::MachineSize largest_of(const scheduling::NewClaim& claim, const sche
     return {cpu, memory};
 }
 
-// By size only: what else keeps it from the machine may change before the machine is there.
+// Compares sizes only. Other obstacles may change before the machine exists.
 bool has_room_for(const scheduling::NewClaim& machine, const api::Pod& pod) {
     scheduling::ResourceNames names;
     const auto needs = scheduling::taken_by(pod, names);
@@ -57,7 +57,7 @@ public:
     }
 
 private:
-    // Without anything launched, or with machines launched instead.
+    // Judges a removal without launches, or with machines launched instead.
     std::optional<scheduling::Removal> judge(const std::vector<std::size_t>& nodes, std::string& why) {
         scheduling::RemovalRequest request;
         request.nodes = nodes;
@@ -67,8 +67,8 @@ private:
         auto removal = removals_.simulate(request);
         if (removal.possible && !removal.replacements.empty()) return replaced(request, removal, why);
         if (removal.possible) {
-            // Nothing is saved if the pods go to a node that is kept empty, and another is launched to be
-            // kept empty.
+            // Nothing is saved if the pods move to a node that is kept empty. Another one would
+            // be launched to be kept empty.
             request.most_replacements = 0;
             request.headroom_percent = search_.headroom_percent;
             request.emptiest_first = true;
@@ -92,32 +92,33 @@ private:
             why = removal.reasons.front();
             return std::nullopt;
         }
-        why = saves_enough(before, price_of(removal)) ? why_not_bought(removal) : saves_too_little();
+        why = saves_enough(before, price_of(removal)) ? why_not_launched(removal) : saves_too_little();
         request.may_wait = true;
         request.emptiest_first = false;
         if (why.empty() &&
             any_goes_to(removals_.simulate(request), snapshot_, scheduling::Availability::coming))
             why =
-                "a node that is on its way could take some of its pods, and others the place that is meant "
-                "for them";
+                "a node that is being created could take some of its pods, but other pods could take the "
+                "room meant for them";
         if (why.empty()) return removal;
         return std::nullopt;
     }
 
-    std::string why_not_bought(const scheduling::Removal& removal) const {
+    std::string why_not_launched(const scheduling::Removal& removal) const {
         for (const auto& move : removal.moves)
             if (search_.exhausted.contains(move.pod->metadata.uid))
                 return "pod " + api::key_of(*move.pod).str() +
-                       " would need another machine, but had too many within an hour";
+                       " would need another machine, but too many were created for it within an hour";
         for (const auto& machine : removal.replacements)
             for (const auto& pod : snapshot_.pods)
                 if (has_room_for(machine, *pod))
                     return "pod " + api::key_of(*pod).str() +
-                           " waits, and could take the place of those for which a machine is created instead";
+                           " is pending and could take the room meant for the pods that move to a new "
+                           "machine";
         return {};
     }
 
-    // With what may come larger than it was asked for.
+    // Returns the price, including machines that may be larger than requested.
     double price_of(const scheduling::Removal& removal) const {
         auto price = removal.price.machines;
         for (const auto& claim : removal.replacements) {
@@ -128,7 +129,7 @@ private:
         return price;
     }
 
-    // Two at least. What holds for a prefix is taken to hold for shorter ones.
+    // Searches for at least two. It assumes that a result for a prefix holds for shorter ones too.
     SearchResult longest_prefix(std::size_t most) {
         SearchResult best;
         for (std::size_t low = 2, high = most; low <= high;) {

@@ -1,4 +1,5 @@
-// Which nodes could go because their pods fit elsewhere, or on cheaper machines. Pure, over a snapshot.
+// Finds nodes that could be removed because their pods fit elsewhere, or on
+// cheaper machines. Pure, over a snapshot.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +15,27 @@ namespace controllers::disruption {
 
 struct Search {
     std::vector<std::size_t> candidates;  // indices into Snapshot::nodes, the cheapest to move first
-    std::set<std::size_t> busy;           // of these: only if their pods fit on nodes that are there
-    // Indices into Snapshot::pools: whose provider may give a larger host than the one that is launched.
+    std::set<std::size_t> busy;           // subset of them whose pods must fit on existing nodes
+    // Indices into Snapshot::pools. The provider of these pools may give a
+    // larger host than the launched size.
     std::set<std::size_t> generous_pools;
-    std::set<std::string> exhausted;  // UIDs of pods for which nothing is launched for a while
-    std::size_t most_nodes = 1;       // that may go together
-    // Of what remains of the pool, if nothing is launched instead, this must be free afterwards.
+    std::set<std::string> exhausted;  // UIDs of pods that get no new machines for a while
+    std::size_t most_nodes = 1;       // that may be removed together
+    // This share of the pool's remaining nodes must be free afterwards, if nothing is launched instead.
     std::int64_t headroom_percent = 0;
 };
 
-// Nodes judged one by one in one search; the rest has its turn in the next.
+// Limits the nodes judged one by one in a search; the next search continues with the rest.
 inline constexpr std::size_t kMostTrials = 16;
 
 struct SearchResult {
-    std::vector<std::size_t> nodes;  // that go; empty: none can
+    std::vector<std::size_t> nodes;  // that can be removed; empty: none
     scheduling::Removal removal;
-    std::map<std::size_t, std::string> refused;  // of the nodes judged one by one, why not
+    std::map<std::size_t, std::string> refused;  // reasons against nodes that were judged one by one
 };
 
-// As many of the first candidates as can go together; else the first that can go alone.
+// Returns as many of the first candidates as can be removed together; otherwise
+// the first that can be removed alone.
 SearchResult find_consolidation(scheduling::Removals& removals, const scheduling::Snapshot& snapshot,
                                 const Search& search);
 

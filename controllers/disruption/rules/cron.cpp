@@ -15,7 +15,7 @@ struct Field {
     const char* name;
     int lowest;
     int highest;
-    std::vector<std::string_view> names = {};  // of the values from `lowest` on
+    std::vector<std::string_view> names = {};  // names of the values, from `lowest` on
 };
 
 const std::array<Field, 5>& fields() {
@@ -30,7 +30,7 @@ const std::array<Field, 5>& fields() {
 }
 
 [[noreturn]] void refuse(const Field& field, std::string_view text) {
-    throw std::invalid_argument("schedule: \"" + std::string(text) + "\" is no " + field.name +
+    throw std::invalid_argument("schedule: \"" + std::string(text) + "\" is not a valid " + field.name +
                                 " of a cron expression");
 }
 
@@ -58,7 +58,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
     return parts;
 }
 
-// "*", "5", "1-5", each with "/2" behind it; "5/2" means from 5 on.
+// Accepts "*", "5" and "1-5", each with an optional "/2"; "5/2" means from 5 on.
 template <std::size_t N>
 void add(std::bitset<N>& set, const Field& field, std::string_view part) {
     const auto with_step = split(part, '/');
@@ -134,8 +134,8 @@ bool CronSchedule::starts_on(std::chrono::sys_days day) const {
 }
 
 std::optional<CronSchedule::Minutes> CronSchedule::last_start(base::WallTime now, base::Seconds back) const {
-    // From one 29th of February to the next there are at most eight years. A schedule that had no start for
-    // longer never has one.
+    // The 29th of February recurs within at most eight years. A schedule without a
+    // start for longer never has one.
     constexpr base::Seconds kLongestGap = std::chrono::years{9};
     const auto newest = std::chrono::floor<std::chrono::minutes>(now);
     const auto oldest = now - std::min(back, kLongestGap);

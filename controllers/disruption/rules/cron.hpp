@@ -1,5 +1,6 @@
-// Cron expressions of five fields in UTC, as in a budget's schedule: minute, hour, day of month, month, day
-// of week; lists, ranges, steps and names. If both days are restricted, either serves (crontab(5)).
+// Parses cron expressions with five fields in UTC, as in a budget's schedule: minute, hour, day of
+// month, month, day of week. It accepts lists, ranges, steps and names. If both days are restricted,
+// either one suffices (crontab(5)).
 #pragma once
 
 #include <bitset>
@@ -15,10 +16,10 @@ class CronSchedule {
 public:
     using Minutes = std::chrono::sys_time<std::chrono::minutes>;
 
-    // Also @hourly, @daily and the like. Throws std::invalid_argument that names the field.
+    // Accepts @hourly, @daily and similar names too. Throws std::invalid_argument that names the field.
     static CronSchedule parse(std::string_view text);
 
-    // The last start at or before `now` that is no more than `back` ago; nullopt: there is none.
+    // Returns the last start at or before `now` and at most `back` ago; nullopt: none.
     std::optional<Minutes> last_start(base::WallTime now, base::Seconds back) const;
 
 private:

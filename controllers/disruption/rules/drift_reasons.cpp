@@ -11,23 +11,21 @@ namespace controllers::disruption {
 
 std::string drift_of(const std::string& template_hash, const NodeSmithClaim& claim) {
     const auto& made_from = claim.status.templateHash;
-    // An adopted machine, or one of an operator of another version: what it was made from is not known.
+    // The origin of an adopted machine, or one of another operator version, is unknown.
     if (made_from.empty() || template_hash.empty() || !claim::is_comparable(made_from)) return {};
     if (made_from == template_hash) return {};
-    return "the settings of the pool or its provider that shape machines have changed since this one was "
-           "made";
+    return "the pool or provider settings from which this machine was created have changed";
 }
 
 std::string template_drift(const NodeSmithProvider& provider, const NodeSmithClaim& claim) {
     const auto& made_from = claim.status.templateRevision;
     const auto& templates = provider.status.templates;
     if (made_from.empty() || templates.empty()) return {};
-    // A machine may have moved since it was made, so any host's template will do.
+    // A machine may have moved since it was created, so the template of any host suffices.
     const bool is_there =
         std::ranges::any_of(templates, [&](const auto& known) { return known.revision == made_from; });
     if (is_there) return {};
-    return "the template that the machine was made from (" + made_from +
-           ") was replaced, or holds something else now";
+    return "the template from which the machine was created (" + made_from + ") was replaced or has changed";
 }
 
 std::string present_templates(const NodeSmithProvider& provider) {

@@ -1,5 +1,5 @@
-// How machines differ from what would be made now. What a machine was made from is compared, as its claim has
-// it on record. What others write to the Node or to the machine is no difference. Pure.
+// Finds out how machines differ from what would be created now. It compares what a machine was made from, as
+// its claim recorded it. Changes that others make to the Node or machine do not count. Pure.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 namespace controllers::disruption {
 
 // Returns how the machine differs from what the pool would make now; empty: it does not. `template_hash` is
-// the pool's present one, empty while its provider is not there.
+// the pool's present one; it is empty while the provider is missing.
 std::string drift_of(const std::string& template_hash, const NodeSmithClaim& claim);
 
-// Returns whether the template that the machine was made from is another one now, in words; empty: it is not,
-// or the provider does not know. While a template cannot be seen, its last revision is still on record.
+// Returns a text if the machine's template has changed since; empty: it has not, or the provider does not
+// know. The last revision of an invisible template is still recorded.
 std::string template_drift(const NodeSmithProvider& provider, const NodeSmithClaim& claim);
-// Returns the revisions of the templates that the provider has now, as a cause of drift.
+// Returns the revisions of the provider's present templates, as a cause of drift.
 std::string present_templates(const NodeSmithProvider& provider);
 
 }  // namespace controllers::disruption

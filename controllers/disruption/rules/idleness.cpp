@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::chrono::seconds kSettlingIn{5};
 
-// What is not in service, or just came to it, counts neither as empty nor as unneeded.
+// Reports whether the node may count as empty or unneeded. It must be in service, and not just since now.
 bool may_be_idle(const NodeFacts& facts, api::Time now) {
     return state_of(facts.claim) == ClaimState::ready && !facts.awaits_taint &&
            api::is_true(facts.claim.status.conditions, conditions::kInitialized) && !settles_in(facts, now);

@@ -1,4 +1,4 @@
-// Since when nodes are empty, or too little of them is in use. Pure.
+// Determines since when nodes are empty or underused. Pure.
 #pragma once
 
 #include <optional>
@@ -8,19 +8,19 @@
 
 namespace controllers::disruption {
 
-// A node is launched for pods that are bound within moments of its readiness: how long its emptiness is not
-// yet worth a note; nullopt: it is.
+// Returns how long a new node's emptiness does not count yet; nullopt: it counts. Pods are bound within
+// moments after their node becomes ready.
 std::optional<base::Duration> settles_in(const NodeFacts& facts, api::Time now);
 
-// What the facts say of it, brought up to date.
+// Returns the recorded time, brought up to date.
 std::optional<api::Time> empty_since(const NodeFacts& facts, api::Time now);
 std::optional<api::Time> unneeded_since(const NodeFacts& facts, api::Time now);
 
-// Less of its CPU and of its memory is in use than its pool's threshold.
+// Reports whether less of its CPU and memory is in use than its pool's threshold.
 bool is_hardly_used(const NodeFacts& facts);
-// What its pods request would cost less than the pool's threshold of its price.
+// Reports whether its pods' requests would cost less than the pool's threshold, a percentage of its price.
 bool is_overpriced(const NodeFacts& facts);
-// Whether it was one of these for long enough: then cheaper machines may be launched instead.
+// Reports whether either was true for long enough, so that cheaper machines may be launched instead.
 bool is_unneeded(const NodeFacts& facts, api::Time now);
 
 }  // namespace controllers::disruption

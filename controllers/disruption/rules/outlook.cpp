@@ -17,7 +17,7 @@ void credit(std::optional<base::Saturating>& left, base::Saturating amount) {
     if (left) *left += amount;
 }
 
-// As if the machines were gone and their place within the limits free again.
+// Simulates that the machines are gone and no longer count against the limits.
 void give_back(scheduling::Snapshot& snapshot, const std::vector<std::size_t>& nodes) {
     for (const auto index : nodes) {
         const auto& node = snapshot.nodes[index];
@@ -40,12 +40,13 @@ void give_back(scheduling::Snapshot& snapshot, const std::vector<std::size_t>& n
 }
 
 std::string to_be_created(std::size_t machines) {
-    if (machines == 0) return "a machine that is on its way takes its pods";
+    if (machines == 0) return "a machine that is being created takes its pods";
     return machines == 1 ? "a machine that takes its pods is created first"
                          : std::to_string(machines) + " machines that take its pods are created first";
 }
 
-// Until a node is gone the kube-scheduler spreads over it, so that pods may find places only afterwards.
+// Reports whether pods have places once the node is gone. Until then the
+// kube-scheduler spreads pods over it too.
 bool have_places_once_gone(scheduling::Removals& removals, scheduling::RemovalRequest request) {
     request.before_they_are_gone = false;
     return removals.simulate(request).possible;
@@ -62,14 +63,14 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
         node.is_vacated_domain = false;
         node.node = std::make_shared<const api::Node>(back_in_service(*node.node));
     }
-    // Pods that wait keep a node that would otherwise only be saved, not one that is to be another.
+    // Waiting pods keep a node that would be removed to save cost, but not one that would be replaced.
     if (!is_scale_down(kind)) snapshot.pods.clear();
-    // A node that is saved is not worth the data that a database would have to restore.
+    // Saving a node does not justify restoring a database's data.
     if (is_scale_down(kind)) snapshot.tied_pods.clear();
     scheduling::RemovalRequest request;
     request.nodes = departure.nodes;
     request.before_they_are_gone = kind != Kind::Empty;
-    // By the rule by which it was begun.
+    // The removal was begun by the same rule.
     request.emptiest_first = kind == Kind::Underutilized;
     {
         scheduling::Removals removals(solver, snapshot);
@@ -77,14 +78,14 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
         if (at_once.possible) return {Outlook::clear, "its pods fit on other nodes"};
         if (!is_scale_down(kind)) {
             if (have_places_once_gone(removals, request))
-                return {
-                    Outlook::drain_first,
-                    "its pods fit on other nodes once it is gone: until then they are spread over it, too"};
+                return {Outlook::drain_first,
+                        "its pods fit on other nodes only once it is gone: until then their topology spread "
+                        "counts it, too"};
             request.before_they_are_gone = false;
         }
         request.most_replacements = most_replacements(departure);
         if (request.most_replacements == 0) return {Outlook::impossible, at_once.reasons.front()};
-        // What was launched for them already, and is still coming, need not be launched again.
+        // Machines that are already being launched for them need not be launched again.
         request.may_wait = true;
         const auto with_replacements = removals.simulate(request);
         const bool is_too_dear =
@@ -98,7 +99,8 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
     give_back(snapshot, departure.nodes);
     const auto afterwards = solver.simulate_removal(snapshot, request);
     if (afterwards.possible)
-        return {Outlook::drain_first, "no limit has room for one more machine: it is replaced afterwards"};
+        return {Outlook::drain_first,
+                "the limits leave no room for one more machine: the node is replaced after its removal"};
     for (auto& pool : snapshot.pools)
         if (pool.closed_for_a_while) pool.closed.clear();
     const bool is_possible_later = solver.simulate_removal(snapshot, request).possible;

@@ -1,4 +1,4 @@
-// Whether nodes that shall leave can leave now, by a simulation of where their pods would go. Pure.
+// Decides whether nodes that should be removed can go now, by simulating where their pods would run. Pure.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 namespace controllers::disruption {
 
 enum class Outlook {
-    clear,        // every pod of theirs has a place on a node that is ready
-    wait,         // machines are to be launched, or are coming, for them
-    drain_first,  // places for all pods are to be had only once it is gone
-    later,        // one of these, as soon as pools that are closed for a while are open
+    clear,        // every pod has a place on a ready node
+    wait,         // machines for them must be launched, or are being created
+    drain_first,  // its pods can be placed only after the node is gone
+    later,        // one of these, once pools that are closed for a while reopen
     impossible,
 };
 
@@ -23,9 +23,9 @@ struct DepartureVerdict {
 };
 
 struct Departure {
-    Kind kind = Kind::Empty;         // of all of them
+    Kind kind = Kind::Empty;         // the same for all of them
     std::vector<std::size_t> nodes;  // indices into snapshot.nodes; they may be leaving already
-    bool may_launch = true;          // machines instead of underutilized ones
+    bool may_launch = true;          // machines in place of underutilized ones
 };
 DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapshot,
                                  const Departure& departure);

@@ -10,7 +10,7 @@ namespace controllers::disruption {
 
 namespace {
 
-// The annotation may hold for a time only.
+// The annotation may be limited in time.
 constexpr auto kRecheck = std::chrono::minutes{1};
 
 std::string name_of(const api::Pod& pod) {
@@ -39,27 +39,27 @@ std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, a
     if (rules.kind == Kind::Underutilized && has_local_data(pod))
         return blocker("LocalStorage", pod,
                        "has data in an emptyDir or hostPath (annotate it " +
-                           std::string(api::annotations::kSafeToEvict) + "=true if it may go)");
+                           std::string(api::annotations::kSafeToEvict) + "=true if it may be evicted)");
     return std::nullopt;
 }
 
-// For pods that have no other place yet, so that none of them is back before the last has left.
+// Checks budgets for pods that have no other place yet: none of them is back before the last has left.
 std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPointers& budgets) {
     for (const auto& budget : budgets) {
         const auto leaving = std::ranges::count_if(
             pods, [&](const auto& pod) { return is_drainable(*pod) && uses_up(*pod, *budget); });
         if (leaving <= budget->status.disruptionsAllowed) continue;
         return Blocker{"PodDisruptionBudget",
-                       "its pods have no other place before it is gone, and PodDisruptionBudget " +
-                           api::key_of(*budget).str() + " lets only " +
+                       "its pods fit elsewhere only once it is gone, and PodDisruptionBudget " +
+                           api::key_of(*budget).str() + " allows only " +
                            std::to_string(budget->status.disruptionsAllowed) + " of its " +
-                           base::counted(leaving, "pod") + " here go at once",
+                           base::counted(leaving, "pod") + " here to be evicted at the same time",
                        std::nullopt};
     }
     return std::nullopt;
 }
 
-// What a drain would be given up for is known before anybody is evicted.
+// Detects a drain that would be given up before any pod is evicted.
 std::optional<Blocker> too_slow(const PodPointers& pods, api::Duration timeout) {
     const auto end = longest_end(pods);
     if (end.duration <= timeout.value) return std::nullopt;

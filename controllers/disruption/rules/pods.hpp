@@ -1,4 +1,4 @@
-// What pods say about the disruption of their node. Pure.
+// Evaluates what pods say about the disruption of their node. Pure.
 #pragma once
 
 #include <memory>
@@ -17,18 +17,18 @@ namespace controllers::disruption {
 struct PodRules {
     Kind kind = Kind::Empty;
     const BudgetPointers& budgets;  // PodDisruptionBudgets of all namespaces
-    // A terminationGracePeriod, after which a drain waits for nobody.
+    // True if a terminationGracePeriod ends the drain's waiting.
     bool has_deadline = false;
-    // Their new places come only when the node is gone: a budget that lets fewer of them go at once would
-    // never let the rest go.
+    // The pods' new places exist only once the node is gone. A budget that lets fewer of them go
+    // simultaneously would never let the rest go.
     bool all_at_once = false;
-    // After which the drain is given up, its pods evicted in vain; nullopt: never.
+    // Time after which the drain is given up, its evictions without effect; nullopt: never.
     std::optional<api::Duration> given_up_after;
-    // UIDs of pods that stay on the node, whose machine is kept for their volumes.
+    // UIDs of pods that stay on the node, because its machine is kept for their volumes.
     std::set<std::string> spared;
 };
-// Why a pod cannot be asked to leave: do-not-disrupt, a budget without slack, nobody who would bring it back,
-// local data, more time to end than the drain has. Empty and unhealthy nodes are not asked.
+// Returns why a pod cannot be evicted: do-not-disrupt, local data, a budget without slack, or no owner to
+// recreate it. It may also need more time to end than the drain has. Empty and unhealthy nodes are not asked.
 std::optional<Blocker> pod_blocker(const PodPointers& pods, const PodRules& rules, api::Time now);
 
 }  // namespace controllers::disruption

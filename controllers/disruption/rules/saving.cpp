@@ -23,7 +23,7 @@ bool saves_enough(double before, double after) {
 }
 
 std::string saves_too_little() {
-    return "machines created instead would save less than " + std::to_string(kLeastSavingPercent) + " %";
+    return "replacement machines would save less than " + std::to_string(kLeastSavingPercent) + " %";
 }
 
 }  // namespace controllers::disruption

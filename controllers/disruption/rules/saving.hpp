@@ -1,4 +1,4 @@
-// Whether machines created instead of nodes are worth the moves of their pods.
+// Decides whether machines created in place of nodes justify moving their pods.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace controllers::disruption {
 
-// What machines launched instead have to save of the price.
+// Replacement machines must save this percentage of the price.
 inline constexpr std::int64_t kLeastSavingPercent = 25;
 
-// What the machines of the nodes cost; those of no pool nothing.
+// Returns the price of the nodes' machines; nodes of no pool cost nothing.
 double price_of_nodes(const scheduling::Snapshot& snapshot, const std::vector<std::size_t>& nodes);
 
 bool saves_enough(double before, double after);

@@ -34,7 +34,7 @@ std::string detail_of(const NodeFacts& facts, Kind kind) {
                    std::to_string(scale_down.priceThresholdPercent) + "/" +
                    std::to_string(scale_down.headroomPercent);
         case Kind::Empty:
-        case Kind::Unrecognized:  // only budgets of pools that are not understood have such a reason
+        case Kind::Unrecognized:  // only budgets of pools that are not understood have this reason
             break;
     }
     return {};
@@ -45,14 +45,15 @@ std::int32_t most_in_a_row(Kind kind) {
     return kind == Kind::Unhealthy || kind == Kind::Underutilized ? kChanceAndOneMore : 1;
 }
 
-// A machine that was nearly as old as it may get when it came into service: the next one is so, too.
+// Reports whether a machine was nearly as old as permitted when it entered
+// service. The next one would be too.
 bool was_old_from_the_start(const NodeFacts& facts, api::Time in_service) {
     const auto expiry = expiry_of(facts);
     const auto& created = facts.claim.metadata.creationTimestamp;
     return expiry && created && 2 * (in_service.at - created->at) >= expiry->value;
 }
 
-// Returns whether the cause was there all the time, as opposed to a new event of the same kind.
+// Reports whether the cause was present all the time, in contrast to a new event of the same kind.
 bool shows_it_again(const NodeFacts& facts, Kind kind, api::Time now) {
     const auto in_service = api::true_since(facts.claim.status.conditions, conditions::kInitialized);
     if (kind == Kind::Drifted || !in_service) return true;
@@ -69,11 +70,11 @@ std::string what_shows(const NodeFacts& facts, Kind kind) {
         case Kind::Expired:
             return "disruption.expireAfter is too short for the time that machines take to come into service";
         case Kind::Unhealthy:
-            return facts.machine_stopped ? "its machine is switched off again" : "it is not Ready again";
+            return facts.machine_stopped ? "again its machine is switched off" : "again it is not Ready";
         case Kind::Evacuation:
             return facts.evacuated;
         default:
-            return "it is hardly used again";
+            return "again it is hardly used";
     }
 }
 
@@ -92,7 +93,7 @@ std::optional<Blocker> series_blocker(const NodeFacts& facts, Kind kind, api::Ti
                        ": " + what_shows(facts, kind) +
                        "), so another machine would not help. Change what causes it, or set the annotation " +
                        std::string(api::annotations::kRetryReplacement) + " of pool " +
-                       facts.pool.metadata.name + " to a new value to have it tried once more",
+                       facts.pool.metadata.name + " to a new value to try once more",
                    std::nullopt};
 }
 

@@ -1,5 +1,5 @@
-// How much of nodes is in use, by what pods request. Pods of DaemonSets, static and ended ones do not count.
-// Pure.
+// Computes how much of a node is in use, by its pods' requests. Pods of DaemonSets, static
+// and ended pods do not count. Pure.
 #pragma once
 
 #include <cstdint>
@@ -24,26 +24,26 @@ struct NodeUse {
     Amount requested;
     Amount allocatable;
 };
-// What the Node says it has; 0 for what it does not.
+// Returns the size that the Node reports; 0 for missing resources.
 api::v1alpha1::Size size_of(const api::Node& node);
 NodeUse use_of(const api::Node& node, const PodPointers& pods);
-// The larger of CPU and memory, as a share of what is allocatable.
+// Returns the larger share of CPU and memory, relative to allocatable.
 double utilization_percent(const NodeUse& use);
-// What the requests would cost, as a share of what a machine of that size does.
+// Returns the price of the requests as a percentage of the price of a machine of that size.
 double price_percent(const NodeUse& use, const api::v1alpha1::Size& size, const scheduling::Prices& prices);
 
-// Of the nodes of a pool.
+// PoolUse sums up the nodes of a pool.
 class PoolUse {
 public:
-    // A node whose pods need a place; whether it is there for them, and for those of others, from now on.
+    // Adds a node whose pods need a place. `stays` says whether the node provides room from now on.
     void add(const NodeUse& node, bool stays);
-    // One that stays so far does not; its pods need a place still.
+    // Removes a node that counted as staying; its pods still need a place.
     void lose(const NodeUse& node);
-    // Whether all pods would fit on the nodes that stay, or on one of these fewer, if only sums counted and
-    // so much of each resource had to be free.
+    // Reports whether all pods would fit on the remaining nodes. It compares sums and leaves this
+    // percentage of each resource free.
     bool fits(std::int64_t headroom_percent) const;
     bool fits_on_fewer(std::int64_t headroom_percent) const;
-    // The same without this one, which stays so far.
+    // Does the same without this node, which counts as staying so far.
     bool fits_without(const NodeUse& node, std::int64_t headroom_percent) const;
 
 private:
@@ -51,7 +51,7 @@ private:
 
     Amount requested_;
     Amount allocatable_;
-    Amount smallest_;  // of the nodes that stay, by resource
+    Amount smallest_;  // smallest remaining node, by resource
     bool any_ = false;
 };
 

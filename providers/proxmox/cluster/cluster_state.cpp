@@ -19,16 +19,16 @@ std::int64_t cpus_of(const json::object& entry) {
 
 using Grammar = bool (*)(std::string_view text);
 
-// Throws where it is no such name.
+// Returns a valid name of the entry. Throws ProxmoxError if it is not valid.
 std::string name_in(const json::object& entry, std::string_view key, Grammar is_name) {
     auto name = text_of(entry, key);
     if (is_name(name)) return name;
     throw ProxmoxError(ErrorKind::other, get_cluster_resources().tried,
                        "the answer has an entry of type " + foreign::shown(text_of(entry, "type")) +
-                           " whose " + std::string(key) + " is none that Proxmox allows");
+                           " whose " + std::string(key) + " is not one that Proxmox allows");
 }
 
-// Whatever an endpoint says, it can be counted in the units of a Duration.
+// Returns the uptime, limited to a value that fits into a Duration.
 base::Duration uptime_of(const json::object& entry) {
     constexpr std::int64_t kCentury = std::int64_t{100} * 366 * 24 * 3600;  // s
     return std::chrono::seconds{std::clamp<std::int64_t>(integer_of(entry, "uptime"), 0, kCentury)};
@@ -50,7 +50,7 @@ Guest parse_guest(const json::object& entry) {
     return guest;
 }
 
-// A guest must not be overlooked: its VMID would count as free, or its machine as gone.
+// Adds a guest even if its entry is odd. Otherwise its VMID would look free, or its machine gone.
 void add_guest(ClusterState& state, const json::object& entry) {
     auto guest = parse_guest(entry);
     try {
@@ -75,7 +75,7 @@ HostState parse_host(const json::object& entry) {
     return host;
 }
 
-// Of Proxmox' kinds of storage those whose disks can be qcow2 files.
+// Reports whether a kind of Proxmox storage keeps disks as files, which may be qcow2.
 bool keeps_files(const std::string& kind) {
     return kind == "dir" || kind == "nfs" || kind == "cifs" || kind == "glusterfs" || kind == "cephfs";
 }
@@ -88,7 +88,7 @@ StorageState parse_storage(const json::object& entry) {
     storage.is_shared = flag_of(entry, "shared");
     storage.total_mib = mib_of(entry, "maxdisk");
     storage.used_mib = mib_of(entry, "disk");
-    // A list such as "images,iso,vztmpl", in the form of tags.
+    // The content is a list such as "images,iso,vztmpl", which has the syntax of tags.
     const auto content = parse_tags(text_of(entry, "content"));
     storage.takes_iso = content.contains("iso");
     storage.takes_disks = content.contains("images");
@@ -130,7 +130,7 @@ ClusterState parse_cluster_state(const json::value& data) {
             if (type == "node") state.hosts.push_back(parse_host(*entry));
             if (type == "storage") state.storages.push_back(parse_storage(*entry));
         } catch (const ProxmoxError& error) {
-            // A host or storage that is not known is not used; the others are.
+            // A host or storage with an odd entry is not used. The others are.
             state.passed_over.emplace_back(error.what());
         }
     }

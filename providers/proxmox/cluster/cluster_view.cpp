@@ -16,18 +16,19 @@ constexpr base::Duration kOptionsAge = std::chrono::minutes{10};
 asio::awaitable<ClusterView::StatePointer> ClusterView::state(base::Duration max_age) {
     const auto begun = clock_.now();
     const auto pass = co_await fetches_.enter("state");
-    // Somebody else may have fetched while this call waited for its turn.
+    // Another caller may have fetched the state while this call waited for its turn.
     const bool is_new = state_.fetched_at && *state_.fetched_at >= begun && max_age > base::Duration::zero();
     if (is_new || state_.is_fresh(clock_.now(), max_age)) co_return state_.value;
     const auto asked_at = clock_.now();
     const auto call = get_cluster_resources();
     const auto data = co_await client_.read(call);
     auto found = parse_cluster_state(data);
-    // Whatever a token may see, every cluster names its hosts: who names none does not know of its guests.
+    // Every cluster lists its hosts, whatever a token may see. An answer without hosts proves nothing about
+    // guests.
     if (found.hosts.empty()) throw ProxmoxError(ErrorKind::other, call.tried, "the answer names no host");
     co_await client_.confirm_cluster();
     if (!found.passed_over.empty() && (!state_.value || state_.value->passed_over != found.passed_over))
-        base::log::warning("Passed over hosts or storages of a Proxmox cluster",
+        base::log::warning("Skipped hosts or storages of a Proxmox cluster",
                            {{"provider", settings_.provider_name},
                             {"count", found.passed_over.size()},
                             {"error", found.passed_over.front()}});
@@ -59,7 +60,7 @@ asio::awaitable<IDRange> ClusterView::id_range() {
     IDRange range;
     try {
         const auto options = co_await client_.read(get_cluster_options());
-        // Proxmox prints this option as a property string or, newer ones, as an object.
+        // Proxmox returns this option as a property string; newer versions return an object.
         const auto* next_id = options.is_object() ? options.get_object().if_contains("next-id") : nullptr;
         if (next_id && next_id->is_object()) {
             const auto& bounds = next_id->get_object();

@@ -1,4 +1,4 @@
-// What is known of the Proxmox cluster as a whole, fetched as rarely as its users allow.
+// ClusterView caches the state of the whole Proxmox cluster and fetches it as rarely as its users allow.
 #pragma once
 
 #include <memory>
@@ -18,26 +18,28 @@ class ClusterView {
 public:
     using StatePointer = std::shared_ptr<const ClusterState>;
 
-    // All must outlive this.
+    // All arguments must outlive this.
     ClusterView(const Settings& settings, Client& client, ProviderEnvironment& environment)
         : settings_(settings),
           client_(client),
           clock_(environment.clock),
           fetches_(environment.executor, 1) {}
 
-    // Not older than max_age; zero: asked after this call began. Throws ProxmoxError.
+    // Returns a state that is not older than max_age. With zero it is fetched after this call began. Throws
+    // ProxmoxError.
     asio::awaitable<StatePointer> state(base::Duration max_age);
-    // For providerIDs: the name that was recorded; else the cluster's name, of a standalone host that host's
-    // name, or, where the token may not read it, the provider's. Stays the same as long as the process runs.
+    // Returns the name used in providerIDs. This is the recorded name, else the cluster's name, or the host's
+    // name for a standalone host. If the token may not read it, it is the provider's name. It does not change
+    // while the process runs.
     asio::awaitable<std::string> name();
-    // It was asked for, and the token may not read it.
+    // Reports whether name() returned the provider's name, because the token may not read the cluster's.
     bool has_providers_name() const { return has_providers_name_; }
-    // Where VMIDs are taken from.
+    // Returns the range of VMIDs for new machines.
     asio::awaitable<IDRange> id_range();
     asio::awaitable<Permissions> permissions(base::Duration max_age);
     asio::awaitable<TagRules> tag_rules();
     base::TimePoint now() const { return clock_.now(); }
-    // The token may see every VM, or at least every one in the resource pool that ours are made in.
+    // Reports whether the token may see every VM, or at least all in the resource pool of our machines.
     asio::awaitable<bool> sees_all_machines(base::Duration max_age);
 
 private:

@@ -15,7 +15,7 @@ bool is_name_character(char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-// Nothing in it means anything to a shell.
+// Reports whether the text has no characters that are special to a shell.
 bool is_plain(std::string_view text) {
     constexpr std::string_view kOthers = "/._-@!";
     return std::ranges::all_of(
@@ -43,7 +43,7 @@ std::string grant_commands(const std::string& token, const Permissions& permissi
         const auto role = role_for(path);
         auto command = "pveum role add " + role + " -privs '" + base::joined(privileges, " ") +
                        "' && pveum acl modify " + path + " --roles " + role + " --users " + user;
-        // One without privilege separation has its user's rights, and this does no harm.
+        // A token without privilege separation has its user's rights. For it this is harmless.
         if (token != user) command += " --tokens '" + token + "'";
         commands.push_back(std::move(command));
     }

@@ -1,4 +1,4 @@
-// The commands by which an administrator of Proxmox gives a token what it lacks. Pure.
+// Commands that an administrator of Proxmox runs to give a token its missing rights. Pure.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace providers::proxmox {
 
-// Returns "pveum role add ... && pveum acl modify ...", a pair for each of the first paths; empty if nothing
-// is missing. Rights on a deeper path replace those from above, so each role repeats what the token has
-// there. `token` is user@realm!name. What no name in Proxmox could be gets into no command.
+// Returns "pveum role add ... && pveum acl modify ...", one pair for each of the first paths. It is empty if
+// no right is missing. Rights on a deeper path replace inherited rights, so each role repeats the token's
+// rights there. `token` is user@realm!name. Text that cannot be a Proxmox name never gets into a command.
 std::string grant_commands(const std::string& token, const Permissions& permissions,
                            const std::vector<MissingPrivilege>& missing);
 

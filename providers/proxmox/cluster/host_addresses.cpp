@@ -14,10 +14,10 @@ namespace {
 
 constexpr base::Duration kAge = std::chrono::minutes{10};
 constexpr base::Duration kAvoided = std::chrono::minutes{10};
-constexpr const char* kPort = ":8006";  // of every host's API
+constexpr const char* kPort = ":8006";  // port of every host's API
 
-// An address that another machine can have. What the answer names else, our own machine or the clouds'
-// metadata service, is none that Proxmox hosts reach each other by.
+// Reports whether another host can have this address. It excludes our own machine and the clouds' metadata
+// service.
 bool is_of_a_host(const asio::ip::address& address) {
     const bool is_special = address.is_loopback() || address.is_multicast() || address.is_unspecified();
     const bool is_local = address.is_v6() ? address.to_v6().is_link_local()
@@ -31,7 +31,8 @@ std::optional<asio::ip::address> parse_address(const std::string& text) {
     return error ? std::nullopt : std::optional(address);
 }
 
-// "pve2" of https://pve2.example.com:8006; an address has no such part.
+// Reports whether the first label of a URL's host is the host's name, e.g. "pve2" of
+// https://pve2.example.com:8006. An IP address has no such label.
 bool is_named(const std::string& url_host, const std::string& host) {
     if (parse_address(url_host)) return false;
     return lower_case(url_host.substr(0, url_host.find('.'))) == lower_case(host);
@@ -89,7 +90,7 @@ std::optional<HostAddress> address_of(const std::string& host, const HostPresenc
 asio::awaitable<std::optional<HostAddress>> HostAddresses::of(std::string host) {
     const auto avoided = avoided_until_.find(host);
     if (avoided != avoided_until_.end() && clock_.now() < avoided->second) co_return std::nullopt;
-    // An endpoint may bear its name; then nothing has to be asked.
+    // If an endpoint has the host's name, no request is needed.
     const auto named = address_of(host, {}, {client_.endpoints(), "", false});
     if (named) co_return named;
     if (!read_at_ || clock_.now() - *read_at_ >= kAge) co_await refresh();
@@ -99,7 +100,7 @@ asio::awaitable<std::optional<HostAddress>> HostAddresses::of(std::string host) 
 asio::awaitable<void> HostAddresses::refresh() {
     const auto hosts = co_await client_.read(get_hosts());
     const auto status = co_await read_status(client_);
-    // Nothing has run in between: this one has told which host it is.
+    // No other request ran in between, so this is the endpoint that answered.
     asked_ = client_.current_endpoint();
     hosts_ = parse_host_presences(status, hosts);
     read_at_ = clock_.now();
@@ -107,7 +108,7 @@ asio::awaitable<void> HostAddresses::refresh() {
 
 void HostAddresses::avoid(const std::string& host) {
     avoided_until_[host] = clock_.now() + kAvoided;
-    // Its certificate may have been renewed.
+    // The host's certificate may have been renewed.
     read_at_.reset();
 }
 

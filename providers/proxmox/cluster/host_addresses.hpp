@@ -1,5 +1,5 @@
-// Where each host's own API answers and how it proves that it is that host, so that what is large need not go
-// through another one.
+// API address of each host, and how to verify the host. Large uploads then need no detour through another
+// host.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -13,35 +13,35 @@
 
 namespace providers::proxmox {
 
-// What the cluster says of its hosts, by name. Empty texts: not visible.
+// HostPresence is the cluster's information about one host. Empty texts are not visible.
 struct HostPresence {
     std::string ip;
     std::string fingerprint_sha256;  // of its certificate
-    bool answered = false;           // it is the one that was asked
+    bool answered = false;           // this host answered the request
 };
 using HostPresences = std::map<std::string, HostPresence>;
-// Of GET /cluster/status, null where the token may not read it, and GET /nodes.
+// Parses GET /cluster/status (null if the token may not read it) and GET /nodes.
 HostPresences parse_host_presences(const boost::json::value& status, const boost::json::value& hosts);
 
 struct Endpoints {
-    std::vector<std::string> urls;  // the configured ones
-    std::string asked;              // of these the one that told
-    bool has_ca = false;            // any host's certificate can be verified by a CA
+    std::vector<std::string> urls;  // configured endpoints
+    std::string asked;              // the endpoint that answered
+    bool has_ca = false;            // a CA can verify any host's certificate
 };
-// An endpoint that is this host; else its address in the cluster, if its certificate can be verified: by the
-// fingerprint that the cluster itself keeps, or by the CA. Never is less verified than at the endpoint that
-// told. nullopt: there is no such way.
+// Returns an endpoint on this host, or else its address in the cluster. The address must be verifiable, by
+// the fingerprint that the cluster keeps or by the CA. The verification is never weaker than at the endpoint
+// that answered. nullopt: no such address.
 std::optional<HostAddress> address_of(const std::string& host, const HostPresences& hosts,
                                       const Endpoints& endpoints);
 
 class HostAddresses {
 public:
-    // Both must outlive this.
+    // Both arguments must outlive this.
     HostAddresses(Client& client, base::Clock& clock) : client_(client), clock_(clock) {}
 
-    // nullopt: not known, or it was found to lead nowhere a while ago.
+    // Returns nullopt if the address is unknown or recently failed.
     asio::awaitable<std::optional<HostAddress>> of(std::string host);
-    // Nothing answers there, or somebody else.
+    // Avoids the address for a while, as nothing or another host answers there.
     void avoid(const std::string& host);
 
 private:

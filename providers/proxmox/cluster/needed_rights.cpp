@@ -15,7 +15,7 @@ namespace {
 
 struct Need {
     MissingPrivilege right;
-    std::vector<std::string> also_on;  // paths on which the privilege will do as well
+    std::vector<std::string> also_on;  // paths on which the privilege also suffices
 };
 
 constexpr const char* kDisks = "to allocate disks";
@@ -36,7 +36,7 @@ std::set<std::string> tags_of_list(const json::object& options, std::string_view
     return tags;
 }
 
-// Collects what is needed; each privilege once.
+// Needs collects the needed privileges, each once.
 class Needs {
 public:
     Needs(const Settings& settings, int major_version)
@@ -48,7 +48,7 @@ public:
     void on_storage(const std::string& storage, const std::string& privilege, const std::string& purpose) {
         add({{"/storage/" + storage, privilege, purpose}, {}});
     }
-    // A VNet is below a zone whose name does not show.
+    // Adds the right to use a bridge. A VNet is below a zone, whose name is not visible.
     void on_bridge(const std::string& net) {
         const auto value = PropertyString::parse(net);
         const auto bridge = value.find("bridge").value_or("");
@@ -122,7 +122,7 @@ void need_for_clones(Needs& needs, const Settings& settings, const std::vector<T
     if (!settings.spec.template_) return;
     const auto& wish = *settings.spec.template_;
     for (const auto& source : templates) {
-        // A template may be in the resource pool.
+        // The template may be in the resource pool.
         needs.add({{"/vms/" + std::to_string(source.vmid), "VM.Clone", "to clone the template"},
                    {vm_path(settings)}});
         for (const auto& net : source.interfaces) needs.on_bridge(net);
@@ -139,7 +139,8 @@ void need_for_clones(Needs& needs, const Settings& settings, const std::vector<T
         needs.on_vms("VM.Config.CDROM", "to add a cloud-init drive, which the template lacks");
 }
 
-// Proxmox lets a host fetch something from the network for either.
+// Adds the rights to let a host download from the network. Proxmox accepts Sys.AccessNetwork on the host, or
+// Sys.Audit and Sys.Modify on /.
 void need_network_access(Needs& needs, const Permissions& permissions,
                          const std::vector<std::string>& hosts) {
     constexpr const char* kPrivilege = "Sys.AccessNetwork";
@@ -229,8 +230,8 @@ std::string vm_path(const Settings& settings) {
 std::vector<MissingPrivilege> missing_privileges(const Settings& settings, const Permissions& permissions,
                                                  const Surroundings& surroundings) {
     Needs needs(settings, surroundings.major_version);
-    needs.on_vms("VM.Allocate", "to make and remove machines");
-    needs.on_vms("VM.Audit", "to read back whose a machine is");
+    needs.on_vms("VM.Allocate", "to create and remove machines");
+    needs.on_vms("VM.Audit", "to read whose machine it is");
     needs.on_vms("VM.PowerMgmt", "to start and stop machines");
     needs.on_vms("VM.Config.CPU", "for the size");
     needs.on_vms("VM.Config.Memory", "for the size");

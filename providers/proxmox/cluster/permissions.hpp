@@ -1,4 +1,4 @@
-// The token's own rights. Pure.
+// Permissions are the token's own rights. Pure.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -10,16 +10,18 @@ namespace providers::proxmox {
 
 class Permissions {
 public:
-    // Of GET /access/permissions: privileges by path, 1 if they hold below it as well.
+    // Parses GET /access/permissions: privileges by path, with 1 if they also hold below it.
     static Permissions parse(const boost::json::value& data);
 
-    // Rights on a deeper path replace those from above, as in Proxmox.
+    // Reports whether the token has the right. Rights on a deeper path replace inherited rights, as in
+    // Proxmox.
     bool has(const std::string& path, const std::string& privilege) const;
-    // There, or on anything below it.
+    // Reports whether the token has the right on the path or anywhere below it.
     bool has_below(const std::string& path, const std::string& privilege) const;
-    // All that hold on the path, inherited or not.
+    // Returns all privileges on the path, inherited or not.
     std::set<std::string> at(const std::string& path) const;
-    // What follows the path where something below it has rights of its own: "kubernetes" below "/pool".
+    // Returns the next name after `path` for each deeper path that has rights, e.g. "kubernetes" below
+    // "/pool".
     std::set<std::string> names_below(const std::string& path) const;
 
 private:

@@ -1,5 +1,5 @@
-// VMIDs that turned out to be taken although no guest shows that has them: by guests that the token may not
-// see, or by what is locked for ever. Each is tried again after an hour.
+// RefusedIds remembers VMIDs that are taken although no visible guest has them. An invisible guest may own
+// them, or a permanent lock. Each may be tried again after an hour.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ public:
         std::erase_if(refused_, [this](const auto& entry) { return clock_.now() >= entry.second; });
         refused_[vmid] = clock_.now() + kRemembered;
     }
-    // Those that are not to be tried now.
+    // Returns the VMIDs that must not be tried now.
     std::set<std::int64_t> now() const {
         std::set<std::int64_t> ids;
         for (const auto& [vmid, until] : refused_)
@@ -30,7 +30,7 @@ private:
     static constexpr base::Duration kRemembered = std::chrono::hours{1};
 
     base::Clock& clock_;
-    std::map<std::int64_t, base::TimePoint> refused_;  // until when
+    std::map<std::int64_t, base::TimePoint> refused_;  // VMID -> end of the refusal
 };
 
 }  // namespace providers::proxmox

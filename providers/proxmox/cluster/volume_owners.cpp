@@ -19,7 +19,7 @@ std::vector<StorageState> disk_storages(const std::string& host, const ClusterSt
 }
 
 constexpr int kMostNamed = 3;
-constexpr std::int64_t kMostMiB = std::int64_t{1} << 40;  // so that sums do not overflow
+constexpr std::int64_t kMostMiB = std::int64_t{1} << 40;  // limit that keeps sums from overflowing
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// Which VMIDs have volumes, also those that no VM has: kept disks of an old VM, volumes of a CSI plugin,
-// disks of another cluster on the same storage. Proxmox leaves out what the token may not see, so an ID that
-// does not show may have volumes all the same: what is destroyed never depends on this look.
+// Finds the VMIDs that own volumes, including VMIDs without a VM. Such volumes are kept disks of an old VM,
+// volumes of a CSI plugin, or disks of another cluster. Proxmox omits what the token may not see, so an ID
+// may own hidden volumes. Therefore no removal depends on this.
 #pragma once
 
 #include <map>
@@ -12,26 +12,26 @@
 
 namespace providers::proxmox {
 
-// "all VMIDs from 100 to 102 are taken, some by volumes that no guest has (101: local-lvm:vm-101-disk-0)".
-// `volumes`: one of each VMID. Pure.
+// Returns, for example, "all VMIDs from 100 to 102 are taken, some by volumes that no guest has (101:
+// local-lvm:vm-101-disk-0)". `volumes` has one volume per VMID. Pure.
 std::string all_taken_text(const IDRange& range, const std::map<std::int64_t, std::string>& volumes);
 
 class VolumeOwners {
 public:
-    // Both must outlive this.
+    // Both arguments must outlive this.
     VolumeOwners(Client& client, base::Clock& clock) : client_(client), clock_(clock), pauses_(clock) {}
 
-    // One volume of each VMID that no guest has, by the VMID.
+    // One volume for each VMID without a guest, by VMID.
     using Volumes = std::map<std::int64_t, std::string>;
-    // Of the storages for disks that the host has, also shared ones. A list of at most `max_age` serves
-    // again; of a storage that cannot be read the last one does.
+    // Returns the volumes on the host's storages for disks, shared ones included. A list of at most `max_age`
+    // is reused; for an unreadable storage the last list is.
     asio::awaitable<Volumes> on(std::string host, ClusterView::StatePointer state, base::Duration max_age);
-    // Reads the list of one storage unless it is younger than that.
+    // Reads the list of one storage unless it is younger than max_age.
     asio::awaitable<void> refresh(StorageState storage, base::Duration max_age);
-    // The full sizes of the volumes that the last list shows; 0 stands for those that no VMID owns. Nullopt:
-    // it was never read.
+    // Returns the full sizes of the volumes in the last list. Key 0 has the volumes without a VMID. nullopt:
+    // never read.
     std::optional<VolumeSizes> sizes(const StorageState& storage) const;
-    // The same as far as it is known. Asks nobody.
+    // Returns the cached volumes like on(). Sends no request.
     Volumes known(const std::string& host, const ClusterState& state) const;
 
 private:
@@ -44,8 +44,8 @@ private:
 
     Client& client_;
     base::Clock& clock_;
-    GrowingPauses pauses_;               // of storages that could not be read
-    std::map<std::string, List> lists_;  // by storage, and host if that has its own
+    GrowingPauses pauses_;               // after storages that could not be read
+    std::map<std::string, List> lists_;  // by storage, and by host if the storage is local
 };
 
 }  // namespace providers::proxmox

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view kImagePrefix = "kubenodesmith-";
 constexpr std::string_view kImageSuffix = ".iso";
-// All releases since 22.4 take this one form. Without dsmode those before 23.4 ask no server, and the name
-// nocloud-net, which made them do so, ends with 29.1.
+// All cloud-init releases since 22.4 accept this form. Releases before 23.4 contact no server unless dsmode
+// is set. The name nocloud-net, which also made them do so, ends with 29.1.
 constexpr std::string_view kSeedFrom = "ds=nocloud;dsmode=net;s=";
 constexpr std::string_view kAnySeedFrom = "ds=nocloud;";
 
@@ -27,7 +27,8 @@ bool is_encoded(const PropertyString& smbios) {
     return flag == "1" || flag == "on" || flag == "yes" || flag == "true";
 }
 
-// Proxmox takes either all values in base64 or none, and needs it for what is not plain text.
+// Encodes all values in base64. Proxmox accepts either all or none encoded, and requires it for values that
+// are not plain text.
 void encode_values(PropertyString& smbios) {
     if (is_encoded(smbios)) return;
     for (const auto* key : {"family", "manufacturer", "product", "serial", "sku", "version"}) {
@@ -44,7 +45,7 @@ std::string plain(const api::v1alpha1::NetworkInterface& interface) {
     return value.str();
 }
 
-// A net option begins with "model" or "model=address", unless both have keys of their own.
+// Sets the MAC address. A net option begins with "model" or "model=address", unless both have their own keys.
 std::string with_mac_address(const std::string& net, const std::string& mac) {
     auto value = PropertyString::parse(net);
     if (value.find("model")) {
@@ -66,7 +67,7 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
     options["name"] = spec.name;
     options["smbios1"] = smbios_values(options["smbios1"], spec.identity.system_uuid, boot_url);
     options["tags"] = machine_tags(settings, {});
-    // A right on the pool does not let us tag what is not in it yet.
+    // A right on the pool does not allow us to tag a VM that is not yet in it.
     if (!settings.spec.resourcePool.empty()) options.erase("tags");
     const MadeVolumes made{{}, new_drives(settings.vm_options)};
     options["description"] =
@@ -95,7 +96,7 @@ std::string machine_tags(const Settings& settings, Tags inherited) {
     return join_tags(inherited);
 }
 
-// cloud-init reads the serial number like a kernel command line.
+// Returns smbios1 with the UUID and URL. cloud-init parses the serial number like a kernel command line.
 std::string smbios_values(const std::string& given, const std::string& system_uuid,
                           const std::string& boot_url) {
     auto smbios = PropertyString::parse(given);
@@ -109,7 +110,7 @@ std::string smbios_values(const std::string& given, const std::string& system_uu
 
 bool has_boot_url(const std::string& smbios1) {
     const auto smbios = PropertyString::parse(smbios1);
-    // Three bytes make four characters, whatever follows them.
+    // Three bytes become four characters, whatever follows them.
     const auto start = api::Bytes{std::string(kAnySeedFrom)}.str().substr(0, kAnySeedFrom.size() / 3 * 4);
     return is_encoded(smbios) && smbios.find("serial").value_or("").starts_with(start);
 }

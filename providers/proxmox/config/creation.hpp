@@ -1,4 +1,4 @@
-// What a new VM is made of, as the parameters of one call. Pure.
+// Parameters of the call that creates a VM. Pure.
 #pragma once
 
 #include <map>
@@ -12,37 +12,37 @@
 
 namespace providers::proxmox {
 
-// Parameters of POST /nodes/{host}/qemu for a blank VM: the user's options, then what is ours: vmid, name,
-// tags (unless it is finished later), memory with overhead, cores, network interfaces, mark and SMBIOS UUID.
-// The call that creates marks, so there is no moment at which a VM of ours is not known to be ours.
-// `boot_url`: where its guest finds its boot data; empty: nowhere.
+// Returns the parameters of POST /nodes/{host}/qemu for a blank VM. They are the user's options, then our
+// own: vmid, name, tags (unless it is finished later), memory with overhead, cores, network interfaces, mark
+// and SMBIOS UUID. The creating call also sets the mark, so our VM is identifiable from the start. `boot_url`
+// says where the guest finds its boot data; empty: nowhere.
 base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec& spec,
                                      const std::string& boot_url);
 
-// The description of a machine that has all else that is its own: mark with the record of its volumes, then
+// Returns the description of a completely configured machine: the mark with the record of its volumes, then
 // the user's lines.
 std::string finished_description(const Settings& settings, const MachineIdentity& identity,
                                  const MadeVolumes& made);
 
-// The tags of a machine that has `inherited`: these, the user's and ours.
+// Returns the tags of a machine: the `inherited` ones, the user's and ours.
 std::string machine_tags(const Settings& settings, Tags inherited);
 
-// The value of smbios1: `given` (the user's or the template's) with the machine's UUID, and with the serial
-// number that cloud-init takes for the place of its boot data. Further values stay what the guest sees.
+// Returns the value of smbios1: `given` (the user's or the template's) with the machine's UUID and a new
+// serial number. cloud-init reads the place of its boot data from the serial number. Other values are kept.
 std::string smbios_values(const std::string& given, const std::string& system_uuid,
                           const std::string& boot_url);
-// The guest was told where to fetch its boot data.
+// Reports whether the guest gets a URL of its boot data.
 bool has_boot_url(const std::string& smbios1);
 
-// Puts the machine's network interfaces into `options`: those of the settings, and MAC addresses into those
-// that the options or the template (`inherited`) name. An interface whose MAC address nobody chose gets one
-// that Proxmox draws. Throws ProviderError if there is no interface for a chosen address.
+// Puts the machine's network interfaces into `options`. They are the interfaces of the settings, and MAC
+// addresses for those of the options or the template (`inherited`). Proxmox draws the remaining MAC
+// addresses. Throws ProviderError if a chosen address has no interface.
 void set_network_interfaces(std::map<std::string, std::string>& options, const Settings& settings,
                             const MachineSpec& spec, const std::map<std::string, std::string>& inherited);
-// Whether that changes an interface which comes from the template.
+// Reports whether that changes an interface of the template.
 bool changes_inherited_interfaces(const Settings& settings, const MachineSpec& spec);
 
-// The file name of a machine's boot image in a storage.
+// Returns the file name of a machine's boot image in a storage.
 std::string boot_image_name(const MachineIdentity& identity);
 
 }  // namespace providers::proxmox

@@ -24,7 +24,7 @@ struct Algorithm {
     std::string_view name;
     std::size_t digits;
 };
-// Of those that Proxmox knows, the ones that are not broken.
+// The algorithms that Proxmox supports, without the broken ones.
 constexpr std::array<Algorithm, 3> kAlgorithms = {{{"sha256", 64}, {"sha384", 96}, {"sha512", 128}}};
 
 std::string short_hash(const std::string& text, std::size_t bytes) {
@@ -41,7 +41,7 @@ std::string extension_of(const std::string& url) {
     return dot == std::string::npos ? std::string() : url.substr(dot + 1);
 }
 
-// Proxmox knows no such extension; what is called so by those who publish images for clouds is qcow2.
+// Returns an extension that Proxmox supports. Publishers of cloud images call qcow2 files "img".
 std::string taken_extension(const std::string& url) {
     const auto extension = extension_of(url);
     return extension == "img" ? "qcow2" : extension;

@@ -1,4 +1,4 @@
-// Names of what is made of a template's image, and the mark that tells whose it is. Pure.
+// Names of the objects made from a template's image, and the mark of their owner. Pure.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,23 @@
 
 namespace providers::proxmox {
 
-// What of its settings makes one template of an image differ from another, as a short text: checksum, storage
-// and device. The same file at another place is the same image.
+// Returns a short hash of the settings that shape the template: checksum, storage and device. The same file
+// at another URL is the same image.
 std::string image_id(const api::v1alpha1::Template& wish);
 
-// "nodesmith-image-5e1f0a2b-": what all templates begin with that this provider makes of images.
+// Returns "nodesmith-image-5e1f0a2b-", the prefix of all templates that this provider makes from images.
 std::string image_template_prefix(const std::string& cluster_id, const std::string& provider_uid);
-// The prefix and the image's ID.
+// Returns the prefix followed by the image's ID.
 std::string image_template_name(const std::string& cluster_id, const std::string& provider_uid,
                                 const api::v1alpha1::Template& wish);
 
-// "kubenodesmith-5e1f0a2b-": what all files begin with that this provider has downloaded.
+// Returns "kubenodesmith-5e1f0a2b-", the prefix of all files that this provider downloads.
 std::string image_file_prefix(const std::string& cluster_id, const std::string& provider_uid);
-// The prefix, a piece of the checksum, and the extension that Proxmox takes for a disk image.
+// Returns the prefix, part of the checksum, and an extension that Proxmox accepts for disk images.
 std::string image_file_name(const std::string& cluster_id, const std::string& provider_uid,
                             const api::v1alpha1::TemplateImage& image);
 
-// "sha256" of "sha256:0f0f...".
+// Returns, for example, "sha256" for "sha256:0f0f...".
 std::string checksum_algorithm(const api::v1alpha1::TemplateImage& image);
 std::string checksum_digits(const api::v1alpha1::TemplateImage& image);
 
@@ -35,19 +35,19 @@ struct ImageMark {
     std::string cluster_id;
     std::string provider_uid;
     std::string image_id;
-    std::string
-        drive;  // of the disk that is made with the VM, the only one; empty: it is of an earlier version
+    std::string drive;  // the drive of the only disk made with the VM; empty: mark of an earlier version
     bool operator==(const ImageMark&) const = default;
 };
-// {"kubenodesmith":{"cluster":...,"provider":...,"image":...,"volumes":[],"drives":["scsi0"]}} in one line.
+// Returns {"kubenodesmith":{"cluster":...,"provider":...,"image":...,"volumes":[],"drives":["scsi0"]}} in one
+// line.
 std::string describe_image_mark(const ImageMark& mark);
-// The mark in a description, which may hold other lines as well; nullopt: there is none, or it cannot be
-// read.
+// Parses the mark in a description, which may have other lines as well. Returns nullopt if there is no
+// readable mark.
 std::optional<ImageMark> parse_image_mark(std::string_view description);
-// It was made of an image, by this provider.
+// Reports whether this provider made the VM from an image.
 bool has_image_mark(const Settings& settings, const VmConfig& config);
 
-// The field that is wrong and what would be right, "checksum: must be ..."; empty: nothing is.
+// Returns the invalid field and its correction, e.g. "checksum: must be ...". It is empty if all are valid.
 std::string image_fault(const api::v1alpha1::TemplateImage& image);
 
 }  // namespace providers::proxmox

@@ -36,7 +36,7 @@ std::string value_of(const ProviderConfig& config, std::string_view key) {
 }
 
 void check_tag(const std::string& tag) {
-    // PVE::JSONSchema's pve-tag; one tag, as it decides what is ours.
+    // Checks pve-tag of PVE::JSONSchema. It must be a single tag, as it decides which VMs are ours.
     constexpr std::string_view kCharacters =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
     const bool good = !tag.empty() && tag.find_first_not_of(kCharacters) == std::string::npos &&
@@ -125,7 +125,7 @@ Settings make_settings(const ProviderConfig& config) {
     settings.cluster_name = config.backend_cluster.name;
     settings.spec = spec_of(config);
     check_template(settings.spec);
-    // By which the templates of an image are found like those that a person makes.
+    // With this name, templates of an image are found like templates that a person made.
     if (auto& wish = settings.spec.template_; wish && wish->image)
         wish->name = image_template_name(settings.cluster_id, settings.provider_uid, *wish);
     check_tag(settings.spec.managedNodeTag);

@@ -11,8 +11,8 @@ namespace providers::proxmox {
 
 namespace {
 
-// Of the template's own life, or set anew for each machine that is cloned. `meta` stays: it holds the time of
-// creation, which tells a template that was made anew under the same VMID.
+// Options that describe the template itself, or that each clone sets anew. `meta` is not among them: its
+// creation time identifies a template that was made anew with the same VMID.
 constexpr std::array<std::string_view, 16> kNotInherited = {
     "name",    "description", "tags",    "digest", "lock",    "parent",     "template", "smbios1",
     "vmgenid", "cores",       "sockets", "memory", "balloon", "protection", "onboot",   "vmstate"};
@@ -23,7 +23,7 @@ bool is_inherited(const std::string& option) {
     return std::ranges::find(kNotInherited, option) == kNotInherited.end() && !option.starts_with("unused");
 }
 
-// "base-9000-disk-0,size=8G" of "local-lvm:base-9000-disk-0,size=8G".
+// Returns, for example, "base-9000-disk-0,size=8G" for "local-lvm:base-9000-disk-0,size=8G".
 std::string without_storage(const std::string& drive) {
     return drive.substr(drive.find(':') + 1);
 }

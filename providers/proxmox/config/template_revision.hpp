@@ -1,5 +1,5 @@
-// Which template this is and what it holds, as a short text: another text, and machines made from it would be
-// others. Pure.
+// A short text that identifies a template and its content. If it changes, new machines differ from old ones.
+// Pure.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace providers::proxmox {
 
-// "9000-3f6c0a9d1b2e": the VMID and a hash of what clones inherit. Where a disk lies, and what every machine
-// has of its own, is left out. Changing how it is made replaces every machine that came from a template.
+// Returns, for example, "9000-3f6c0a9d1b2e": the VMID and a hash of what clones inherit. Disk locations and
+// options that every machine sets itself are excluded. A change of this algorithm replaces every machine made
+// from a template.
 std::string template_revision(std::int64_t vmid, const VmConfig& config);
 
 }  // namespace providers::proxmox

@@ -14,7 +14,7 @@ namespace providers::proxmox {
 
 namespace {
 
-// In the order in which they are tried.
+// They are tried in this order.
 constexpr std::array<std::string_view, 10> kCdromDrives = {"ide2",  "ide0",  "ide3",  "ide1",  "sata5",
                                                            "sata4", "sata3", "sata2", "sata1", "sata0"};
 constexpr std::int64_t kDefaultMemoryMiB = 512;
@@ -28,7 +28,7 @@ bool is_cdrom(const std::string& drive) {
     return PropertyString::parse(drive).find("media") == "cdrom";
 }
 
-// "cluster, claim" of what differs between two marks.
+// Returns, for example, "cluster, claim": the fields in which two marks differ.
 std::string differences(const MachineIdentity& found, const MachineIdentity& wanted) {
     std::string text;
     const auto compare = [&](const char* what, const std::string& a, const std::string& b) {

@@ -108,9 +108,9 @@ constexpr std::array<Indexed, 13> kIndexed = {{{"hostpci", 15},
                                                {"virtio", 15},
                                                {"virtiofs", 9}}};
 
-// We decide these.
+// The operator sets these options.
 const Names kOurs = {"vmid", "name", "memory", "cores", "sockets", "start", "unique", "pool"};
-// Meaningless or dangerous for a machine that is made and removed by a program.
+// These options are meaningless or dangerous for a machine that a program makes and removes.
 const Names kRefused = {"lock",   "template", "archive",  "force",  "live-restore", "node",    "delete",
                         "digest", "revert",   "skiplock", "parent", "vmstate",      "snapshot"};
 
@@ -142,11 +142,11 @@ std::string form_value(const api::v1alpha1::VMOption& option) {
     return text;
 }
 
-// "BC:24:11" or a part of it: one to five pairs.
+// Accepts "BC:24:11" or a prefix like it with one to five pairs.
 bool is_mac_prefix(std::string_view text) {
     if (text.ends_with(':')) text.remove_suffix(1);
     if (text.size() > 14 || !base::are_hex_pairs(text)) return false;
-    constexpr std::string_view kOdd = "13579bdfBDF";  // the lowest bit of the first byte: multicast
+    constexpr std::string_view kOdd = "13579bdfBDF";  // the lowest bit of the first byte means multicast
     return kOdd.find(text[1]) == std::string_view::npos;
 }
 
@@ -159,7 +159,7 @@ void check_interface(const api::v1alpha1::NetworkInterface& interface) {
     for (const auto* part : {&interface.model, &interface.bridge}) {
         if (part->empty()) refuse_field("model and bridge must be set");
         if (part->find_first_of(",= \t\r\n") != std::string::npos)
-            refuse_field(*part + " holds a comma, '=' or blank");
+            refuse_field(*part + " contains a comma, '=' or blank");
     }
     if (interface.vlanTag && (*interface.vlanTag < 1 || *interface.vlanTag > 4094)) {
         refuse_field("vlanTag must be 1 to 4094");
@@ -181,7 +181,7 @@ base::FormFields checked_vm_options(const std::vector<api::v1alpha1::VMOption>& 
     std::set<std::string> seen;
     for (const auto& option : options) {
         if (kRefused.contains(option.name))
-            refuse_option(option.name, "cannot be used for machines that we make");
+            refuse_option(option.name, "cannot be used for machines that the operator creates");
         if (!is_vm_option(option.name)) refuse_option(option.name, "is not known to Proxmox");
         if (!seen.insert(option.name).second) refuse_option(option.name, "is given twice");
         auto value = form_value(option);

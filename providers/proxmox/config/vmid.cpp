@@ -13,12 +13,12 @@ namespace {
 constexpr std::int64_t kFirstVmid = 100;
 constexpr std::int64_t kLastVmid = 999'999'999;
 
-// The nearest bound of VMIDs that Proxmox takes, whatever an endpoint says.
+// Returns the nearest bound that Proxmox allows, whatever an endpoint reports.
 std::int64_t vmid_bound(const std::string& text) {
     return std::clamp<std::int64_t>(std::strtoll(text.c_str(), nullptr, 10), kFirstVmid, kLastVmid + 1);
 }
 
-// FNV-1a: spreads, nothing more. http://www.isthe.com/chongo/tech/comp/fnv/
+// FNV-1a, used only to spread IDs. http://www.isthe.com/chongo/tech/comp/fnv/
 std::uint64_t digest(std::string_view text) {
     std::uint64_t value = 14695981039346656037ull;
     for (const auto c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ull;
@@ -45,7 +45,7 @@ std::optional<std::int64_t> choose_id(const IDRange& range, const std::set<std::
     if (size <= 0) return std::nullopt;
     const auto start =
         range_is_ours ? static_cast<std::int64_t>(digest(system_uuid) % static_cast<std::uint64_t>(size)) : 0;
-    // One more than there are IDs that may not be chosen is enough to meet a free one.
+    // With one more try than there are excluded IDs, a free ID is found.
     const auto tries = std::min<std::int64_t>(size, static_cast<std::int64_t>(taken.size()) + 2);
     for (std::int64_t i = 0; i < tries; ++i) {
         const auto id = range.lower + (start + i) % size;

@@ -25,7 +25,7 @@ std::int64_t number_in(std::string_view digits) {
     return std::strtoll(std::string(digits).c_str(), nullptr, 10);
 }
 
-// What follows the last slash, or else the storage.
+// Returns the part after the last slash, or else after the storage.
 std::string_view file_of(std::string_view volume) {
     const auto colon = volume.find(':');
     volume.remove_prefix(colon == std::string_view::npos ? 0 : colon + 1);
@@ -33,7 +33,7 @@ std::string_view file_of(std::string_view volume) {
     return slash == std::string_view::npos ? volume : volume.substr(slash + 1);
 }
 
-// What a file's name says after "vm-105-" or "base-105-"; empty: it has another form.
+// Returns the rest of a file name after "vm-105-" or "base-105-"; empty for any other form.
 std::string_view purpose_of(std::string_view file, std::int64_t vmid) {
     for (const auto* kind : {"vm-", "base-"}) {
         const auto start = kind + std::to_string(vmid) + "-";
@@ -47,7 +47,7 @@ bool is_cloud_init_volume(std::string_view volume, std::int64_t vmid) {
     return purpose == "cloudinit" || purpose.starts_with("cloudinit.");
 }
 
-// As Proxmox itself names the disks that it makes.
+// Reports whether the name has the form that Proxmox gives new disks.
 bool has_usual_name(std::string_view volume, std::int64_t vmid) {
     constexpr std::string_view kDisk = "disk-";
     auto purpose = purpose_of(file_of(volume), vmid);
@@ -85,7 +85,7 @@ std::optional<std::int64_t> owner_of_volume(std::string_view volume) {
     const auto path = volume.substr(colon + 1);
     const auto slash = path.rfind('/');
     if (slash != std::string_view::npos) {
-        // Storages of files keep a VM's disks in a folder named by its ID.
+        // File storages keep a VM's disks in a folder named after its ID.
         const auto parents = path.substr(0, slash);
         const auto folder = parents.substr(parents.rfind('/') + 1);
         if (is_digits(folder)) return number_in(folder);
@@ -184,10 +184,10 @@ std::string described(const std::vector<VolumeUse>& uses) {
 std::string unexplained_text(const std::string& vm, std::int64_t vmid, const std::vector<VolumeUse>& uses) {
     const auto id = std::to_string(vmid);
     const auto option = foreign::shown(uses.front().option);
-    return vm + " has volumes that were not made with it, and Proxmox would delete them with it: " +
+    return vm + " has volumes that were not created with it, and Proxmox would delete them with it: " +
            described(uses) + ". As root on that host, to keep one: qm disk move " + id + " " + option +
            " --target-vmid ANOTHER; to give it up: qm disk unlink " + id + " --idlist " + option +
-           " --force 1. The removal goes on when none is left";
+           " --force 1. The removal continues once no such volume is left";
 }
 
 }  // namespace providers::proxmox

@@ -9,9 +9,9 @@ namespace providers::proxmox {
 
 namespace {
 
-// Where people number their templates by custom.
+// Administrators usually number their templates from here.
 constexpr std::int64_t kFirstOfTemplates = 9000;
-// What machines get when nobody says anything of interfaces: the bridge that Proxmox' installer makes.
+// The default interface of machines: the bridge that Proxmox' installer makes.
 constexpr const char* kInterface = "virtio,bridge=vmbr0";
 constexpr const char* kExplanation =
     "Made by KubeNodeSmith, which removes it once no machine depends on it. Please leave this text as it is.";

@@ -1,4 +1,4 @@
-// The VM that becomes a template of the image, as the parameters of the call that makes it. Pure.
+// Parameters of the call that makes the VM for an image's template. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@
 
 namespace providers::proxmox {
 
-// Of POST /nodes/{host}/qemu. `file`: the volume ID of what was downloaded, whose content its disk gets.
-// `has_qcow2`: the template's storage keeps disks in files, of which only qcow2 can have linked clones.
+// Returns the parameters of POST /nodes/{host}/qemu. `file` is the volume ID of the download; the VM's disk
+// gets its content. `has_qcow2` is true if the template's storage keeps disks in files, where only qcow2
+// allows linked clones.
 base::FormFields image_vm_parameters(const Settings& settings, std::int64_t vmid, const std::string& file,
                                      bool has_qcow2);
 
-// The highest that is free of the provider's own range, away from where machines get theirs; else the lowest
-// free one from 9000 on within `range`; never 9999. nullopt: all are taken.
+// Returns the highest free VMID of the provider's own range, far from where machines get theirs. Without an
+// own range it is the lowest free one within `range`, from 9000 on. It is never 9999. nullopt: all are taken.
 std::optional<std::int64_t> image_vmid(const Settings& settings, const IDRange& range,
                                        const std::set<std::int64_t>& taken);
 

@@ -25,11 +25,11 @@ asio::awaitable<void> TemplateKeeper::tend(Health& health) {
         if (!held.empty()) health.not_visible += (health.not_visible.empty() ? "" : "; ") + held;
     } catch (const ProxmoxError& error) {
         health.look_again_after = kAfterTrouble;
-        base::log::debug("Templates cannot be tended now", {{"error", error.what()}});
+        base::log::debug("Templates cannot be checked now", {{"error", error.what()}});
     }
 }
 
-// 0: all are made.
+// Returns the time until the next step; 0: all templates exist.
 asio::awaitable<base::Duration> TemplateKeeper::make(Health& health) {
     if (!settings_.template_image()) {
         in_the_making_.clear();
@@ -44,7 +44,7 @@ asio::awaitable<base::Duration> TemplateKeeper::make(Health& health) {
     co_return progress.wait;
 }
 
-// Downloaded files are wanted as long as a template is made.
+// Removes unneeded templates and downloaded files. Files are kept while a template is being made.
 asio::awaitable<base::Duration> TemplateKeeper::tidy_up(bool is_making) {
     KeptTemplates kept;
     const auto state = co_await view_.state(kTidyAge);
@@ -63,7 +63,7 @@ asio::awaitable<std::string> TemplateKeeper::remove_all() {
     is_leaving_ = true;
     KeptTemplates none;
     const auto of_templates = co_await remover_.remove_but(std::move(none));
-    // A template that cannot go keeps no file. One that is being made may still bring one.
+    // A template that cannot be removed needs no file. One whose creation is still running may bring a file.
     if (of_templates > base::Duration{}) remover_.expect_files();
     const auto of_files = co_await remover_.remove_files();
     if (sooner(of_templates, of_files) == base::Duration{}) co_return std::string();

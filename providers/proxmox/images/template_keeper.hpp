@@ -1,4 +1,4 @@
-// The templates that are made of the configured image: one on each host that needs it, and no others.
+// TemplateKeeper keeps templates of the configured image: one on each host that needs it, and no others.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace providers::proxmox {
 
 class TemplateKeeper {
 public:
-    // All must outlive this. See TemplateMaker for `in_the_making`.
+    // All arguments must outlive this. See TemplateMaker for `in_the_making`.
     TemplateKeeper(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
                    Tasks& tasks, VolumeOwners& volumes, base::Clock& clock, HostObstacles& in_the_making)
         : settings_(settings),
@@ -21,11 +21,11 @@ public:
           maker_(settings, client, view, templates, tasks, volumes, clock, in_the_making),
           remover_(settings, client, view, tasks, clock) {}
 
-    // One step, if a look at the cluster found that it works, and what came of it in `health`. Throws
-    // FencedError.
+    // Takes one step and reports its result in `health`. Call it only after a look found that the cluster
+    // works. Throws FencedError.
     asio::awaitable<void> tend(Health& health);
-    // One step towards there being none any more; from then on none is made. What is left and why; empty:
-    // nothing. Throws ProxmoxError, FencedError.
+    // Takes one step towards removing all templates; afterwards no template is made. Returns what is left and
+    // why, or an empty text. Throws ProxmoxError, FencedError.
     asio::awaitable<std::string> remove_all();
 
 private:

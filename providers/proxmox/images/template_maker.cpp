@@ -18,15 +18,15 @@ namespace {
 constexpr base::Duration kNextStep = std::chrono::seconds{1};
 constexpr base::Duration kVolumesAge = std::chrono::seconds{30};
 constexpr base::Duration kOtherDownload = std::chrono::seconds{5};
-// A host that is being restarted comes back within that.
+// A restarting host returns within this time.
 constexpr base::Duration kAway = std::chrono::minutes{10};
 constexpr base::Backoff kFailurePauses{std::chrono::seconds{20}, std::chrono::minutes{10}};
 constexpr std::string_view kDownloadTask = "download";
 
 constexpr const char* kDownloading = "the image for its template is being downloaded";
-constexpr const char* kMaking = "its template is being made of the image";
+constexpr const char* kMaking = "its template is being created from the image";
 
-// Of a file that is there and is another than it should be; Proxmox replaces none.
+// Proxmox' error for an existing file with the wrong content. Proxmox never replaces a file.
 constexpr std::string_view kSpoiled = ", aborting";
 
 std::string type_of(const std::string& upid) {
@@ -38,15 +38,15 @@ bool is_download(const std::string& upid) {
     return type_of(upid) == kDownloadTask;
 }
 
-// For messages: what a task that failed was to do.
+// Returns the purpose of a failed task, for messages.
 std::string purpose_of(const std::string& upid, const std::string& url) {
     const auto type = type_of(upid);
     if (type == kDownloadTask) return "downloading " + url;
     if (type == "imgdel") return "deleting a file that is not the image";
-    return type == "qmtemplate" ? "making the VM a template" : "making the VM";
+    return type == "qmtemplate" ? "turning the VM into a template" : "creating the VM";
 }
 
-// Of the hosts that share the storage none can have it, or each of those that do not.
+// Returns a message if no host can have the template.
 std::string no_site(const Settings& settings) {
     return "no host that is online and may be used has the storage " + settings.template_image()->storage +
            ", which spec.proxmox.template.image.storage names";
@@ -79,7 +79,7 @@ asio::awaitable<TemplateMaker::Progress> TemplateMaker::advance() {
         const auto wait = co_await advance_on(site, state);
         progress.wait = sooner(progress.wait, wait);
     }
-    // All of them wait for the one that makes it.
+    // All other hosts wait for the host that makes the template.
     if (!is_local && !in_the_making_.empty()) {
         const auto told = in_the_making_.begin()->second;
         for (const auto& host : state->hosts) in_the_making_[host.name] = told;
@@ -88,7 +88,7 @@ asio::awaitable<TemplateMaker::Progress> TemplateMaker::advance() {
     co_return progress;
 }
 
-// What stops one host stops no other.
+// Takes one step on this host. Its errors do not stop other hosts.
 asio::awaitable<base::Duration> TemplateMaker::advance_on(ImageSite site, ClusterView::StatePointer state) {
     auto& pause = pauses_[site.host];
     if (pause.failures == 0) pause.why = site.obstacle;
@@ -98,7 +98,7 @@ asio::awaitable<base::Duration> TemplateMaker::advance_on(ImageSite site, Cluste
     std::string failure;
     try {
         const auto step = co_await next_step(site, state);
-        // What failed before is told of until it is mended: a condition that comes and goes helps nobody.
+        // An earlier failure is shown until a step succeeds, so that the condition does not flap.
         if (pause.why.text.empty()) in_the_making_[site.host] = {step.doing, ""};
         co_return step.wait;
     } catch (const FencedError&) {
@@ -110,7 +110,7 @@ asio::awaitable<base::Duration> TemplateMaker::advance_on(ImageSite site, Cluste
     running_.erase(site.host);
     const auto wait = kFailurePauses.after(++pause.failures);
     pause.until = clock_.now() + wait;
-    pause.why = {"its template cannot be made of the image: " + failure, ""};
+    pause.why = {"its template cannot be created from the image: " + failure, ""};
     in_the_making_[site.host] = pause.why;
     co_return wait;
 }
@@ -152,7 +152,7 @@ asio::awaitable<std::optional<TemplateMaker::Step>> TemplateMaker::follow(std::s
     co_return std::nullopt;
 }
 
-// Begun by us, in a call whose answer was lost or before a restart.
+// Finds a task that we started, in a call whose answer was lost or before a restart.
 asio::awaitable<std::optional<TemplateMaker::Step>> TemplateMaker::find_task(
     std::string host, ClusterView::StatePointer state) {
     const auto is_of_template = [&](const Upid& task) {
@@ -170,8 +170,8 @@ asio::awaitable<std::optional<TemplateMaker::Step>> TemplateMaker::find_task(
     co_return std::nullopt;
 }
 
-// For about ten seconds the list shows a new VM without a name, as "VM 1397", or under the name of the VM
-// that had its ID before. The task that made it has the ID from the start.
+// Returns VMIDs from the tasks that created them, as they have the ID from the start. For about 10 s the list
+// shows a new VM as "VM 1397", or with another VM's name. That VM had the ID before.
 asio::awaitable<std::set<std::int64_t>> TemplateMaker::created_by_us(std::string host) {
     std::set<std::int64_t> ids;
     const auto tasks = co_await client_.read(get_last_creations(host));
@@ -182,7 +182,7 @@ asio::awaitable<std::set<std::int64_t>> TemplateMaker::created_by_us(std::string
     co_return ids;
 }
 
-// The VM may be there already.
+// Completes the VM if it already exists.
 asio::awaitable<std::optional<TemplateMaker::Step>> TemplateMaker::finish(std::string host,
                                                                           ClusterView::StatePointer state) {
     const auto& wish = *settings_.spec.template_;
@@ -214,13 +214,13 @@ asio::awaitable<TemplateMaker::Step> TemplateMaker::turn_into_template(std::stri
                                                                        VmConfig config) {
     if (config.is_template()) co_return Step{kNextStep, kMaking};
     const auto vm = "VM " + std::to_string(guest.vmid) + " on " + guest.node;
-    if (guest.is_running) throw ProviderError(vm + " shall become the template and runs: stop it");
+    if (guest.is_running) throw ProviderError(vm + " should become the template but runs: stop it");
     if (!config.lock().empty())
-        throw ProviderError(vm + " shall become the template and is locked (" + config.lock() +
-                            "); if nothing is at work on it, take the lock off (qm unlock " +
-                            std::to_string(guest.vmid) + ") and it goes on");
+        throw ProviderError(vm + " should become the template but is locked (" + config.lock() +
+                            "); if no task is at work on it, remove the lock (qm unlock " +
+                            std::to_string(guest.vmid) + ") and the creation continues");
     const bool has_disk = !config.option(settings_.spec.template_->bootDisk.device).empty();
-    // What somebody attached would become a part of the template, or be destroyed with the VM.
+    // Volumes that somebody attached would become part of the template or be destroyed with the VM.
     const auto obstacle = co_await guard_.obstacle(guest.node, guest.vmid, made_with_image_template(config));
     if (!obstacle.empty()) throw ProviderError(obstacle);
     auto call = has_disk ? convert_to_template(guest.node, guest.vmid) : destroy_vm(guest.node, guest.vmid);

@@ -1,6 +1,6 @@
-// Makes templates of the image, one on each host that shall have its own: the host downloads the file, a VM
-// is made whose disk has its content, and the VM becomes a template. What was done is read back from Proxmox
-// each time, so an operator that dies anywhere goes on where it was.
+// TemplateMaker makes a template of the image on each host that needs its own. The host downloads the file, a
+// VM gets a disk with its content, and the VM becomes a template. Each step reads the progress back from
+// Proxmox, so a restarted operator continues where it stopped.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ namespace providers::proxmox {
 
 class TemplateMaker {
 public:
-    // All must outlive this. `in_the_making`: what keeps hosts from having their template yet is told there.
+    // All arguments must outlive this. It stores in `in_the_making` why hosts have no template yet.
     TemplateMaker(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
                   Tasks& tasks, VolumeOwners& volumes, base::Clock& clock, HostObstacles& in_the_making)
         : settings_(settings),
@@ -36,22 +36,22 @@ public:
           refused_ids_(clock) {}
 
     struct Progress {
-        base::Duration wait{};  // until the next step; 0: every host has its template
-        std::string failure;    // "alfaromeo: ..., bmw: ..."; empty: nothing failed
+        base::Duration wait{};  // time until the next step; 0: every host has its template
+        std::string failure;    // for example "alfaromeo: ..., bmw: ..."; empty: no failure
     };
-    // One step on each host. Throws ProxmoxError if the cluster does not answer, FencedError.
+    // Takes one step on each host. Throws ProxmoxError if the cluster does not answer, FencedError.
     asio::awaitable<Progress> advance();
 
 private:
     struct Pause {
         int failures = 0;
         base::TimePoint until{};
-        Obstacle why;  // the last failure, or what of the configuration forbids it
+        Obstacle why;  // the last failure, or the obstacle in the configuration
     };
-    // Until the next step on one host.
+    // Step is a running step on one host, with the time until the next.
     struct Step {
         base::Duration wait{};
-        std::string doing;  // for people
+        std::string doing;  // shown to people
     };
     asio::awaitable<base::Duration> advance_on(ImageSite site, ClusterView::StatePointer state);
     asio::awaitable<Step> next_step(ImageSite site, ClusterView::StatePointer state);
@@ -78,11 +78,11 @@ private:
     base::Clock& clock_;
     HostObstacles& in_the_making_;
     std::map<std::string, std::string> running_;  // UPID by host
-    std::set<std::string> downloaded_;            // hosts, for the VM that is made next
-    std::set<std::string> spoiled_;               // hosts, whose file is none of the image
-    std::map<std::string, Pause> pauses_;         // by host, of those that lack their template
+    std::set<std::string> downloaded_;            // hosts with a file for their next VM
+    std::set<std::string> spoiled_;               // hosts whose file is not the image
+    std::map<std::string, Pause> pauses_;         // by host, for hosts without their template
     RefusedIds refused_ids_;
-    std::optional<base::TimePoint> away_since_;  // the host of the only template
+    std::optional<base::TimePoint> away_since_;  // since when the host of the only template is away
 };
 
 }  // namespace providers::proxmox

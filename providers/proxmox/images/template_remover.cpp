@@ -16,7 +16,7 @@ namespace {
 
 constexpr base::Duration kLookAgain = std::chrono::seconds{1};
 constexpr base::Duration kGuestListAge = std::chrono::seconds{10};
-// A lock may go within seconds; machines that are linked to a template live for days.
+// A lock may disappear within seconds. Machines linked to a template live for days.
 constexpr base::Backoff kPausesOfRemoval{std::chrono::seconds{5}, std::chrono::minutes{15}};
 
 std::string vm_text(const Guest& guest) {
@@ -29,7 +29,7 @@ std::vector<Guest> unwanted_templates(const Settings& settings, const ClusterSta
                                       const KeptTemplates& kept) {
     const auto prefix = image_template_prefix(settings.cluster_id, settings.provider_uid);
     const bool is_local = settings.template_image() && has_local_templates(*settings.spec.template_, state);
-    // Of the same image: only what is one too many.
+    // Templates of the same image are removed only if they are redundant.
     const auto has_other = [&](const Guest& guest) {
         return std::ranges::any_of(kept.templates, [&](const Guest& other) {
             return other.name == guest.name && (!is_local || other.node == guest.node);
@@ -53,7 +53,7 @@ std::vector<Guest> unwanted_templates(const Settings& settings, const ClusterSta
 asio::awaitable<base::Duration> TemplateRemover::remove_but(KeptTemplates kept) {
     const auto following = co_await follow();
     if (following) co_return *following;
-    // What was destroyed a moment ago must not be met again.
+    // A VM that was destroyed a moment ago must not be seen again.
     const auto age = std::exchange(has_changed_, false) ? base::Duration::zero() : kGuestListAge;
     const auto state = co_await view_.state(age);
     const auto unwanted = unwanted_templates(settings_, *state, kept);
@@ -86,7 +86,7 @@ asio::awaitable<std::optional<base::Duration>> TemplateRemover::follow() {
     }
     if (status.outcome == TaskOutcome::succeeded && leaving_)
         base::log::info(
-            "Removed a template that was not needed any more",
+            "Removed a template that was no longer needed",
             {{"host", leaving_->node}, {"vmid", std::to_string(leaving_->vmid)}, {"name", leaving_->name}});
     leaving_.reset();
     file_.clear();
@@ -105,14 +105,14 @@ asio::awaitable<void> TemplateRemover::remove(Guest guest) {
     if (!why.empty()) put_off(guest, std::move(why));
 }
 
-// Why not; empty: it is under way.
+// Returns why the removal cannot begin, or an empty text.
 asio::awaitable<std::string> TemplateRemover::begin_removal(Guest guest) {
     const auto data = co_await client_.read(get_vm_config(guest.node, guest.vmid));
     const auto config = parse_vm_config(data);
     if (!has_image_mark(settings_, config))
-        co_return "it has the name of a template of ours, but not our mark in its description";
+        co_return "it has the name of a template of the operator, but its description lacks the operator's mark";
     if (!config.lock().empty()) co_return "it is locked (" + config.lock() + ")";
-    // A clone that is under way reads its disk.
+    // A running clone reads the template's disk.
     const auto active = co_await client_.read(get_active_tasks(guest.node, guest.vmid));
     if (!objects_of(active).empty()) co_return "a task is at work on it";
     const bool is_linked = co_await has_linked_disks(guest, config);
@@ -126,7 +126,8 @@ asio::awaitable<std::string> TemplateRemover::begin_removal(Guest guest) {
     co_return std::string();
 }
 
-// Proxmox would refuse to destroy it, and show a task that failed each time that it is tried.
+// Reports whether other disks are linked to the template's. Proxmox would refuse to destroy it and show a
+// failed task for each attempt.
 asio::awaitable<bool> TemplateRemover::has_linked_disks(Guest guest, VmConfig config) {
     const auto base_disk = "base-" + std::to_string(guest.vmid) + "-disk-";
     for (const auto& [option, value] : config.options) {
@@ -141,7 +142,7 @@ asio::awaitable<bool> TemplateRemover::has_linked_disks(Guest guest, VmConfig co
 
 void TemplateRemover::put_off(const Guest& guest, std::string why) {
     auto& pause = pauses_[guest.vmid];
-    base::log::debug("A template that is not needed stays for now",
+    base::log::debug("A template that is not needed is kept for now",
                      {{"host", guest.node}, {"vmid", std::to_string(guest.vmid)}, {"why", why}});
     begin(pause, vm_text(guest));
     pause.is_held = !held_by_.empty() && why == held_by_;
@@ -153,7 +154,7 @@ void TemplateRemover::begin(Pause& pause, std::string what) {
     pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
 }
 
-// 0: it is over.
+// Returns the rest of the pause; 0: it is over.
 base::Duration TemplateRemover::left_of(const Pause& pause) const {
     return std::max(pause.until - clock_.now(), base::Duration{});
 }
@@ -193,7 +194,7 @@ asio::awaitable<base::Duration> TemplateRemover::remove_files() {
     co_return wait;
 }
 
-// How long until the next step there is due; 0: none is left. Where it cannot be looked, one may be.
+// Returns the time until the next step there; 0: no file is left. A place that cannot be read may have files.
 asio::awaitable<base::Duration> TemplateRemover::remove_files_in(FilePlace place) {
     const auto text = place.text();
     const auto left = left_of(file_pauses_[text]);
@@ -216,7 +217,7 @@ asio::awaitable<base::Duration> TemplateRemover::remove_files_in(FilePlace place
     co_return wait;
 }
 
-// One that is still there after its deletion is deleted again after a pause.
+// Deletes one file. A file that still exists after its deletion is deleted again after a pause.
 asio::awaitable<base::Duration> TemplateRemover::delete_a_file(FilePlace place) {
     const auto prefix =
         place.storage + ":import/" + image_file_prefix(settings_.cluster_id, settings_.provider_uid);

@@ -1,5 +1,5 @@
-// Removes templates that were made of images and that nothing is cloned from any more, and the files that
-// they were made of. Whose they are is read from themselves first.
+// Removes unused templates made from images, and the files that were downloaded for them. A template's mark
+// or a file's name must prove that it is ours.
 #pragma once
 
 #include <map>
@@ -15,18 +15,18 @@
 
 namespace providers::proxmox {
 
-// What shall stay.
+// KeptTemplates are the templates to keep.
 struct KeptTemplates {
-    std::vector<Guest> templates;  // that machines are cloned from
-    std::set<std::string> hosts;   // that lack theirs: what they have of an older image may be wanted again
+    std::vector<Guest> templates;  // templates that machines are cloned from
+    std::set<std::string> hosts;   // hosts without a current template: their older ones may be needed again
 };
-// Guests that have the name of a template of ours, are off, and shall not stay. Pure.
+// Returns guests that are off, have the name of our template, and need not be kept. Pure.
 std::vector<Guest> unwanted_templates(const Settings& settings, const ClusterState& state,
                                       const KeptTemplates& kept);
 
 class TemplateRemover {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     TemplateRemover(const Settings& settings, Client& client, ClusterView& view, Tasks& tasks,
                     base::Clock& clock)
         : settings_(settings),
@@ -37,22 +37,22 @@ public:
           clock_(clock),
           may_have_files_(settings.template_image() != nullptr) {}
 
-    // One step towards there being no templates of ours but those. Others that machines are linked to stay
-    // for now and are tried again later. How long until the next step is due; 0: nothing is left to do.
-    // Throws ProxmoxError, FencedError.
+    // Takes one step towards removing all our templates except `kept`. Templates with linked machines are
+    // kept for now and tried again later. Returns the time until the next step; 0: none is left. Throws
+    // ProxmoxError, FencedError.
     asio::awaitable<base::Duration> remove_but(KeptTemplates kept);
-    // The same for downloaded files, of which none is wanted once every host has its template. Throws
+    // Does the same for downloaded files. No file is needed once every host has its template. Throws
     // ProxmoxError, FencedError.
     asio::awaitable<base::Duration> remove_files();
-    // Files have been downloaded since they were last looked for.
+    // Notes that files may have been downloaded since the last look.
     void expect_files() {
         may_have_files_ = true;
         empty_places_.clear();
     }
-    // What is in the way of the templates and files that are left: "VM 9000 on alfaromeo: ..."; empty: none
-    // are.
+    // Returns what prevents the removal of the remaining templates and files: "VM 9000 on alfaromeo: ...".
+    // Empty: none remain.
     std::string obstacles() const;
-    // The same of templates that people keep from being removed by volumes of theirs.
+    // Returns the same for templates to which people attached their own volumes.
     std::string held_templates() const;
 
 private:
@@ -61,7 +61,7 @@ private:
         int failures = 0;
         base::TimePoint until{};
         std::string why;
-        bool is_held = false;  // by volumes that somebody else attached
+        bool is_held = false;  // somebody else attached volumes
     };
     struct FilePlace {
         std::string host;
@@ -84,16 +84,16 @@ private:
     Tasks& tasks_;
     VolumeGuard guard_;
     base::Clock& clock_;
-    std::string running_;  // UPID of a deletion
+    std::string running_;  // UPID of the running deletion
     std::optional<Guest> leaving_;
-    std::string held_by_;                   // volumes, if the last removal that was begun failed of that
-    std::string file_;                      // that is being deleted, as in file_pauses_
-    bool has_changed_ = false;              // something, since guests were last listed
+    std::string held_by_;                   // foreign volumes that stopped the last removal
+    std::string file_;                      // the file being deleted, as in file_pauses_
+    bool has_changed_ = false;              // guests may have changed since they were last listed
     std::map<std::int64_t, Pause> pauses_;  // by VMID
-    // By volume and host, those that were deleted before, too; and by place, if it cannot be looked into.
+    // Key: volume and host, including volumes that were deleted before; or a place that cannot be read.
     std::map<std::string, Pause> file_pauses_;
-    bool may_have_files_;                 // after a restart nobody knows
-    std::set<std::string> empty_places_;  // those that were looked into
+    bool may_have_files_;                 // unknown after a restart
+    std::set<std::string> empty_places_;  // places known to be empty
 };
 
 }  // namespace providers::proxmox

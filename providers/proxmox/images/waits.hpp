@@ -1,4 +1,4 @@
-// Waits of what is done step by step.
+// Helpers for polling intervals.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace providers::proxmox {
 
-// Of two waits; 0 means that there is nothing to wait for.
+// Returns the shorter of two waits; 0 means no wait and is ignored.
 inline base::Duration sooner(base::Duration a, base::Duration b) {
     if (a == base::Duration{} || b == base::Duration{}) return std::max(a, b);
     return std::min(a, b);

@@ -20,16 +20,16 @@ namespace {
 constexpr base::Duration kStateAge = std::chrono::seconds{10};
 
 bool is_about_tls(std::string text) {
-    // The path of the call that asks which cluster answers is no complaint about a certificate.
+    // The path of the call that identifies the cluster contains "certificate", but is no complaint about one.
     constexpr std::string_view kPath = "/certificates/info";
     if (const auto at = text.find(kPath); at != std::string::npos) text.erase(at, kPath.size());
     return text.find("certificate") != std::string::npos || text.find("TLS") != std::string::npos;
 }
 
-// The fingerprint of the certificate that the error shows; empty: it shows none.
+// Returns the certificate's fingerprint in the error; empty if it has none.
 std::string shown_fingerprint(const std::string& text) {
     constexpr std::string_view kCharacters = "0123456789ABCDEFabcdef:";
-    constexpr std::size_t kLength = 95;  // of 32 bytes
+    constexpr std::size_t kLength = 95;  // length for 32 bytes
     for (std::size_t at = text.find(':'); at != std::string::npos; at = text.find(':', at + 1)) {
         if (at < 2) continue;
         const auto found = text.substr(at - 2, kLength);
@@ -86,7 +86,7 @@ std::string listed(const std::vector<HostState>& hosts) {
     return base::joined(hosts, ", ", &HostState::name);
 }
 
-// What one host may have and another not is for the HostChooser.
+// Checks cluster-wide configuration. HostChooser checks what differs between hosts.
 void check_configuration(const Settings& settings, const Permissions& permissions, const ClusterState& state,
                          Health& health) {
     const auto add = [](std::string& text, const std::string& more) {
@@ -118,7 +118,8 @@ void check_configuration(const Settings& settings, const Permissions& permission
     }
 }
 
-// Proxmox leaves volumes out of its lists that a token may not see, also those of VMIDs that no guest has.
+// Warns about storages with hidden volumes. Proxmox omits volumes that a token may not see, also those of
+// VMIDs without a guest.
 void check_volume_sight(const Permissions& permissions, const ClusterState& state, Health& health) {
     std::set<std::string> unseen;
     for (const auto& storage : state.storages)
@@ -131,7 +132,7 @@ void check_volume_sight(const Permissions& permissions, const ClusterState& stat
          "/vms; volumes of others are not touched either way");
 }
 
-// The storages that images go to, by host; one that is away for the moment is left out.
+// Checks the storages of images on hosts that are online.
 void check_images(const Settings& settings, const Permissions& permissions, const ClusterState& state,
                   const std::string& user, Health& health) {
     std::set<std::string> storages;
@@ -170,8 +171,8 @@ void check_rights(const Settings& settings, const Permissions& permissions, cons
     health.guest_agent_obstacle = lack_text(user, permissions, of_agents, kNeededByAgent);
 }
 
-// A name that is mistyped looks like a right that is missing: Proxmox shows neither what does not exist nor
-// what the token may not see. What it does show tells which is likely.
+// Returns needed storages that are not visible. A mistyped name looks like a missing right: Proxmox hides
+// both. The visible names show which one is likely.
 std::string unseen_storages(const Settings& settings, const ClusterState& state) {
     std::set<std::string> seen;
     for (const auto& storage : state.storages) seen.insert(storage.name);
@@ -226,7 +227,7 @@ std::set<std::string> download_storages(const Settings& settings, const ClusterS
 asio::awaitable<Health> check_health(const Settings& settings, Client& client, ClusterView& view,
                                      Templates& templates) {
     try {
-        // Before anything is read: an endpoint that is cut off shows an old picture.
+        // This comes first, as an endpoint without a quorum shows old data.
         const bool is_quorate = co_await client.seek_quorum();
         const auto version = co_await client.read(get_version());
         const auto permissions = co_await view.permissions(base::Duration::zero());
@@ -286,7 +287,7 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         if (!state->passed_over.empty())
             health.not_visible +=
                 (health.not_visible.empty() ? "" : "; ") + std::to_string(state->passed_over.size()) +
-                " of the cluster's resources are passed over, the first: " + state->passed_over.front();
+                " of the cluster's resources are skipped, the first: " + state->passed_over.front();
         co_return health;
     } catch (const OtherClusterError& error) {
         co_return misled_by(error);

@@ -1,4 +1,4 @@
-// Whether the cluster answers, lets us in and lets us do what the configuration asks for.
+// Checks whether the cluster answers, accepts our token, and grants the rights that the configuration needs.
 #pragma once
 
 #include "providers/health.hpp"
@@ -6,8 +6,8 @@
 
 namespace providers::proxmox {
 
-// Three requests, and now and then one for each template. Never throws ProxmoxError: what is wrong is the
-// answer.
+// Sends three requests, and sometimes one for each template. Reports errors in Health and never throws
+// ProxmoxError.
 asio::awaitable<Health> check_health(const Settings& settings, Client& client, ClusterView& view,
                                      Templates& templates);
 

@@ -1,5 +1,5 @@
-// Storages that had no room when a disk was to be made on them. All machines keep off them for a pause that
-// grows with each further refusal, and is over as soon as Proxmox shows more free room than there was.
+// FullStorages remembers storages that had no room for a new disk. No machine uses them during a pause, which
+// grows with each refusal. The pause ends early if Proxmox shows more free room.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ public:
         full.used_mib = storage.used_mib;
         full.cause = std::move(cause);
     }
-    // What Proxmox answered when the storage was full; empty: it is worth a try.
+    // Returns Proxmox' answer when the storage was full; empty: try it.
     std::string cause(const StorageState& storage) const {
         const auto found = full_.find(storage.key());
         if (found == full_.end()) return {};
@@ -40,7 +40,7 @@ private:
         std::string cause;
     };
     static constexpr base::Backoff kPauses{std::chrono::minutes{1}, std::chrono::minutes{30}};
-    static constexpr std::int64_t kNoticed = 512;  // MiB
+    static constexpr std::int64_t kNoticed = 512;  // in MiB
 
     base::Clock& clock_;
     std::map<std::string, Full> full_;

@@ -20,7 +20,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 Obstacle missing_storage(const Settings& settings, const ClusterState& state, const std::string& host) {
     for (const auto& [name, field] : storages_needed(settings)) {
-        // One that no host shows may just be hidden from the token.
+        // A storage that no host shows may just be hidden from the token.
         if (!state.find_storage(name)) continue;
         const auto* here = state.find_storage(name, host);
         if (!here) return {"has no storage " + name, "let it have that storage, or name another in " + field};
@@ -29,7 +29,7 @@ Obstacle missing_storage(const Settings& settings, const ClusterState& state, co
     return {};
 }
 
-// The user wants no machines there.
+// Returns the setting by which the user excludes the host; empty: none.
 std::string exclusion(const Settings& settings, const std::string& host) {
     const auto& allowed = settings.spec.nodeWhitelist;
     if (!allowed.empty() && !contains(allowed, host)) return "not in nodeWhitelist";
@@ -37,7 +37,7 @@ std::string exclusion(const Settings& settings, const std::string& host) {
     return {};
 }
 
-// Why no machine may be placed on the host, whatever its size.
+// Returns why the host may not get machines of any size; empty: it may.
 std::string refusal(const Settings& settings, const HostState& host) {
     const auto& placement = settings.spec.placement;
     if (auto excluded = exclusion(settings, host.name); !excluded.empty()) return excluded;
@@ -55,7 +55,7 @@ std::string refusal(const Settings& settings, const HostState& host) {
     return {};
 }
 
-// What stands between the host and this machine; empty: it fits.
+// Returns why the host cannot take this machine; empty: it fits.
 std::string obstacle(const HostRoom& room, const Demand& demand) {
     if (!room.why_not.empty()) return room.why_not;
     if (!demand.zone.empty() && demand.zone != room.host->name) return "not zone " + demand.zone;
@@ -69,19 +69,19 @@ std::string obstacle(const HostRoom& room, const Demand& demand) {
     }
     if (demand.cpus > room.free_cpus) {
         return base::counted(std::max<std::int64_t>(room.free_cpus, 0), "CPU") +
-               " not promised yet, needed " + std::to_string(demand.cpus);
+               " not reserved yet, needed " + std::to_string(demand.cpus);
     }
     if (demand.memory_mib > room.free_memory_mib) {
         return std::to_string(std::max<std::int64_t>(room.free_memory_mib, 0)) +
-               " MiB not promised yet, needed " + std::to_string(demand.memory_mib);
+               " MiB not reserved yet, needed " + std::to_string(demand.memory_mib);
     }
     return {};
 }
 
-// Whatever else changes, the machine will not fit.
+// Reports whether the machine can never fit on the host.
 bool is_never_fit(const Settings& settings, const HostRoom& room, const Demand& demand) {
     if (!exclusion(settings, room.host->name).empty()) return true;
-    // Of a host that is off no size is known.
+    // The size of a host that is off is unknown.
     if (room.host->cpus == 0 || room.host->memory_mib == 0) return false;
     return demand.cpus > room.largest_cpus || demand.memory_mib > room.largest_memory_mib;
 }
@@ -101,8 +101,8 @@ int failures_on(const std::string& host, const Demand& demand) {
     return found == demand.recent_failures.end() ? 0 : found->second;
 }
 
-// Smaller is better; fewer machines of ours and then the name decide between equals. A host that failed this
-// machine is used after all others, then those that failed other machines lately.
+// Ranks hosts; smaller is better. Equal hosts are ordered by our number of machines and then by name. A host
+// that failed this machine comes last, and before it those that recently failed other machines.
 auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand) {
     double first = 0;
     double second = 0;
@@ -124,7 +124,7 @@ auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand
             first = room.host->name > demand.last_placed_host ? 0 : 1;
             break;
         case PlacementStrategy::Unrecognized:
-            break;  // by name
+            break;  // ordered by name
     }
     const auto machines = strategy == PlacementStrategy::RoundRobin ? 0 : std::ssize(room.machines);
     const auto& name = room.host->name;

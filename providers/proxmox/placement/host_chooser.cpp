@@ -13,15 +13,15 @@ namespace providers::proxmox {
 
 namespace {
 
-// Several machines placed at once share one look; what they take is in their reservations.
+// Machines placed at the same time share one state; their reservations have what they take.
 constexpr base::Duration kPlacementAge = std::chrono::seconds{5};
 constexpr base::Duration kOfferingsAge = std::chrono::seconds{10};
 constexpr base::Duration kBridgesAge = std::chrono::minutes{10};
-constexpr base::Duration kMissingBridgeAge = std::chrono::seconds{30};  // somebody may just be making it
+constexpr base::Duration kMissingBridgeAge = std::chrono::seconds{30};  // somebody may be creating it
 constexpr base::Duration kBootFlagAge = std::chrono::minutes{15};
 constexpr int kBootFlagsPerCall = 4;
 
-// A list of volumes that is older is read again before an ID is chosen, and one that leaves no ID much
+// Before an ID is chosen, older lists of volumes are read again. A list that leaves no ID is read again much
 // sooner.
 constexpr std::array<base::Duration, 2> kVolumesAges = {std::chrono::minutes{1}, std::chrono::seconds{10}};
 
@@ -39,10 +39,10 @@ const char* widen_range(const Settings& settings) {
                         : "widen the datacenter's option next-id, or set spec.proxmox.vmIDRange";
 }
 
-// The first bridge of the configured interfaces that is not among the names; empty: none is missing.
+// Returns the first configured bridge that is not among the names; empty: all are.
 std::string first_missing(const Settings& settings, const std::set<std::string>& names) {
     for (const auto& interface : settings.spec.networkInterfaces) {
-        // Networks of the SDN have other names and are not in every list; no bridge at all: none is visible.
+        // SDN networks have other names and are not in every list. Without any bridge, none is visible.
         const bool is_plain = interface.bridge.starts_with("vmbr");
         if (is_plain && !names.empty() && !names.contains(interface.bridge)) return interface.bridge;
     }
@@ -80,7 +80,7 @@ asio::awaitable<EnsureResult> HostChooser::place(MachineSpec spec) {
     co_return co_await with_id(std::move(spec), state, "");
 }
 
-// One host that does not answer must not keep machines off the others.
+// Checks the host's network. A host that does not answer must not block the others.
 asio::awaitable<Obstacle> HostChooser::network_obstacle(std::string host) {
     Obstacle obstacle;
     try {
@@ -96,7 +96,7 @@ asio::awaitable<Obstacle> HostChooser::network_obstacle(std::string host) {
     co_return obstacle;
 }
 
-// The first bridge of the configured interfaces that the host lacks; empty: it has all, as far as is visible.
+// Returns the first configured bridge that the host lacks. Empty: it has all, as far as visible.
 asio::awaitable<std::string> HostChooser::missing_bridge(std::string host) {
     auto known = bridges_.find(host);
     const auto is_old = [&](const Bridges& bridges) {
@@ -164,11 +164,12 @@ asio::awaitable<HostChooser::FreeID> HostChooser::free_id(MachineSpec spec, Clus
     co_return free;
 }
 
-// The list of guests leaves out those that the token may not see; the cluster's own list of IDs does not.
+// Returns the first ID that is really unused. The list of guests omits invisible ones, the cluster's own list
+// of IDs does not.
 asio::awaitable<std::optional<std::int64_t>> HostChooser::first_unused(IDRange range,
                                                                        std::set<std::int64_t> taken,
                                                                        std::string system_uuid) {
-    // Where strangers have many, the next call goes on.
+    // If strangers have many IDs, the next call continues.
     constexpr int kMostAskedFor = 20;
     for (int asked = 0; asked < kMostAskedFor; ++asked) {
         const auto id = choose_id(range, taken, system_uuid, settings_.ids.has_value());
@@ -199,7 +200,7 @@ std::string HostChooser::hidden_text() const {
     return "; taken by what the token may not see: " + base::joined_first(hidden, kMostHiddenNamed);
 }
 
-// A range that is full of our own machines is no mistake, just full.
+// Returns an obstacle if all IDs are taken. A range full of our own machines is not a mistake.
 asio::awaitable<Obstacle> HostChooser::id_obstacle(std::string host, ClusterView::StatePointer state) {
     const auto range = co_await view_.id_range();
     const auto taken = taken_ids(*state);
@@ -208,7 +209,7 @@ asio::awaitable<Obstacle> HostChooser::id_obstacle(std::string host, ClusterView
     };
     const bool is_left_by_guests = has_free(taken);
     auto volumes = volumes_.known(host, *state);
-    // Nobody else looks again as long as no machine can be placed.
+    // While no machine can be placed, only this code reads the list again.
     if (is_left_by_guests && !has_free(with_volumes(taken, volumes)))
         volumes = co_await volumes_.on(host, state, kVolumesAges.front());
     if (has_free(with_volumes(taken, volumes))) co_return Obstacle();

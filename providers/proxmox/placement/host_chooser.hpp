@@ -1,4 +1,4 @@
-// Chooses host and VMID for a machine that has neither. Reserves nothing: the choice holds once it is
+// Chooses host and VMID for a machine that has neither. It reserves nothing: a choice is valid once it is
 // recorded.
 #pragma once
 
@@ -16,13 +16,13 @@
 
 namespace providers::proxmox {
 
-// How old lists of volumes may be where a machine is placed, and where it is only said what there is.
+// Limits for the age of volume lists, for placing a machine and for reporting offerings.
 inline constexpr base::Duration kSizesAge = std::chrono::minutes{1};
 inline constexpr base::Duration kOfferedSizesAge = std::chrono::minutes{10};
 
 class HostChooser {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     HostChooser(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
                 VolumeOwners& volumes, base::Clock& clock)
         : settings_(settings),
@@ -34,55 +34,57 @@ public:
           refused_ids_(clock),
           full_storages_(clock) {}
 
-    // A machine in state placed, or InsufficientCapacity, also if all IDs are taken. Throws ProxmoxError.
+    // Returns a machine in state placed, or InsufficientCapacity, also if all IDs are taken. Throws
+    // ProxmoxError.
     asio::awaitable<EnsureResult> place(MachineSpec spec);
-    // Another ID on the same host, after the recorded one has turned out to be somebody else's.
+    // Chooses another ID on the same host, because somebody else has the recorded one.
     asio::awaitable<EnsureResult> place_under_another_id(MachineSpec spec, std::string why);
-    // What each host can still take. Throws ProxmoxError.
+    // Returns the free capacity of each host. Throws ProxmoxError.
     asio::awaitable<std::vector<HostOffering>> offerings();
-    // A disk of the machine could not be made on that host for want of room: no other one is tried there for
-    // a while. Never throws.
+    // Notes that a disk did not fit on a storage of that host, so that it is avoided for a while. Never
+    // throws.
     asio::awaitable<void> note_full_storage(std::string host, std::string cause);
-    // Storages for disks of machines that are about to be full, with what to do; empty: none is. Throws
+    // Returns storages for machine disks that are nearly full, and what to do; empty: none. Throws
     // ProxmoxError.
     asio::awaitable<std::string> storages_low();
 
 private:
     asio::awaitable<EnsureResult> with_id(MachineSpec spec, ClusterView::StatePointer state,
                                           std::string message);
-    // Which guests that are off start with their host; learned a few per call, so that it costs little.
+    // Returns the guests that are off but start with their host. Each call reads only a few, to limit its
+    // cost.
     asio::awaitable<StartsOnBoot> starts_on_boot(ClusterView::StatePointer state);
 
-    // A storage of one host that machines have disks on.
+    // DiskSite is a storage of one host with disks of machines.
     struct DiskSite {
         StorageState storage;
-        std::int64_t need = 0;  // MiB of each machine
+        std::int64_t need = 0;  // MiB per machine
         std::optional<StorageRoom> room;
     };
-    // Returns those of the host. The lists of volumes may be as old as `max_age`, here and below.
+    // Returns the disk sites of the host. Volume lists may be as old as `max_age`, here and below.
     asio::awaitable<std::vector<DiskSite>> disk_sites(std::string host, ClusterView::StatePointer state,
                                                       std::vector<Reservation> reservations,
                                                       base::Duration max_age);
-    // Why no disk of another machine can be made on the host; empty: one can, as far as is visible.
+    // Returns why no disk of another machine fits on the host; empty: one fits, as far as visible.
     asio::awaitable<std::string> storage_obstacle(std::string host, ClusterView::StatePointer state,
                                                   std::vector<Reservation> reservations,
                                                   base::Duration max_age);
 
     asio::awaitable<std::string> missing_bridge(std::string host);
-    // What of its network keeps machines off the host; nothing, as far as is visible, if its text is empty.
+    // Returns the network obstacle of the host. Its text is empty if none is visible.
     asio::awaitable<Obstacle> network_obstacle(std::string host);
     std::set<std::int64_t> taken_ids(const ClusterState& state) const;
-    // An ID that no guest, reservation or volume has, as far as can be seen.
+    // FreeID is an ID without a visible guest, reservation or volume.
     struct FreeID {
         std::optional<std::int64_t> id;
-        std::string obstacle;  // if there is none
+        std::string obstacle;  // set if no ID is free
     };
     asio::awaitable<FreeID> free_id(MachineSpec spec, ClusterView::StatePointer state);
     asio::awaitable<std::optional<std::int64_t>> first_unused(IDRange range, std::set<std::int64_t> taken,
                                                               std::string system_uuid);
     asio::awaitable<bool> is_unused(std::int64_t vmid);
     std::string hidden_text() const;
-    // Why there is no ID for another machine on the host; nothing if there is one.
+    // Returns why the host has no free ID; the text is empty if it has one.
     asio::awaitable<Obstacle> id_obstacle(std::string host, ClusterView::StatePointer state);
 
     struct Bridges {

@@ -1,4 +1,4 @@
-// The part of HostChooser that looks at the storages of hosts.
+// The part of HostChooser that checks the storages of hosts.
 #include <algorithm>
 #include <set>
 
@@ -21,7 +21,8 @@ std::string gib_text(std::int64_t mib) {
 
 }  // namespace
 
-// Volumes on a storage that the token may not list are counted as storage_room() says.
+// Returns the host's storages for disks. storage_room() describes how volumes count that the token may not
+// list.
 asio::awaitable<std::vector<HostChooser::DiskSite>> HostChooser::disk_sites(
     std::string host, ClusterView::StatePointer state, std::vector<Reservation> reservations,
     base::Duration max_age) {
@@ -41,7 +42,7 @@ asio::awaitable<std::vector<HostChooser::DiskSite>> HostChooser::disk_sites(
     co_return sites;
 }
 
-// Figures would say something new with each machine that comes or goes.
+// Returns a text without figures, as they would change with every machine.
 asio::awaitable<std::string> HostChooser::storage_obstacle(std::string host, ClusterView::StatePointer state,
                                                            std::vector<Reservation> reservations,
                                                            base::Duration max_age) {
@@ -49,10 +50,10 @@ asio::awaitable<std::string> HostChooser::storage_obstacle(std::string host, Clu
     for (const auto& [storage, need, room] : sites) {
         const auto cause = full_storages_.cause(storage);
         if (!cause.empty())
-            co_return storage.str() + " was full when a machine was made (" + cause +
+            co_return storage.str() + " was full when a machine was created (" + cause +
                 "); it is tried again after a pause, or once room is freed there";
         if (room && room->free_mib < need)
-            co_return storage.str() + " has no room that is not promised for another " + gib_text(need) +
+            co_return storage.str() + " has no unreserved room for another " + gib_text(need) +
                 ": free room or enlarge it, or raise placement.storageAllocationPercent";
     }
     co_return std::string();
@@ -64,12 +65,12 @@ asio::awaitable<void> HostChooser::note_full_storage(std::string host, std::stri
         const auto need = co_await templates_.disk_need_on(host, state);
         for (const auto& [name, mib] : need) {
             const auto* storage = state->find_storage(name, host);
-            // The answer may name which of several it was.
+            // The answer may name the full storage among several.
             const bool is_meant = need.size() == 1 || cause.find(name) != std::string::npos;
             if (storage && is_meant) full_storages_.note(*storage, foreign::shown(cause));
         }
     } catch (const ProviderError&) {
-        co_return;  // it is found full again
+        co_return;  // the next machine finds it full again
     }
 }
 

@@ -1,4 +1,4 @@
-// Which hosts shall have a template of the image. Pure.
+// Hosts that need a template of the image. Pure.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@ namespace providers::proxmox {
 
 struct ImageSite {
     std::string host;
-    std::string download_storage;  // empty: `obstacle` says why it cannot be made there
+    std::string download_storage;  // empty: it cannot be made there, see `obstacle`
     Obstacle obstacle;
 };
 
-// Each host that machines may be placed on and that has the template's storage; if the hosts share that, the
-// first of them that can download. Hosts that are away are left out.
+// Returns each host that may get machines and has the template's storage. If the hosts share the storage, it
+// is only the first that can download. Absent hosts are omitted.
 std::vector<ImageSite> image_sites(const Settings& settings, const ClusterState& state);
 
-// Where that host puts what it downloads: the configured storage, or the template's, or the first by name
-// that takes such files; empty: none.
+// Returns the storage for downloads on that host. It is the configured one, the template's, or the first by
+// name that accepts such files. Empty: none.
 std::string download_storage(const api::v1alpha1::TemplateImage& image, const ClusterState& state,
                              const std::string& host);
 

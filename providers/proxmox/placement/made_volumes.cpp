@@ -10,8 +10,8 @@ constexpr base::Duration kTemplatesAge = std::chrono::seconds{30};
 
 }  // namespace
 
-// A machine without a record was made before there was one: it has the disks that it boots from, those of the
-// templates that there are, and those that vmOptions ask for.
+// Returns the volumes that the machine was made with. A machine without a record is older than records. It
+// has its boot disks, the disks of current templates, and the disks of vmOptions.
 asio::awaitable<MadeVolumes> MadeVolumesFinder::of_machine(VmConfig config) {
     auto record = recorded_volumes(config.option("description"));
     if (record) co_return *std::move(record);

@@ -1,5 +1,5 @@
-// What a VM of ours was made with: as its mark records it or, for VMs that are older than the record, as the
-// configuration explains it.
+// MadeVolumesFinder finds the volumes that our VM was made with. They are in its mark; for VMs that are older
+// than the record, they follow from the configuration.
 #pragma once
 
 #include "providers/proxmox/config/mark.hpp"
@@ -9,7 +9,7 @@ namespace providers::proxmox {
 
 class MadeVolumesFinder {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     MadeVolumesFinder(const Settings& settings, ClusterView& view, Templates& templates)
         : settings_(settings), view_(view), templates_(templates) {}
 
@@ -22,7 +22,7 @@ private:
     Templates& templates_;
 };
 
-// Of a template that was made of an image: its one disk. Pure.
+// Returns the one disk of a template made from an image. Pure.
 MadeVolumes made_with_image_template(const VmConfig& config);
 
 }  // namespace providers::proxmox

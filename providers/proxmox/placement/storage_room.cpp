@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMiBOfGiB = 1024;
 constexpr std::int64_t kNearlyFullPercent = 90;
-// No storage is larger, and sums of some thousand such sizes do not overflow.
+// No storage is larger. Sums of thousands of such sizes do not overflow.
 constexpr std::int64_t kMostGiB = std::int64_t{1} << 30;
 
 bool is_disk(const std::string& option, const std::string& drive) {
@@ -21,7 +21,7 @@ bool is_disk(const std::string& option, const std::string& drive) {
     return is_drive(option) && value.find("media") != "cdrom" && !storage_of_drive(drive).empty();
 }
 
-// The size that "local-lvm:32" asks for, in GiB; 0: it asks for none.
+// Returns the size in GiB of a new volume, e.g. 32 for "local-lvm:32"; 0: no new volume.
 std::int64_t asked_gib(const std::string& drive) {
     const auto volume = PropertyString::parse(drive).find_or_default("file").value_or("");
     const auto colon = volume.find(':');
@@ -59,8 +59,9 @@ DiskNeed disk_need(const Settings& settings, const VmConfig& source) {
     return need;
 }
 
-// Volumes that no list shows yet, as a list is read once a minute, belong to machines on record. Where the
-// token may not see every volume, what is used counts and beside it all that our machines may grow to.
+// Computes the room. Lists are read once a minute, so newer volumes are missing; recorded machines account
+// for them. If the token may not see every volume, the used space counts, plus the possible growth of our
+// machines.
 std::optional<StorageRoom> storage_room(const Settings& settings, const ClusterState& state,
                                         const StorageUse& use, const std::vector<Reservation>& reservations,
                                         std::int64_t need) {

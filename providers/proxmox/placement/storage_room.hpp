@@ -1,5 +1,5 @@
-// How much of the storages that machines' disks are made on may still be promised: a decision over values. A
-// thin pool that runs full stops every guest on it, so what volumes may grow to counts, not what they use.
+// Free room of the storages for machine disks. Pure. A full thin pool stops every guest on it, so the full
+// sizes of volumes count instead of their use.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,24 @@
 
 namespace providers::proxmox {
 
-// The full size of the disks that one machine gets, in MiB by storage.
+// Full size in MiB of the disks of one machine, by storage.
 using DiskNeed = std::map<std::string, std::int64_t>;
-// `source`: the configuration of the template that it is cloned from; without options: it is a blank one.
+// Returns the disks of a machine. `source` is the configuration of its template; without options the machine
+// is blank.
 DiskNeed disk_need(const Settings& settings, const VmConfig& source);
 
-// What is known of one storage, as one host sees it.
+// StorageUse is the known use of one storage, as one host sees it.
 struct StorageUse {
     const StorageState* storage = nullptr;
-    // Nullopt: the token may not see all of them.
+    // nullopt: the token may not see all of them.
     std::optional<VolumeSizes> volumes;
 };
 
 struct StorageRoom {
-    std::int64_t free_mib = 0;  // that may still be promised
+    std::int64_t free_mib = 0;  // may still be committed
     bool is_nearly_full = false;
 };
-// Nullopt: the size of the storage is not visible. `need`: what each machine of ours has there.
+// Returns nullopt if the storage's size is not visible. `need` is the size of each of our machines there.
 std::optional<StorageRoom> storage_room(const Settings& settings, const ClusterState& state,
                                         const StorageUse& use, const std::vector<Reservation>& reservations,
                                         std::int64_t need);

@@ -46,8 +46,7 @@ bool has_two_on_one_host(const std::vector<Guest>& templates) {
     });
 }
 
-// Of those that are on hosts which answer, if there are any, the one with the lowest VMID: for each host, or
-// of them all.
+// Returns one template for each host, or one for all. It prefers hosts that answer, then the lowest VMID.
 std::vector<Guest> chosen(std::vector<Guest> templates, bool is_one_per_host, const ClusterState& state) {
     const auto rank = [&](const Guest& guest) {
         const auto* host = state.find_host(guest.node);
@@ -80,7 +79,7 @@ FoundTemplates find_templates(const api::v1alpha1::Template& wish, const Cluster
         found.templates = chosen(std::move(found.templates), has_local_templates(wish, state), state);
         if (!found.templates.empty()) return found;
         found.reason = api::reasons::kImagePreparing;
-        found.message = "a template is being made of the image " + wish.image->url;
+        found.message = "a template is being created from the image " + wish.image->url;
     } else if (found.templates.empty()) {
         found.reason = api::reasons::kTemplateNotFound;
         found.message = "no template with " + described(wish) +
@@ -97,7 +96,7 @@ FoundTemplates find_templates(const api::v1alpha1::Template& wish, const Cluster
     return found;
 }
 
-// A name is all that the list of guests shows, and anybody who may make VMs may choose any name.
+// Finds the templates. The list of guests shows only names, and anybody who may make VMs can choose any name.
 asio::awaitable<FoundTemplates> Templates::find(ClusterView::StatePointer state) {
     const auto& wish = *settings_.spec.template_;
     std::set<std::int64_t> strangers;
@@ -189,7 +188,7 @@ asio::awaitable<std::map<std::string, std::string>> Templates::revisions(Cluster
     const auto& wish = *settings_.spec.template_;
     const auto found = co_await find(state);
     if (!found.reason.empty()) co_return revisions;
-    // One that is gone for a moment may come back as another one.
+    // A template that disappears for a moment may return as another one.
     std::erase_if(details_, [&](const auto& entry) {
         return std::ranges::find(found.templates, entry.first, &Guest::vmid) == found.templates.end();
     });
@@ -241,7 +240,7 @@ asio::awaitable<std::int64_t> Templates::boot_disk_gib(ClusterView::StatePointer
     co_return smallest;
 }
 
-// Two templates of one image are the same, whenever each was made.
+// Returns the revision. Two templates of the same image are equal, whenever each was made.
 std::string Templates::revision_of(const Guest& source, const VmConfig& config) const {
     const auto& wish = *settings_.spec.template_;
     return wish.image ? "image-" + image_id(wish) : template_revision(source.vmid, config);

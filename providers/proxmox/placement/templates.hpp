@@ -1,4 +1,4 @@
-// Which template machines are cloned from, and which hosts can take such a clone.
+// Templates for machines, and the hosts that can take their clones.
 #pragma once
 
 #include <map>
@@ -13,66 +13,64 @@
 
 namespace providers::proxmox {
 
-// What is configured, looked up in the cluster. Pure.
+// FoundTemplates are the configured templates in the cluster. Pure.
 struct FoundTemplates {
-    std::string reason;   // CamelCase; empty: every host that has to have one has exactly one
-    std::string message;  // what was found instead and what would be right
+    std::string reason;   // CamelCase; empty: every host that needs a template has exactly one
+    std::string message;  // says what was found and how to correct it
     std::vector<Guest> templates;
 };
-// Of an image's templates there may be more than are needed: then one of each host is found, or one of all.
-// `strangers`: VMIDs of what has such a template's name and is none of ours.
+// Finds the templates. An image may have redundant templates: then one per host is found, or one for all.
+// `strangers` are VMIDs that have a template's name but are not ours.
 FoundTemplates find_templates(const api::v1alpha1::Template& wish, const ClusterState& state,
                               const std::set<std::int64_t>& strangers = {});
-// Each host clones from a template of its own. Pure.
+// Reports whether each host clones from its own template. Pure.
 bool has_local_templates(const api::v1alpha1::Template& wish, const ClusterState& state);
 
 class Templates {
 public:
-    // All must outlive this. Settings without a template: nothing is asked and nothing stands in the way.
-    // `in_the_making`: what keeps hosts from having their template of an image yet.
+    // All arguments must outlive this. Without a configured template it asks nothing and reports no obstacle.
+    // `in_the_making` says why hosts do not have their template of an image yet.
     Templates(const Settings& settings, Client& client, ClusterView& view, base::Clock& clock,
               const HostObstacles& in_the_making)
         : settings_(settings), client_(client), view_(view), clock_(clock), in_the_making_(in_the_making) {}
 
-    // Those that machines are cloned from. Throws ProxmoxError.
+    // Returns the templates that machines are cloned from. Throws ProxmoxError.
     asio::awaitable<FoundTemplates> find(ClusterView::StatePointer state);
 
-    // The template that a machine on that host is cloned from. Throws ProviderError if there is none (any
-    // more).
+    // Returns the template for machines on that host. Throws ProviderError if there is none, or no longer.
     asio::awaitable<Guest> source_for(std::string host);
-    // Those that a machine on that host may have been cloned from: none on a host without one, several where
-    // it is not clear which. Throws ProxmoxError.
+    // Returns all templates that may be the source of a machine on that host. A host without one has none; an
+    // ambiguous one has several. Throws ProxmoxError.
     asio::awaitable<std::vector<Guest>> possible_sources_for(std::string host);
-    // Why machines cannot be cloned to a host, by its name; hosts that are left out can take them. Throws
+    // Returns by host name why machines cannot be cloned there; hosts without an entry can take them. Throws
     // ProxmoxError.
     asio::awaitable<HostObstacles> obstacles(ClusterView::StatePointer state);
 
-    // Of the template that a machine on that host would be cloned from; empty: unknown, or there is none.
-    // Throws ProxmoxError.
+    // Returns the revision of the template for machines on that host; empty: unknown or no template. Throws
+    // ProxmoxError.
     asio::awaitable<std::string> revision_for(std::string host, ClusterView::StatePointer state);
-    // By host, or for all of them under "*". Those that cannot be read now are left out. Throws ProxmoxError.
+    // Returns revisions by host, or for all hosts under "*". Omits templates that cannot be read now. Throws
+    // ProxmoxError.
     asio::awaitable<std::map<std::string, std::string>> revisions(ClusterView::StatePointer state);
 
-    // What clones of the templates that are found take part in; those that cannot be read now are left out.
-    // Throws ProxmoxError.
+    // Returns the parts of the found templates. Omits templates that cannot be read now. Throws ProxmoxError.
     asio::awaitable<std::vector<TemplateParts>> parts(ClusterView::StatePointer state);
 
-    // The disks that a machine on that host gets; those of a template that cannot be read now are left out.
-    // Throws ProxmoxError.
+    // Returns the disks of a machine on that host. Omits disks of a template that cannot be read now. Throws
+    // ProxmoxError.
     asio::awaitable<DiskNeed> disk_need_on(std::string host, ClusterView::StatePointer state);
 
-    // Of the boot disk that machines get, the smallest where templates differ; 0: not known. Throws
-    // ProxmoxError.
+    // Returns the size of the boot disk, the smallest if templates differ; 0: unknown. Throws ProxmoxError.
     asio::awaitable<std::int64_t> boot_disk_gib(ClusterView::StatePointer state);
 
 private:
     struct Details {
-        std::set<std::string> storages;  // of its disks
+        std::set<std::string> storages;  // storages of its disks
         TemplateParts parts;
-        std::string revision;  // see template_revision(); empty: could not be read
+        std::string revision;  // see template_revision(); empty: unreadable
         std::int64_t boot_disk_gib = 0;
-        VmConfig drives;           // of its configuration, the drives alone
-        bool is_of_image = false;  // its mark says that it is ours
+        VmConfig drives;           // only the drives of its configuration
+        bool is_of_image = false;  // its mark is ours
         base::TimePoint read_at;
     };
     asio::awaitable<Details> details_of(Guest source);

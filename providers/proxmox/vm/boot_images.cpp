@@ -20,7 +20,7 @@ std::string volume_in(const std::string& storage, const MachineIdentity& identit
     return storage + ":iso/" + boot_image_name(identity);
 }
 
-// By name.
+// Returns the storages by name.
 std::vector<std::string> iso_storages(const ClusterState& state, const std::string& host) {
     std::vector<std::string> names;
     for (const auto& storage : state.storages) {
@@ -111,10 +111,10 @@ asio::awaitable<bool> BootImages::discard_now(MachineIdentity identity, MachineR
     if (look.presence == Presence::absent) co_return true;
     if (look.presence != Presence::present) {
         throw ProviderError(
-            "taking the boot image out of VM " + record.machine_id + " on " + look.host + ": " +
+            "removing the boot image from VM " + record.machine_id + " on " + look.host + ": " +
             (look.presence == Presence::hidden ? "the token lacks VM.Audit on it" : "the host is down"));
     }
-    // Nothing that we may touch.
+    // We may not touch it.
     if (look.ownership != Ownership::ours) co_return true;
     const auto drive = drive_with_file(look.config, boot_image_name(identity));
     std::string volume;
@@ -131,9 +131,9 @@ asio::awaitable<bool> BootImages::discard_now(MachineIdentity identity, MachineR
 }
 
 bool BootImages::may_be_left(const Look& machine) const {
-    // Its drives are its template's: an image that was uploaded for it is in none of them.
+    // Its drives come from its template, so no drive has an uploaded image.
     if (machine.ownership == Ownership::unfinished) return true;
-    // Ours after the image was taken out, which says nothing of its file.
+    // The empty drive is ours after the image was ejected. The file may still exist.
     if (has_empty_cdrom(machine.config)) return true;
     return settings_.spec.cloudInit && !cloud_init_drive(machine.config) &&
            !has_boot_url(machine.config.option("smbios1"));
@@ -148,7 +148,7 @@ asio::awaitable<std::string> BootImages::delete_for_destruction(MachineIdentity 
     try {
         if (volume.empty()) volume = volume_in(co_await storage_on(machine.host), identity);
     } catch (const NoIsoStorage&) {
-        co_return std::string();  // nor was there one to upload to
+        co_return std::string();  // without a storage no image was uploaded
     }
     const auto content = co_await client_.read(get_iso_images(machine.host, storage_of(volume)));
     const auto entries = objects_of(content);

@@ -1,4 +1,5 @@
-// NoCloud images on Proxmox: uploaded as ISO content, attached as a CD-ROM, ejected and deleted again.
+// NoCloud images on Proxmox. They are uploaded as ISO content, attached as a CD-ROM, and later ejected and
+// deleted.
 #pragma once
 
 #include <map>
@@ -12,19 +13,19 @@
 
 namespace providers::proxmox {
 
-// No storage can take the image; the message says which one was looked for.
+// NoIsoStorage means that no storage can take the image. The message names the storage that was looked for.
 class NoIsoStorage : public ProviderError {
 public:
     using ProviderError::ProviderError;
 };
 
-// The storage for the images of machines on that host: the configured one, or the first by name that is
-// active there; empty: none.
+// Returns the storage for images on that host: the configured one, or the first active one by name. Empty:
+// none.
 std::string image_storage(const Settings& settings, const ClusterState& state, const std::string& host);
 
 class BootImages {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     BootImages(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines, Tasks& tasks,
                ProviderEnvironment& environment)
         : settings_(settings),
@@ -35,21 +36,21 @@ public:
           uploader_(client, environment),
           pauses_(environment.clock) {}
 
-    // Returns the task's UPID. An image of the same name is replaced. Throws ProxmoxError, FencedError,
+    // Returns the task's UPID. Replaces an image of the same name. Throws ProxmoxError, FencedError,
     // NoIsoStorage.
     asio::awaitable<std::string> upload(MachineIdentity identity, std::string host, std::string image);
-    // Where the images of machines on that host are kept. Throws ProxmoxError, NoIsoStorage.
+    // Returns the storage for images on that host. Throws ProxmoxError, NoIsoStorage.
     asio::awaitable<std::string> storage_on(std::string host);
-    // The volume ID that the image has, or would have, on that host.
+    // Returns the volume ID of the image on that host, whether it exists or not.
     asio::awaitable<std::string> volume_on(MachineIdentity identity, std::string host);
-    // Puts the uploaded image into a drive that `config` leaves free. The boot order stays as it is.
+    // Puts the uploaded image into a free drive of `config`. The boot order is kept.
     asio::awaitable<void> attach(MachineIdentity identity, std::string host, std::int64_t vmid,
                                  VmConfig config);
-    // Ejects and deletes; true when nothing is left. Call again until then.
+    // Ejects and deletes the image. Returns true when nothing is left; otherwise call again.
     asio::awaitable<bool> discard(MachineIdentity identity, MachineRecord record);
-    // Deletes the image of a machine that is off and about to be destroyed, attached or not. The task's UPID;
-    // empty: there is no image any more. Throws ProxmoxError, also where deleting it is not permitted:
-    // whatever is done without it must not be called done.
+    // Deletes the image of a stopped machine before its destruction, attached or not. Returns the task's
+    // UPID, or an empty text if there is no image. Throws ProxmoxError, also if deleting is not permitted, so
+    // that an incomplete removal is not reported as done.
     asio::awaitable<std::string> delete_for_destruction(MachineIdentity identity, Look machine);
 
 private:
@@ -64,7 +65,7 @@ private:
     Tasks& tasks_;
     Uploader uploader_;
     std::map<std::string, std::string> deletions_;  // task by SMBIOS UUID
-    GrowingPauses pauses_;                          // after deletions that failed
+    GrowingPauses pauses_;                          // after failed deletions
 };
 
 }  // namespace providers::proxmox

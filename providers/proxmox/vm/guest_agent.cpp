@@ -15,7 +15,7 @@ constexpr std::size_t kOutputShown = 600;
 constexpr std::size_t kPhases = 3;
 constexpr std::string_view kPhaseNames[kPhases] = {"wait", "ready", "join"};
 
-// Cuts the text before the next ':' off.
+// Cuts off the text before the next ':' and returns it.
 std::string_view next_part(std::string_view& text) {
     const auto end = std::min(text.find(':'), text.size());
     const auto part = text.substr(0, end);
@@ -108,7 +108,7 @@ asio::awaitable<GuestAgent::Progress> GuestAgent::after_ready_command(MachineSpe
             break;
         case GuestProcess::State::forgotten:
             task.pid = 0;
-            co_return waiting(task, "the guest is asked once more whether it is ready");
+            co_return waiting(task, "asking the guest again whether it is ready");
         case GuestProcess::State::ended: {
             const bool is_degraded = spec.join->accept_degraded && trimmed(seen.output) == "degraded";
             if (seen.exit_code == 0 || is_degraded) co_return co_await start_join(std::move(spec));
@@ -134,7 +134,7 @@ asio::awaitable<GuestAgent::Progress> GuestAgent::start_join(MachineSpec spec) {
 asio::awaitable<GuestAgent::Progress> GuestAgent::after_join(MachineSpec spec, AgentTask task) {
     const auto seen = co_await process(spec, task.pid);
     if (seen.state == GuestProcess::State::ended && seen.exit_code == 0) co_return Joined();
-    // Its result was told to somebody who did not live to record it, or the guest was started anew.
+    // The agent reports a result only once. The operator died before it was recorded, or the guest restarted.
     if (seen.state == GuestProcess::State::forgotten) co_return co_await start_join(std::move(spec));
     if (seen.state == GuestProcess::State::ended) {
         const auto join = co_await spec.join->script(spec.record);
@@ -178,7 +178,8 @@ asio::awaitable<GuestProcess> GuestAgent::process(const MachineSpec& spec, std::
         if (fields.contains("signal")) result.exit_code = 128 + integer_of(fields, "signal");
         result.output = text_of(fields, "out-data") + text_of(fields, "err-data");
     } catch (const ProxmoxError& error) {
-        // An agent that is silent for a moment, for example because the guest reboots, has not failed.
+        // An agent may be silent for a moment, for example because the guest reboots. The join has not
+        // failed.
         if (error.kind != ErrorKind::no_such_process && error.kind != ErrorKind::agent_silent) throw;
         if (error.kind == ErrorKind::no_such_process) result.state = GuestProcess::State::forgotten;
     }

@@ -1,6 +1,6 @@
-// Joins a machine through its guest agent: waits until the agent answers and the guest is ready, then runs
-// the join script and follows it. Where it stands is kept in the record's task, so a restart goes on from
-// there; the script itself sees to it that it does its work once.
+// Joins a machine through its guest agent. It waits until the agent answers and the guest is ready, then runs
+// the join script and polls it. The record's task holds the progress, so a restarted operator continues
+// there. The script itself ensures that it does its work only once.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,22 @@
 namespace providers::proxmox {
 
 enum class AgentPhase {
-    wait,   // for the agent's first answer
-    ready,  // the ready command runs
-    join,   // the join script runs
+    wait,   // waits for the agent's first answer
+    ready,  // the ready command is running
+    join,   // the join script is running
 };
 
-// "agent:join:1732220000:2001" in MachineRecord::task.
+// AgentTask is the text "agent:join:1732220000:2001" in MachineRecord::task.
 struct AgentTask {
     AgentPhase phase = AgentPhase::wait;
-    std::int64_t since = 0;  // seconds since 1970; of wait and ready together
-    std::int64_t pid = 0;    // in the guest; 0: none
+    std::int64_t since = 0;  // seconds since 1970; start of wait and ready together
+    std::int64_t pid = 0;    // process ID in the guest; 0: none
     bool operator==(const AgentTask&) const = default;
 };
 std::string to_string(const AgentTask& task);
 std::optional<AgentTask> parse_agent_task(std::string_view text);
 
-// What a command in the guest has come to.
+// GuestProcess is the state of a command in the guest.
 struct GuestProcess {
     enum class State { running, ended, forgotten } state = State::running;
     std::int64_t exit_code = 0;
@@ -38,7 +38,7 @@ struct GuestProcess {
 
 class GuestAgent {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     GuestAgent(const Settings& settings, Client& client, base::Clock& clock)
         : settings_(settings), client_(client), clock_(clock) {}
 
@@ -50,9 +50,9 @@ public:
     struct Joined {};
     using Progress = std::variant<Waiting, Joined, AttemptFailed>;
 
-    // The beginning, for a machine that was just started.
+    // Returns the first task, for a machine that was just started.
     Waiting begin() const;
-    // One step on. `spec.join` is set. Throws ProxmoxError.
+    // Takes one step. `spec.join` must be set. Throws ProxmoxError.
     asio::awaitable<Progress> step(MachineSpec spec, AgentTask task);
 
 private:
@@ -60,7 +60,7 @@ private:
     asio::awaitable<Progress> after_join(MachineSpec spec, AgentTask task);
     asio::awaitable<Progress> ask_whether_ready(MachineSpec spec, AgentTask task);
     asio::awaitable<Progress> start_join(MachineSpec spec);
-    // False: the agent does not answer (yet).
+    // Returns false if the agent does not answer (yet).
     asio::awaitable<bool> answers(const MachineSpec& spec);
     asio::awaitable<std::int64_t> execute(const MachineSpec& spec, std::vector<std::string> command,
                                           std::string input);
@@ -75,7 +75,7 @@ private:
     base::Clock& clock_;
 };
 
-// The end of a command's output for people: at most a few hundred characters, without the secrets.
+// Returns the end of a command's output for people: at most a few hundred characters, without the secrets.
 std::string readable_output(std::string output, const std::vector<std::string>& secrets);
 
 }  // namespace providers::proxmox

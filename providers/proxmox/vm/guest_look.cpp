@@ -11,7 +11,7 @@ namespace providers::proxmox {
 namespace {
 
 constexpr std::size_t kMostAddresses = 16;
-constexpr std::size_t kLongestAddress = 45;  // of IPv6 with an IPv4 tail
+constexpr std::size_t kLongestAddress = 45;  // length of IPv6 with an IPv4 tail
 
 bool may_be_reached(const std::string& address) {
     const bool is_address = !address.empty() && address.size() <= kLongestAddress &&

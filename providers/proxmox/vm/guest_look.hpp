@@ -1,4 +1,4 @@
-// What the guest agent of a machine tells about it.
+// Reads information about a machine from its guest agent.
 #pragma once
 
 #include "providers/capabilities.hpp"
@@ -7,13 +7,14 @@
 
 namespace providers::proxmox {
 
-// See GuestObserver.
+// Implements GuestObserver::look_at_guest.
 asio::awaitable<GuestSight> look_at_guest(Client& client, MachineRecord record);
 
-// Why the agent could not be asked, as it is shown.
+// Returns why the agent could not be asked, as text for people.
 std::string obstacle_of(const ProxmoxError& error);
 
-// Out of agent/network-get-interfaces. A guest may say what it likes: only what can be an address is taken.
+// Returns the addresses in agent/network-get-interfaces. A guest may report anything, so texts that are no
+// addresses are dropped.
 std::vector<std::string> guest_addresses(const boost::json::value& data);
 
 }  // namespace providers::proxmox

@@ -15,7 +15,8 @@ bool is_creation_lock(const std::string& lock) {
 std::string unlock_and_destroy(const std::string& host, std::int64_t vmid) {
     const auto id = std::to_string(vmid);
     return "as root on " + host + ", first see whose it is: qm config " + id + " and grep :" + id +
-           ": /var/log/pve/tasks/index; if it is nobody else's: qm unlock " + id + " && qm destroy " + id;
+           ": /var/log/pve/tasks/index; if it belongs to no one else: qm unlock " + id + " && qm destroy " +
+           id;
 }
 
 std::string half_made_text(const Look& look, bool is_ours) {
@@ -23,9 +24,11 @@ std::string half_made_text(const Look& look, bool is_ours) {
     const auto what = "VM " + id + " on " + look.host + " is locked (" + look.config.lock() + ") ";
     const auto remedy = unlock_and_destroy(look.host, look.vmid);
     const bool is_remains = !is_creation_lock(look.config.lock());
-    if (is_ours && is_remains) return what + "by a task of ours that died while it destroyed it; " + remedy;
-    if (is_ours) return what + "by a task of ours that died before it wrote whose VM it is; " + remedy;
-    return what + "and no task is at work on it, nor does it say whose it is; " + remedy;
+    if (is_ours && is_remains)
+        return what + "by a task of the operator that died while it destroyed the VM; " + remedy;
+    if (is_ours)
+        return what + "by a task of the operator that died before it recorded whose VM it is; " + remedy;
+    return what + "and no task is at work on it, and nothing shows whose it is; " + remedy;
 }
 
 }  // namespace providers::proxmox

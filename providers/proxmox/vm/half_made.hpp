@@ -1,5 +1,5 @@
-// VMs that a worker was making (or destroying) when it died: locked, and without anything that tells whose
-// they are. Pure.
+// VMs whose worker died while it made or destroyed them. They are locked and have no data that identify their
+// owner. Pure.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace providers::proxmox {
 
-// The task of that UPID was ours and made, or would have made, the VM: a creation names its VMID, a clone its
-// template's. `upid` is the one on record beside the VMID; may be empty.
+// Reports whether the task of that UPID was ours and made, or tried to make, the VM. A creation names its
+// VMID, a clone its template's. `upid` is recorded beside the VMID; may be empty.
 bool began_creation(const std::string& upid, const std::string& user, std::int64_t vmid);
 
-// The lock of a creation or of a clone.
+// Reports whether the lock is that of a creation or a clone.
 bool is_creation_lock(const std::string& lock);
 
-// The commands that take the lock off the VM and remove it, after those that show whose it is: nobody should
-// destroy a VM by its number alone.
+// Returns commands that unlock and remove the VM. Commands that show its owner come first, as a number alone
+// does not identify a VM.
 std::string unlock_and_destroy(const std::string& host, std::int64_t vmid);
 
-// What a person has to do: neither may an API token take a lock off, nor remove what is locked. `is_ours`:
-// proven, else whose it is has to be made sure of first.
+// Returns what a person must do, as no API token can remove a lock or a locked VM. `is_ours` is true if it is
+// proven; otherwise the person must first find the owner.
 std::string half_made_text(const Look& look, bool is_ours);
 
 }  // namespace providers::proxmox

@@ -8,11 +8,11 @@ namespace providers::proxmox {
 
 namespace {
 
-// By qmcreate, which goes on to tell why it failed (PVE::API2::Qemu, create_vm).
+// Text of qmcreate, followed by the cause (PVE::API2::Qemu, create_vm).
 constexpr std::string_view kNotRemoved = "failed to remove config file";
 
-// A worker that fails takes away what it has made, unless it died or could not write any more, of which its
-// log tells.
+// Reports whether the failed task left its VM. A worker cleans up unless it died or could no longer write;
+// its log shows the latter.
 asio::awaitable<bool> left_its_vm(Client& client, Tasks& tasks, Upid task) {
     const auto status = co_await tasks.status(task.text);
     if (status.outcome == TaskOutcome::unknown) co_return true;
@@ -43,8 +43,8 @@ asio::awaitable<bool> died_out_of_sight(Client& client, Tasks& tasks, MachineRec
 std::string hidden_half_made_text(const MachineRecord& record) {
     const auto& id = record.machine_id;
     return "VM " + id + " on " + record.host +
-           " was being made by a task of ours that died, or lost the quorum, before it put it into the "
-           "resource pool, so the token may not see it; if it is locked (create or clone), " +
+           " was being created by a task of the operator that died, or lost the quorum, before it put the VM "
+           "into the resource pool, so the token may not see it; if it is locked (create or clone), " +
            unlock_and_destroy(record.host, vmid_of(id));
 }
 

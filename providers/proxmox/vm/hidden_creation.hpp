@@ -1,5 +1,5 @@
-// With rights on a resource pool alone, what is being made cannot be seen before it is in the pool, and so
-// neither what a worker left that died before.
+// A token limited to a resource pool cannot see a VM until Proxmox adds it to the pool. So a creation that
+// dies earlier leaves an invisible VM.
 #pragma once
 
 #include <string>
@@ -10,12 +10,11 @@
 
 namespace providers::proxmox {
 
-// The ID on record is taken by a VM that cannot be seen: a creation of ours under this ID is known, and the
-// last one left its VM. A clone's task bears its template's ID, so only the record tells of it. Throws
-// ProxmoxError.
+// Reports whether the invisible VM with the recorded ID is ours: our last creation with this ID left its VM.
+// A clone's task has its template's ID, so only the record reveals it. Throws ProxmoxError.
 asio::awaitable<bool> died_out_of_sight(Client& client, Tasks& tasks, MachineRecord record);
 
-// What a person has to do.
+// Returns what a person must do.
 std::string hidden_half_made_text(const MachineRecord& record);
 
 }  // namespace providers::proxmox

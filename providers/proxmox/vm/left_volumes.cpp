@@ -9,7 +9,7 @@ namespace providers::proxmox {
 namespace {
 
 constexpr base::Duration kHostsAge = std::chrono::seconds{10};
-// A disk that is hidden from the token, as those of a VM that is gone often are, is reported for so long.
+// A hidden disk is reported for this long. Disks of a destroyed VM are often hidden from the token.
 constexpr std::chrono::hours kRecent{24};
 constexpr std::size_t kMostLogs = 1000;
 
@@ -50,7 +50,7 @@ asio::awaitable<Leftovers> LeftVolumeFinder::find() {
             const auto found = co_await find_on(host.name);
             all.found.insert(all.found.end(), found.begin(), found.end());
         } catch (const ProxmoxError& error) {
-            // One host that does not answer, or hides its tasks, must not hide all others.
+            // A host that does not answer or hides its tasks must not hide all others.
             if (!is_passing(error.kind) && error.kind != ErrorKind::permission) throw;
             if (is_passing(error.kind))
                 all.unseen.push_back("destroyed VMs' volumes on " + host.name + " (" + error.what() + ")");

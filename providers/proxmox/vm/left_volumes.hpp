@@ -1,5 +1,5 @@
-// Finds disks that a destruction of ours left behind: Proxmox destroys the VM all the same, and says so in
-// the task's log alone. Changes nothing.
+// Finds disks that our destruction of a VM left behind. Proxmox destroys the VM all the same, and only the
+// task's log mentions the disks. Changes nothing.
 #pragma once
 
 #include <map>
@@ -12,16 +12,16 @@
 
 namespace providers::proxmox {
 
-// The volumes that the log of a destruction says could not be removed. Pure.
+// Returns the volumes that could not be removed, according to the log of a destruction. Pure.
 std::vector<std::string> left_volumes(const boost::json::value& log);
 
 class LeftVolumeFinder {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     LeftVolumeFinder(Client& client, ClusterView& view, base::Clock& clock)
         : client_(client), view_(view), clock_(clock) {}
 
-    // One for each disk, with the command that removes it. Throws ProxmoxError.
+    // Returns one entry for each disk, with the command that removes it. Throws ProxmoxError.
     asio::awaitable<Leftovers> find();
 
 private:
@@ -32,7 +32,7 @@ private:
     Client& client_;
     ClusterView& view_;
     base::Clock& clock_;
-    std::map<std::string, std::vector<std::string>> logs_;  // by UPID; they do not change
+    std::map<std::string, std::vector<std::string>> logs_;  // by UPID; logs of ended tasks never change
 };
 
 }  // namespace providers::proxmox

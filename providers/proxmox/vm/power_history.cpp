@@ -16,10 +16,10 @@ namespace {
 constexpr std::array<std::string_view, 4> kSwitchOff = {"qmstop", "qmshutdown", "qmsuspend", "hastop"};
 constexpr std::array<std::string_view, 5> kSwitchOn = {"qmstart", "qmreboot", "qmreset", "qmresume",
                                                        "hastart"};
-// A host gives its guests this long before it goes down.
-constexpr std::int64_t kLongestHostShutdown = 1800;  // s
-// That clocks of hosts may be apart from ours.
-constexpr std::int64_t kClocksDiffer = 300;  // s
+// Limit of the time that a host gives its guests before it goes down.
+constexpr std::int64_t kLongestHostShutdown = 1800;  // seconds
+// Limit of the difference between the clocks of hosts and ours.
+constexpr std::int64_t kClocksDiffer = 300;  // seconds
 
 struct PowerTask {
     Upid upid;
@@ -31,7 +31,7 @@ bool has_succeeded(const json::object& task) {
     return status == "OK" || status.starts_with("WARNINGS");
 }
 
-// The newest first.
+// Returns the tasks that switched the VM on or off, newest first.
 std::vector<PowerTask> power_tasks(const json::value& tasks) {
     std::vector<PowerTask> all;
     for (const auto* entry : objects_of(tasks)) {

@@ -1,4 +1,4 @@
-// Who had a VM switched off, as the task logs of hosts tell. Pure.
+// Finds who switched a VM off, from the task logs of hosts. Pure.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -8,13 +8,13 @@
 
 namespace providers::proxmox {
 
-// When hosts were started last, in seconds since 1970; a host that does not show it is left out.
+// Last boot of each host, in seconds since 1970. Hosts that do not show it are absent.
 using Boots = std::map<std::string, std::int64_t>;
 
-// Returns the user of the last task that switched the VM off, if nothing switched it on since. Empty: it went
-// off by itself, with its host, or by ourselves (`own_user`). `tasks` are those of the VM. `host_shutdowns`
-// end all guests of a host, before it goes down or as a person has it done: only a host that was started
-// since did go down.
+// Returns the user of the last task that switched the VM off, unless a later task switched it on. Empty: it
+// went off by itself, with its host, or through us (`own_user`). `tasks` are the VM's tasks. `host_shutdowns`
+// end all guests of a host, before it goes down or on request of a person. Only a host that booted afterwards
+// did go down.
 std::string switched_off_by(const boost::json::value& tasks, const boost::json::value& host_shutdowns,
                             const std::string& own_user, const Boots& boots);
 

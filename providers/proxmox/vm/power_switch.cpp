@@ -24,7 +24,7 @@ asio::awaitable<bool> PowerSwitch::turn(MachineIdentity identity, MachineRecord 
     const bool is_used = power == Power::off && in_use && co_await in_use();
     if (is_used) co_return false;
     auto call = power == Power::on ? start_vm(look.host, look.vmid) : stop_vm(look.host, look.vmid);
-    // Overruling a shutdown needs PVE 8.2; whoever is shutting the machine down may finish.
+    // Overruling a shutdown needs PVE 8.2. A shutdown by somebody else may finish.
     call.parameters.clear();
     pauses_.begin(identity.system_uuid);
     co_await client_.change(std::move(call));

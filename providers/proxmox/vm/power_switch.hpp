@@ -1,4 +1,4 @@
-// Switches a machine of ours off or on again: how a Node that hangs is given a second chance.
+// PowerSwitch switches our machine off or on again, to recover a Node that hangs.
 #pragma once
 
 #include "providers/machine.hpp"
@@ -12,18 +12,18 @@ namespace providers::proxmox {
 
 class PowerSwitch {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     PowerSwitch(const Settings& settings, Client& client, VmFinder& machines, Tasks& tasks,
                 base::Clock& clock)
         : settings_(settings), client_(client), machines_(machines), tasks_(tasks), pauses_(clock) {}
 
-    // True when the machine is so; one that is in use stays on. Throws ProviderError if it does not exist or
-    // is not provably ours.
+    // Returns true when the machine is in that state. A machine in use is kept on. Throws ProviderError if it
+    // does not exist or is not provably ours.
     asio::awaitable<bool> turn(MachineIdentity identity, MachineRecord record, Power power,
                                InUseCheck in_use);
 
 private:
-    // What was asked for may be under way: nothing is recorded of it.
+    // Reports whether a requested task may be running. Such requests are not recorded.
     asio::awaitable<bool> is_at_work(const Look& machine);
 
     const Settings& settings_;

@@ -38,7 +38,7 @@ asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord 
     if (look.presence == Presence::hidden) throw ProviderError(vm + "the token lacks VM.Audit on it");
     if (look.ownership == Ownership::unfinished || look.ownership == Ownership::half_made)
         throw ProviderError(vm + explain_ownership(look.config, identity, settings_.managed_tag()));
-    // Somebody removed a part of the mark, or we did: it is released already.
+    // If part of the mark is missing, somebody removed it or we did: the machine is already released.
     if (look.ownership != Ownership::ours) co_return true;
     const auto tag = settings_.managed_tag();
     try {

@@ -1,4 +1,4 @@
-// Lets a machine go that its user keeps: the mark comes off, nothing else changes.
+// Releases a machine that its user keeps: removes the mark and changes nothing else.
 #pragma once
 
 #include "base/url.hpp"
@@ -8,18 +8,18 @@
 
 namespace providers::proxmox {
 
-// The changes, one after the other, that take mark and tag away and keep what the user wrote beside them. The
-// mark first: a tag that stays, as the second change is refused, makes it nobody's machine. Pure.
+// Returns the successive changes that remove mark and tag but keep the user's text. The mark comes first:
+// even if the second change is refused, a machine with only the tag is not managed. Pure.
 std::vector<base::FormFields> release_changes(const VmConfig& config, const std::string& managed_tag);
 
 class Releaser {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     Releaser(const Settings& settings, Client& client, VmFinder& machines, base::Clock& clock)
         : settings_(settings), client_(client), machines_(machines), pauses_(clock) {}
 
-    // True when it is released or does not exist, else call again. Throws ProviderError if it cannot be told
-    // whose it is.
+    // Returns true if the machine is released or does not exist; otherwise call again. Throws ProviderError
+    // if its owner is unclear.
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record);
 
 private:

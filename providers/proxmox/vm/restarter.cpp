@@ -19,7 +19,7 @@ constexpr base::Duration kTurnPoll = std::chrono::seconds{5};
 constexpr base::Duration kLeftOffPoll = std::chrono::minutes{1};
 constexpr base::Duration kRoomAge = std::chrono::seconds{5};
 constexpr base::Duration kLogSightAge = std::chrono::minutes{5};
-// A host that has just come back starts other guests, too.
+// A host that has just come back also starts other guests.
 constexpr int kStartsAtOnce = 2;
 
 std::vector<HostState> only(const std::string& host, const ClusterState& state) {
@@ -57,7 +57,7 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     if (look.presence == Presence::absent) throw ProviderError(vm + ": there is no such VM");
     if (look.presence == Presence::hidden) throw ProviderError(vm + ": the token lacks VM.Audit on it");
     if (look.presence == Presence::host_down)
-        co_return HostIsDown{vm + ": its host is down; the machine is started again when that is back"};
+        co_return HostIsDown{vm + ": its host is down; the machine is started again once the host is back"};
     if (look.ownership != Ownership::ours)
         throw ProviderError(vm + ": " + explain_ownership(look.config, identity, settings_.managed_tag()));
     std::erase_if(tried_,
@@ -71,9 +71,9 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
                                 kLeftOffPoll};
     auto& known = tried_[identity.system_uuid];
     if (!known) known = std::make_shared<Tried>(Tried{0, clock_.now(), {}, {}});
-    // Others may forget it meanwhile.
+    // Other calls may erase the entry during this one.
     const auto tried = known;
-    const auto being_started = vm + " was off though nobody switched it off, and is being started";
+    const auto being_started = vm + " was off although no one switched it off, and is being started";
     auto followed = co_await follow(tried, being_started);
     if (followed) co_return *std::move(followed);
     const auto state = co_await view_.state(kRoomAge);
@@ -83,24 +83,25 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     if (is_too_early) co_return waiting(*tried, vm + " is off, and is started again after a pause");
     if (!has_room_to_start(settings_, *state, look.host, look.config.memory_mib()))
         co_return NoRoomToStart{vm +
-                                " is off, and its host has no memory left for it beside what runs there: "
-                                "stop other guests, or delete the claim to have the machine replaced"};
+                                " is off, and its host has no memory left for it: stop other guests, or "
+                                "delete the claim to have the machine replaced"};
     const bool has_to_queue = co_await are_others_starting(look.host);
     if (has_to_queue)
         co_return WaitsForStart{vm + " is off, and is started after others on its host", kTurnPoll};
-    // Whoever switched it off may have moved it since. So many are asked only when it would be started.
+    // The user who switched it off may have moved it since. Therefore all hosts are asked, but only before a
+    // start.
     why = co_await why_left_off(look, others_online(look.host, *state));
     if (!why.empty()) co_return LeftOff{vm + " is off: " + why};
     ++tried->times;
     tried->last = clock_.now();
     const auto upid = co_await client_.change(start_vm(look.host, look.vmid));
     tried->task = text_of(upid);
-    base::log::info("Starting a machine again that nobody switched off",
+    base::log::info("Starting a machine again that no one switched off",
                     {{"vmid", look.vmid}, {"host", look.host}, {"task", tried->task}});
     co_return WaitsForStart{being_started, kStartPoll};
 }
 
-// Nullopt: no start of ours is under way any more.
+// Polls our start task. nullopt: none is running any longer.
 asio::awaitable<std::optional<RestartResult>> Restarter::follow(std::shared_ptr<Tried> tried,
                                                                 std::string message) {
     if (tried->task.empty()) co_return std::nullopt;
@@ -122,7 +123,8 @@ RestartResult Restarter::waiting(const Tried& tried, std::string message) const 
     return WaitsForStart{std::move(message), wait};
 }
 
-// A host that does not answer, or hides its log, hides at most who switched off a machine that was moved.
+// Returns why the machine must stay off. Another host that does not answer or hides its log can only hide who
+// switched off a machine that was moved.
 asio::awaitable<std::string> Restarter::why_left_off(const Look& look, std::vector<HostState> hosts) {
     const auto permissions = co_await view_.permissions(kLogSightAge);
     if (!permissions.has("/nodes/" + look.host, "Sys.Audit"))

@@ -1,5 +1,5 @@
-// Starts machines of ours again that nobody switched off: after a power cut their hosts come back without
-// them, as a machine that comes and goes must not start by itself.
+// Starts our machines again if nobody switched them off. After a power cut hosts come back without them, as
+// managed machines do not start with their host.
 #pragma once
 
 #include <map>
@@ -14,13 +14,13 @@
 
 namespace providers::proxmox {
 
-// Whether the host has memory for the VM beside all that runs there and what it keeps for itself. Pure.
+// Reports whether the host has memory for the VM besides its running guests and its own reserve. Pure.
 bool has_room_to_start(const Settings& settings, const ClusterState& state, const std::string& host,
                        std::int64_t memory_mib);
 
 class Restarter {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     Restarter(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines, Tasks& tasks,
               base::Clock& clock)
         : settings_(settings),
@@ -30,7 +30,8 @@ public:
           tasks_(tasks),
           clock_(clock) {}
 
-    // One step. Throws ProviderError if the machine is not there or not provably ours, FencedError.
+    // Takes one step. Throws ProviderError if the machine does not exist or is not provably ours,
+    // FencedError.
     asio::awaitable<RestartResult> start_again(MachineIdentity identity, MachineRecord record);
 
 private:
@@ -41,7 +42,7 @@ private:
         std::string failure;
     };
     asio::awaitable<std::optional<RestartResult>> follow(std::shared_ptr<Tried> tried, std::string message);
-    // Says why it stays off, as the logs of these hosts tell; empty: nobody wants it so.
+    // Returns why it must stay off, from the logs of these hosts; empty: nobody wants it off.
     asio::awaitable<std::string> why_left_off(const Look& look, std::vector<HostState> hosts);
     asio::awaitable<bool> are_others_starting(std::string host);
     RestartResult waiting(const Tried& tried, std::string message) const;

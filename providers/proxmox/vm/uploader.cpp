@@ -8,9 +8,9 @@ namespace {
 
 ProxmoxError with_advice(const ProxmoxError& error, const Call& call) {
     const auto advice =
-        " (sent through another host, which copies it by ssh; with Sys.Audit on / and a way to "
-        "port 8006 of " +
-        call.host + " it is sent there straight)";
+        " (sent through another host, which copies it by ssh; with Sys.Audit on / and access to port 8006 "
+        "of " +
+        call.host + " it is sent there directly)";
     ProxmoxError result(error.kind, call.tried, error.message + advice);
     result.operation = call.operation;
     result.is_of_change = error.is_of_change;
@@ -19,7 +19,7 @@ ProxmoxError with_advice(const ProxmoxError& error, const Call& call) {
 
 }  // namespace
 
-// Not to know it must not keep a machine from being made.
+// Returns the host's own address if known. A failure here must not prevent the creation of a machine.
 asio::awaitable<std::optional<HostAddress>> Uploader::address_of(std::string host) {
     try {
         co_return co_await addresses_.of(std::move(host));

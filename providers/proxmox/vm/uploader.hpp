@@ -1,6 +1,6 @@
-// Files go to the host that shall have them. Through another host Proxmox copies them by ssh, in two steps
-// during which it says nothing, and cuts off a client that hears nothing for five seconds: under load that is
-// nearly every one.
+// Uploader sends files directly to the host that needs them. Otherwise Proxmox copies them by ssh in two
+// steps, during which it sends nothing. It closes a connection that is silent for five seconds, which under
+// load happens to nearly every upload.
 #pragma once
 
 #include "base/gate.hpp"
@@ -12,13 +12,13 @@ namespace providers::proxmox {
 
 class Uploader {
 public:
-    // Both must outlive this.
+    // Both arguments must outlive this.
     Uploader(Client& client, ProviderEnvironment& environment)
         : client_(client),
           addresses_(client, environment.clock),
           through_endpoint_(environment.executor, 1) {}
 
-    // As Client::change(): straight to the host where that is possible, else through the endpoint, one at a
+    // Works like Client::change(). It uses the host directly if possible, else the endpoint, one upload at a
     // time. Throws ProxmoxError, FencedError.
     asio::awaitable<json::value> upload(Call call);
 

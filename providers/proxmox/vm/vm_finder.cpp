@@ -9,7 +9,7 @@ namespace providers::proxmox {
 
 namespace {
 
-// A guest with our tag and no mark may be adopted, one that is off be configured.
+// A guest with our tag but no mark may be adopted during this time. One that is off may be configured.
 constexpr base::Duration kUnsettledAge = std::chrono::minutes{10};
 
 }  // namespace
@@ -59,8 +59,8 @@ asio::awaitable<Look> VmFinder::find_missing(MachineIdentity identity, std::stri
     Look look;
     look.host = recorded_host;
     look.vmid = vmid;
-    // The list of IDs is the cluster's own, so this holds also for hosts that are down and VMs that are
-    // hidden.
+    // The list of IDs covers the whole cluster, so this also holds for hosts that are down and for hidden
+    // VMs.
     const bool is_nowhere = co_await is_free(vmid);
     if (is_nowhere) co_return look;
     const auto state = co_await view_.state(base::Duration::zero());
@@ -76,7 +76,7 @@ asio::awaitable<Look> VmFinder::find_missing(MachineIdentity identity, std::stri
         co_return look;
     }
     if (guest->is_container) {
-        look.presence = Presence::present;  // the ID is used by somebody else
+        look.presence = Presence::present;  // somebody else uses the ID
         co_return look;
     }
     co_return co_await look_at(identity, guest->node, vmid);
@@ -85,20 +85,20 @@ asio::awaitable<Look> VmFinder::find_missing(MachineIdentity identity, std::stri
 asio::awaitable<Look> VmFinder::find_elsewhere(MachineIdentity identity) {
     Look absent;
     const auto state = co_await view_.state(base::Duration::zero());
-    // Asked afterwards: a right that was taken away meanwhile leaves machines out.
+    // This comes last: a right that was removed meanwhile hides machines.
     const bool sees_all = co_await view_.sees_all_machines(base::Duration::zero());
     if (!sees_all) absent.presence = Presence::hidden;
     const auto tag = parse_tags(settings_.managed_tag());
     for (const auto& guest : state->odd_guests)
         if (std::ranges::includes(guest.tags, tag) || guest.name == identity.claim_name)
-            absent.presence = Presence::hidden;  // it may well be this one
+            absent.presence = Presence::hidden;  // it may be this machine
     for (const auto& guest : state->guests) {
         if (guest.is_container || guest.is_template) continue;
         if (!std::ranges::includes(guest.tags, tag) && guest.name != identity.claim_name) continue;
         const auto* host = state->find_host(guest.node);
         if (host && !host->is_online) {
             if (!guest.name.empty() && guest.name != identity.claim_name) continue;
-            absent.presence = Presence::host_down;  // it may well be this one
+            absent.presence = Presence::host_down;  // it may be this machine
             absent.host = guest.node;
             absent.vmid = guest.vmid;
             continue;
@@ -116,8 +116,8 @@ asio::awaitable<bool> VmFinder::is_running(std::string host, std::int64_t vmid) 
     co_return data.is_object() && text_of(data.get_object(), "status") == "running";
 }
 
-// A clone bears our mark before it has a UUID of its own, and another machine may have got its VMID and name:
-// both were off in between.
+// Reports whether the remembered mark is still valid. A clone has our mark before its own UUID, and another
+// machine may have taken its VMID and name. In both cases the VM was off in between.
 bool VmFinder::still_holds(const Remembered& known, const Guest& guest) const {
     if (guest.name.empty() || known.name != guest.name) return false;
     const auto off = base::Duration::zero();
@@ -141,13 +141,13 @@ asio::awaitable<std::optional<VmFinder::Marked>> VmFinder::mark_of(Guest guest) 
         }
         remembered_[guest.vmid] = Remembered{guest.name, guest.uptime, view_.now(), marked};
     } catch (const ProxmoxError& error) {
-        // One host that does not answer, or a VM that goes just now (and with it what rights its pool gave),
-        // must not hide all others.
+        // A single host that does not answer must not hide all others. Nor must a VM that is just being
+        // removed, which also removes the rights of its pool.
         const bool concerns_one = error.kind == ErrorKind::not_found || error.kind == ErrorKind::permission ||
                                   is_passing(error.kind);
         if (!concerns_one) throw;
         const auto last = remembered_.find(guest.vmid);
-        // Its ID may be another's by now.
+        // Another VM may have its ID by now.
         const bool is_same = last != remembered_.end() && last->second.name == guest.name;
         if (is_same) marked = last->second.marked;
         if (!is_same) remembered_.erase(guest.vmid);

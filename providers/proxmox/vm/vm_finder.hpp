@@ -1,4 +1,4 @@
-// Looks at single VMs: where a machine is, whether it is ours, whether it runs. Changes nothing.
+// Reads single VMs: where a machine is, whether it is ours, and whether it runs. Changes nothing.
 #pragma once
 
 #include <map>
@@ -13,31 +13,30 @@ namespace providers::proxmox {
 
 enum class Presence {
     present,
-    absent,     // not on that host (look_at), or nowhere (find)
-    host_down,  // it is on a host that is off
-    hidden,     // the token may not see a VM of that ID; look_at: if there is one at all
+    absent,     // not on that host (look_at), or on no host (find)
+    host_down,  // it is on a host that is down
+    hidden,     // the token cannot see a VM of that ID; look_at: there may be none
 };
 
 struct Look {
     Presence presence = Presence::absent;
-    std::string host;  // where it is, or was recorded
+    std::string host;  // current host, or the recorded one
     std::int64_t vmid = 0;
-    VmConfig config;  // if present
+    VmConfig config;  // set if present
     Ownership ownership = Ownership::foreign;
 };
 
 class VmFinder {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     VmFinder(const Settings& settings, Client& client, ClusterView& view)
         : settings_(settings), client_(client), view_(view) {}
 
-    // The VM of that ID on that host, one request. Throws ProxmoxError.
+    // Reads the VM of that ID on that host with one request. Throws ProxmoxError.
     asio::awaitable<Look> look_at(MachineIdentity identity, std::string host, std::int64_t vmid);
-    // The same, and if it is not there, where it is now: VMs migrate, and their hosts go down.
+    // Does the same, and looks elsewhere if it is missing: VMs migrate, and their hosts go down.
     asio::awaitable<Look> find(MachineIdentity identity, MachineRecord record);
-    // The VM with this identity under whatever ID; absent if there is none among those that carry our tag or
-    // the claim's name.
+    // Finds the VM with this identity under any ID. Absent: no VM with our tag or the claim's name has it.
     asio::awaitable<Look> find_elsewhere(MachineIdentity identity);
     asio::awaitable<bool> is_running(std::string host, std::int64_t vmid);
     asio::awaitable<bool> is_free(std::int64_t vmid);
@@ -47,18 +46,19 @@ public:
         std::int64_t cpu_cores = 0;
         std::int64_t memory_mib = 0;
     };
-    // Who the guest says it is; nullopt: it has no mark, or it cannot be asked now. Remembered for as long as
-    // it runs on, so it may be outdated: good for finding, not for deciding on destruction.
+    // Returns the guest's mark; nullopt: it has no mark, or it cannot be read now. The mark is cached while
+    // the guest keeps running, so it may be outdated. Use it for finding machines, never for deciding on
+    // destruction.
     asio::awaitable<std::optional<Marked>> mark_of(Guest guest);
-    // Whether its mark, or that it has none, was ever read.
+    // Reports whether its mark, or the lack of one, was ever read.
     bool is_known(const Guest& guest) const { return remembered_.contains(guest.vmid); }
-    // Forgets what is remembered of guests that are not in the state any more.
+    // Forgets guests that are no longer in the state.
     void forget_missing(const ClusterState& state);
 
 private:
     struct Remembered {
         std::string name;
-        base::Duration uptime{};  // then
+        base::Duration uptime{};  // when it was read
         base::TimePoint read_at;
         std::optional<Marked> marked;
     };

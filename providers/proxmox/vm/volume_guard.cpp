@@ -12,8 +12,9 @@ std::string vm_text(const std::string& host, std::int64_t vmid) {
     return "VM " + std::to_string(vmid) + " on " + host;
 }
 
-// "scsi0" and the volume of "create full clone of drive scsi0 (local-lvm:vm-105-disk-0)", which Proxmox
-// writes when it moves a disk. The option is empty for any other line.
+// Returns, for example, "scsi0" and its volume from "create full clone of drive scsi0
+// (local-lvm:vm-105-disk-0)". Proxmox writes such a line when it moves a disk. For any other line the option
+// is empty.
 VolumeUse moved_disk(const std::string& line) {
     constexpr std::string_view kStart = "full clone of drive ";
     const auto start = line.find(kStart);
@@ -66,7 +67,7 @@ asio::awaitable<void> VolumeGuard::detach(std::string host, std::int64_t vmid, s
     co_await client_.change(configure_vm(host, vmid, change));
 }
 
-// A disk may have been moved several times; Proxmox lists the newest task first.
+// Adds drives whose disks were moved, perhaps several times. Proxmox lists the newest task first.
 asio::awaitable<std::set<std::string>> VolumeGuard::moved_drives(std::string host, std::int64_t vmid,
                                                                  MadeVolumes made) {
     try {

@@ -1,5 +1,5 @@
-// Stands before each destruction: whatever the VM's configuration names that was not made with the VM is
-// taken off, or holds the destruction.
+// VolumeGuard runs before each destruction. Volumes in the VM's configuration that were not made with the VM
+// are detached, or they block the destruction.
 #pragma once
 
 #include <set>
@@ -13,13 +13,12 @@ namespace providers::proxmox {
 
 class VolumeGuard {
 public:
-    // Must outlive this.
+    // `client` must outlive this.
     explicit VolumeGuard(Client& client) : client_(client) {}
 
-    // To be called right before the VM, which is off, is destroyed. Volumes with another VMID are taken out
-    // of its configuration; they stay what they are. Returns why the VM must not be destroyed and what a
-    // person can do; empty: Proxmox will delete nothing but what was made with it. Throws ProxmoxError,
-    // FencedError.
+    // Call this directly before a stopped VM is destroyed. It detaches volumes with another VMID, which are
+    // kept. Returns why the VM must not be destroyed and what a person can do. Empty: Proxmox will only
+    // delete what was made with the VM. Throws ProxmoxError, FencedError.
     asio::awaitable<std::string> obstacle(std::string host, std::int64_t vmid, MadeVolumes made);
 
 private:
@@ -30,8 +29,7 @@ private:
     asio::awaitable<Seen> look(std::string host, std::int64_t vmid);
     asio::awaitable<void> detach(std::string host, std::int64_t vmid, std::vector<VolumeUse> others,
                                  std::string digest);
-    // Drives whose disk, which was made with the VM, somebody moved to another storage: there it has another
-    // name.
+    // Returns drives whose original disk somebody moved to another storage, where it has another name.
     asio::awaitable<std::set<std::string>> moved_drives(std::string host, std::int64_t vmid,
                                                         MadeVolumes made);
 

@@ -12,7 +12,7 @@ namespace providers::proxmox {
 
 namespace {
 
-// More hosts, guests and storages than any cluster has; what is made of each entry takes memory, too.
+// More hosts, guests and storages than any cluster has. Each parsed entry takes memory, too.
 constexpr std::size_t kMostEntries = 50'000;
 constexpr std::size_t kMostWrongParameters = 32;
 constexpr std::string_view kProxmoxServer = "pve-api-daemon/";
@@ -22,19 +22,19 @@ std::string first_line(std::string text) {
     return text;
 }
 
-// pveproxy names itself in all that it answers. What stands between may replace the name, but not the data
-// that all answers of the API have.
+// Reports whether the answer comes from Proxmox. pveproxy names itself in all answers. A proxy may replace
+// that name, but not the data in every answer of the API.
 bool is_of_proxmox(const base::HttpResponse& response, const json::object* body) {
     const auto server = response.headers.find("Server");
     return (server && server->starts_with(kProxmoxServer)) || (body && body->contains("data"));
 }
 
 std::string of_a_stranger(int status) {
-    return "status " + std::to_string(status) + " from what does not answer as a Proxmox API";
+    return "status " + std::to_string(status) + " from a server that does not answer like a Proxmox API";
 }
 
 struct Complaint {
-    std::string message;  // as it came; `errors` too
+    std::string message;  // unmodified, like `errors`
     std::map<std::string, std::string> errors;
 };
 

@@ -1,4 +1,4 @@
-// What Proxmox' responses mean. Pure.
+// Interprets Proxmox' responses. Pure.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -8,12 +8,12 @@
 
 namespace providers::proxmox {
 
-// The reason phrase of a response with status 401, in words that are fit for a message.
+// Returns the reason phrase of a response with status 401, fit for a message.
 std::string refusal_of(const base::HttpResponse& response);
 
-// The "data" of a successful response, which may be no larger than a cluster of 10,000 machines makes it.
-// Throws ProxmoxError for everything else, with the text of the body or, from servers before PVE 8.3 that
-// send none, of the reason phrase; of what does not prove to be a Proxmox only the status is told.
+// Returns the "data" of a successful response, up to the size for a cluster of 10,000 machines. Throws
+// ProxmoxError for any other response, with the text of its body. Servers before PVE 8.3 send no body; for
+// them it is the reason phrase. If the response is not from Proxmox, the error only has the status.
 boost::json::value data_of(const Call& call, const base::HttpResponse& response);
 
 }  // namespace providers::proxmox

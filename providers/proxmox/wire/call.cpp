@@ -5,9 +5,9 @@ namespace providers::proxmox {
 namespace {
 
 constexpr base::Duration kReadTimeout = std::chrono::seconds{20};
-// Proxmox' own proxy gives up after 30 s; a lock is waited for 10 s.
+// Proxmox' own proxy gives up after 30 s, and waiting for a lock after 10 s.
 constexpr base::Duration kChangeTimeout = std::chrono::seconds{45};
-// A copy writes a line for each percent of each disk.
+// A copy writes one line for each percent of each disk.
 constexpr int kTaskLogLines = 2000;
 constexpr std::string_view kBoundary = "kubenodesmith-8e1f5d0c7a";
 
@@ -104,7 +104,7 @@ Call get_cluster_options() {
 }
 
 Call get_permissions() {
-    return read_object("get_permissions", "reading our privileges", "", "/access/permissions");
+    return read_object("get_permissions", "reading the operator's privileges", "", "/access/permissions");
 }
 
 Call get_vm_config(const std::string& host, std::int64_t vmid) {

@@ -18,12 +18,12 @@ constexpr std::size_t kChangesPerHost = 3;
 constexpr base::Duration kIdleTimeout = std::chrono::seconds{4};
 // Tickets are valid for 2 h.
 constexpr base::Duration kTicketLife = std::chrono::minutes{90};
-// A refused login costs the server 3 s of a worker; that long nothing more is sent.
+// A refused login blocks a worker of the server for 3 s. No request is sent during this pause.
 constexpr base::Duration kRefusalPause = std::chrono::seconds{10};
-// Of a host that may be in a network of its own; there is another way to it.
+// Timeout for a host that may be in a separate network. The endpoint is an alternative way.
 constexpr base::Duration kDirectConnectTimeout = std::chrono::seconds{2};
 constexpr base::Duration kQuorumNews = std::chrono::minutes{2};
-// An endpoint that was cut off is used last for that long, unless it is found to have quorum again.
+// An endpoint without quorum is used last for this long, unless it regains quorum.
 constexpr base::Duration kCutOff = std::chrono::minutes{10};
 constexpr std::string_view kLogIn = "log_in";
 
@@ -93,7 +93,8 @@ std::vector<std::size_t> Client::order() const {
     return indices;
 }
 
-// An endpoint that is cut off from the others cannot reach their hosts, and another one may.
+// Tries one endpoint after another. An endpoint without quorum cannot reach the other hosts, but another
+// endpoint may.
 asio::awaitable<json::value> Client::read(Call call) {
     const auto pass = co_await reads_.enter(call.host);
     std::exception_ptr failure, misled;
@@ -111,19 +112,20 @@ asio::awaitable<json::value> Client::read(Call call) {
                 (error.kind == ErrorKind::outcome_unknown && !unreached_hosts_.contains(call.host));
             if (!next_may_know) throw;
             is_unreached = is_unreached || is_proxied;
-            // That the host could not be reached says more than that an endpoint could not.
+            // An unreachable host is more informative than an unreachable endpoint.
             if (!failure || is_proxied) failure = std::current_exception();
         } catch (const OtherClusterError&) {
             if (!misled) misled = std::current_exception();
         }
     }
     if (is_unreached) unreached_hosts_.insert(call.host);
-    // Where an endpoint of the cluster has answered, that another one is misled explains nothing.
+    // If an endpoint of the cluster has answered, an endpoint of another cluster does not explain the
+    // failure.
     std::rethrow_exception(misled && !is_unreached ? misled : failure);
 }
 
-// What was refused for want of quorum, or could not be delivered, was not done: it may be asked of the next
-// one. What may have been done is read back, and not from the endpoint that lost it.
+// Sends the change. A change that was refused without quorum or not delivered had no effect, so the next
+// endpoint may get it. A change that may have happened is read back through another endpoint.
 asio::awaitable<json::value> Client::change(Call call) {
     const auto pass = co_await changes_.enter(call.host);
     std::exception_ptr failure, misled;
@@ -131,7 +133,7 @@ asio::awaitable<json::value> Client::change(Call call) {
     bool is_unreached = false;
     for (std::size_t i = 0; i < indices.size(); ++i) {
         const auto index = indices[i];
-        // Those that are known to be cut off would say the same.
+        // Endpoints without quorum would answer the same.
         if (failure && is_cut_off(endpoints_[index])) break;
         require_leadership(call);
         try {
@@ -153,11 +155,12 @@ asio::awaitable<json::value> Client::change(Call call) {
         }
     }
     if (is_unreached) unreached_by_changes_.insert(call.host);
-    // Where an endpoint of the cluster has answered, that another one is misled explains nothing.
+    // If an endpoint of the cluster has answered, an endpoint of another cluster does not explain the
+    // failure.
     std::rethrow_exception(misled && !is_unreached ? misled : failure);
 }
 
-// Kept by whoever uses it: a host's certificate may be renewed meanwhile.
+// Returns a shared pointer, as the host's certificate may be renewed while a call uses the endpoint.
 std::shared_ptr<Client::Endpoint> Client::direct_to(const HostAddress& address) {
     auto& known = directs_[address.host];
     const bool is_same = known.endpoint && known.address.url == address.url &&
@@ -209,7 +212,8 @@ void Client::require_credentials(const Call& call) const {
         throw ProxmoxError(ErrorKind::unauthenticated, call.tried, refusal_);
 }
 
-// Asking agents and stopping tasks changes nothing that the cluster keeps.
+// Records what the answer says about quorum. Agent calls and stopping tasks change no cluster data, so they
+// need no quorum.
 void Client::note_quorum(const Call& call, Endpoint& endpoint, std::optional<ErrorKind> failure) {
     const bool needs_quorum = call.method != "GET" && call.data == DataKind::task;
     const auto now = environment_.clock.now();
@@ -228,7 +232,7 @@ asio::awaitable<base::HttpResponse> Client::authorized_exchange(const Call& call
     co_await log_in(endpoint);
     auto response = co_await exchange(call, endpoint);
     if (response.status != 401) co_return response;
-    // The ticket was dropped (the server's keys rotate); a request refused with 401 has done nothing.
+    // The server dropped the ticket (its keys rotate). A request refused with 401 had no effect.
     ticket_.reset();
     co_await log_in(endpoint);
     co_return co_await exchange(call, endpoint);

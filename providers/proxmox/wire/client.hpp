@@ -1,6 +1,6 @@
-// Carries calls to a Proxmox cluster: authentication, failover between endpoints, limits per host, metrics,
-// the fence, and the proof that it is the right cluster. An endpoint may lead to another one from one moment
-// to the next, by its name in the DNS or by a load balancer.
+// Carries calls to a Proxmox cluster: authentication, failover between endpoints, limits per host, metrics
+// and the fence. It also proves that the cluster is the right one. DNS or a load balancer may lead an
+// endpoint to another cluster at any time.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -21,7 +21,7 @@ namespace providers::proxmox {
 
 namespace json = boost::json;
 
-// Either a token or a user with a password.
+// Credentials are either a token or a user with a password.
 struct Credentials {
     std::string token_id;  // user@realm!name
     std::string token_secret;
@@ -36,14 +36,14 @@ struct ClientOptions {
     std::vector<std::string> endpoints;
     base::TlsClientOptions tls;
     Credentials credentials;
-    BackendCluster cluster;  // as it was recorded; without an ID the first one that answers counts
+    BackendCluster cluster;  // as recorded; without an ID the first cluster that answers is used
 };
 
-// Where one host's own API answers.
+// HostAddress is the address of a host's own API.
 struct HostAddress {
     std::string host;
-    std::string url;                 // one of the endpoints, or another
-    std::string fingerprint_sha256;  // of its certificate; empty: verified as the endpoints are
+    std::string url;                 // one of the endpoints, or another URL
+    std::string fingerprint_sha256;  // of its certificate; empty: verified like the endpoints
 };
 
 class Client {
@@ -51,58 +51,56 @@ public:
     // Throws std::invalid_argument. The environment must outlive the client.
     Client(ClientOptions options, ProviderEnvironment& environment);
 
-    // A call that changes nothing: asked of one endpoint after the other until one of the cluster answers.
-    // Throws ProxmoxError, OtherClusterError.
+    // Sends a call that changes nothing. Tries each endpoint until one of the cluster answers. Throws
+    // ProxmoxError, OtherClusterError.
     asio::awaitable<json::value> read(Call call);
-    // A call that changes something: sent at most once. ProxmoxError of kind outcome_unknown: it may have
-    // been done. Throws ProxmoxError, FencedError, and OtherClusterError before anything is sent.
+    // Sends a call that changes something, at most once. A ProxmoxError of kind outcome_unknown means that it
+    // may have been done. Throws ProxmoxError, FencedError, and OtherClusterError before anything is sent.
     asio::awaitable<json::value> change(Call call);
-    // The same, asked of that host itself. ProxmoxError of kind unreachable: nothing of it was sent, as the
-    // host cannot be reached so or shows another certificate.
+    // Sends the change to that host itself. A ProxmoxError of kind unreachable means that nothing was sent,
+    // as the host is unreachable or shows another certificate.
     asio::awaitable<json::value> change_at(HostAddress address, Call call);
 
-    // Proves that all that was answered so far came from the cluster: whoever draws a conclusion from what is
-    // not there calls this between its reads and the conclusion. Throws ProxmoxError, OtherClusterError.
+    // Proves that all answers so far came from the cluster. Call it between reading and concluding that
+    // something is missing. Throws ProxmoxError, OtherClusterError.
     asio::awaitable<void> confirm_cluster();
-    // Proves that what was answered so far came from endpoints that are in the majority of their cluster: one
-    // that is cut off knows nothing of what happened since. Whoever concludes that something is gone calls
-    // it. Throws ProxmoxError of kind no_quorum. An endpoint that does not let us see it is believed.
+    // Proves that all answers so far came from endpoints in the majority of their cluster. An endpoint
+    // without quorum knows no later changes. Call it before concluding that something is gone. Throws
+    // ProxmoxError of kind no_quorum. An endpoint that hides its quorum is trusted.
     asio::awaitable<void> confirm_quorum();
-    // Goes over to an endpoint that has quorum, if there is one and the present one has none. Returns whether
-    // the one in use has, as far as it lets us see; else what the last refused change says.
+    // Switches to an endpoint with quorum if the current one has none. Reports whether the endpoint in use
+    // has quorum. If that is hidden, the last refused change decides.
     asio::awaitable<bool> seek_quorum();
-    // An endpoint did not let us see whether it has quorum.
+    // True if an endpoint did not show whether it has quorum.
     bool is_quorum_hidden() const { return is_quorum_hidden_; }
-    // The endpoints that lead to another cluster now, with that cluster; those that do not answer are left
-    // out.
+    // Returns the endpoints that lead to another cluster now, with that cluster. Omits silent endpoints.
     asio::awaitable<std::vector<std::string>> misled_endpoints();
-    // The one that this client works with, its name as it was recorded.
+    // Returns the cluster of this client, with its recorded name.
     const BackendCluster& cluster() const { return cluster_; }
 
-    // The last change was refused for want of quorum, not long ago.
+    // Reports whether the last change was recently refused for lack of quorum.
     bool lacks_quorum() const;
 
-    // URLs, the configured one first; and which of them answered last.
+    // Returns the URLs in configured order; current_endpoint() is the one that answered last.
     std::vector<std::string> endpoints() const;
     const std::string& current_endpoint() const { return endpoints_[current_].url; }
-    // A host that is none of the endpoints can be verified without its fingerprint: by the CA that is
-    // configured.
+    // Reports whether the configured CA can verify a host that is not an endpoint, without its fingerprint.
     bool has_ca() const { return !tls_.ca_bundle_pem.empty() && !tls_.insecure_skip_verify; }
-    // user@realm!token or user@realm: as in UPIDs.
+    // Returns user@realm!token or user@realm, as in UPIDs.
     const std::string& user() const;
-    // With what proves who we are taken out: what a server writes may hold it.
+    // Removes our secrets from a text, as a server may repeat them.
     std::string without_credentials(std::string text) const;
 
 private:
     struct Endpoint {
         std::string url;
         std::unique_ptr<base::HttpTransport> transport;
-        bool is_pinned = false;  // the cluster itself told which certificate it shows
+        bool is_pinned = false;  // the cluster itself reported the certificate that it must show
         std::optional<base::TimePoint> proven_at;
         std::optional<base::TimePoint> cut_off_at;  // last seen without quorum
         std::uint64_t answers = 0;
-        std::uint64_t quorate_answers = 0;  // of these, the ones before the last proof of quorum
-        std::uint64_t proven_answers = 0;   // of these, the ones before the last proof
+        std::uint64_t quorate_answers = 0;  // number of answers up to the last proof of quorum
+        std::uint64_t proven_answers = 0;   // number of answers up to the last proof of the cluster
     };
     struct Ticket {
         std::string cookie;
@@ -111,19 +109,19 @@ private:
     };
 
     void note_quorum(const Call& call, Endpoint& endpoint, std::optional<ErrorKind> failure);
-    // The endpoint in use first, and those that were seen without quorum lately last.
+    // Returns the endpoint in use first, and endpoints recently without quorum last.
     std::vector<std::size_t> order() const;
     bool is_cut_off(const Endpoint& endpoint) const;
     asio::awaitable<bool> has_quorum(Endpoint& endpoint);
     std::shared_ptr<Endpoint> direct_to(const HostAddress& address);
     asio::awaitable<json::value> attempt(const Call& call, Endpoint& endpoint);
-    // A change is proven right before it is sent.
+    // Proves the cluster if needed. For a change the proof comes directly before it is sent.
     asio::awaitable<void> prove_for(const Call& call, Endpoint& endpoint);
-    // Asks the endpoint which cluster it belongs to, unless that is known and not older than max_age.
+    // Asks the endpoint for its cluster, unless a proof is not older than max_age.
     asio::awaitable<void> prove(Endpoint& endpoint, base::Duration max_age);
     asio::awaitable<void> ask_for_proof(Endpoint& endpoint);
     asio::awaitable<json::value> ask(const Call& call, Endpoint& endpoint);
-    // Empty: the endpoint does not say.
+    // Returns an empty text if the endpoint does not show it.
     asio::awaitable<std::string> identity_at(Endpoint& endpoint);
     asio::awaitable<std::string> name_at(Endpoint& endpoint);
     void require_credentials(const Call& call) const;
@@ -154,13 +152,13 @@ private:
         OtherClusterError error;
         base::TimePoint at;
     };
-    std::optional<Misled> misled_;  // when answers last turned out to be another cluster's
+    std::optional<Misled> misled_;  // the last answer that came from another cluster
     std::optional<Ticket> ticket_;
     std::optional<base::TimePoint> refused_until_;
     std::string refusal_;
     std::optional<base::TimePoint> quorum_missed_at_;
     bool is_quorum_hidden_ = false;
-    // Hosts that no endpoint could reach when it was last tried, by calls that change nothing and by others.
+    // Hosts that no endpoint could reach at the last attempt, by reading calls and by changing calls.
     std::set<std::string> unreached_hosts_, unreached_by_changes_;
     base::Family<base::Counter>& requests_;
     base::Family<base::Histogram>& durations_;

@@ -1,5 +1,5 @@
-// Which cluster an endpoint belongs to: asked for before it is used, and before anything is concluded from
-// its answers.
+// The part of Client that proves which cluster an endpoint belongs to. The proof precedes each use and each
+// conclusion from its answers.
 #include "providers/proxmox/wire/answer.hpp"
 #include "providers/proxmox/wire/client.hpp"
 #include "providers/proxmox/wire/cluster_identity.hpp"
@@ -9,7 +9,7 @@ namespace providers::proxmox {
 
 namespace {
 
-// An idle connection lives less long, so a proof outlives no new look-up of the endpoint's name by much.
+// Idle connections live shorter than this. So a proof soon follows each new look-up of the endpoint's name.
 constexpr base::Duration kProofAge = std::chrono::seconds{5};
 // Longer than a call with all its requests takes.
 constexpr base::Duration kMisledFor = std::chrono::minutes{1};
@@ -25,7 +25,7 @@ asio::awaitable<void> Client::prove(Endpoint& endpoint, base::Duration max_age) 
     const auto begun = environment_.clock.now();
     if (endpoint.proven_at && begun - *endpoint.proven_at < max_age) co_return;
     const auto pass = co_await proofs_.enter(endpoint.url);
-    // Another call may have asked while this one waited for its turn.
+    // Another call may have got the proof while this one waited for its turn.
     if (endpoint.proven_at && *endpoint.proven_at > begun) co_return;
     co_await ask_for_proof(endpoint);
 }
@@ -33,7 +33,7 @@ asio::awaitable<void> Client::prove(Endpoint& endpoint, base::Duration max_age) 
 asio::awaitable<void> Client::ask_for_proof(Endpoint& endpoint) {
     const auto asked_at = environment_.clock.now();
     const bool has_unproven_answers = endpoint.answers > endpoint.proven_answers;
-    // If this fails, its caller concludes nothing; what is read from here on is proven anew.
+    // If this fails, the caller concludes nothing. Later answers need a new proof.
     endpoint.proven_answers = endpoint.answers;
     endpoint.proven_at.reset();
     const auto id = co_await identity_at(endpoint);
@@ -62,8 +62,8 @@ asio::awaitable<json::value> Client::ask(const Call& call, Endpoint& endpoint) {
     co_return data_of(call, response);
 }
 
-// Every Proxmox VE since 5.2 shows its authority to whoever is logged in. What stands in for one, or before
-// it, may not: then the name alone has to tell clusters apart.
+// Returns the fingerprint of the cluster's CA. Every Proxmox VE since 5.2 shows it to any logged-in user. A
+// substitute or a proxy may not; then only the name distinguishes clusters.
 asio::awaitable<std::string> Client::identity_at(Endpoint& endpoint) {
     try {
         const auto certificates = co_await ask(get_own_certificates(), endpoint);
@@ -87,14 +87,14 @@ asio::awaitable<std::string> Client::name_at(Endpoint& endpoint) {
     co_return std::string();
 }
 
-// Calls that are under way may hold answers of the other cluster for as long as they run.
+// Throws for a while after another cluster has answered. Running calls may hold its answers until they end.
 asio::awaitable<void> Client::confirm_cluster() {
     if (misled_ && environment_.clock.now() - misled_->at < kMisledFor) throw misled_->error;
     for (auto& endpoint : endpoints_)
         if (endpoint.answers > endpoint.proven_answers) co_await prove(endpoint, base::Duration::zero());
 }
 
-// A standalone host has no cluster to be cut off from.
+// Reports whether the endpoint has quorum. A standalone host always has.
 asio::awaitable<bool> Client::has_quorum(Endpoint& endpoint) {
     const auto answers = endpoint.answers;
     try {
@@ -117,7 +117,8 @@ asio::awaitable<bool> Client::has_quorum(Endpoint& endpoint) {
     co_return true;
 }
 
-// An endpoint that does not answer any more is no witness either way; another one has to be.
+// Asks every endpoint whose later answers lack a proof of quorum. An endpoint that no longer answers proves
+// nothing, so another one must.
 asio::awaitable<void> Client::confirm_quorum() {
     std::exception_ptr silence;
     bool is_any_quorate = false;
@@ -132,10 +133,10 @@ asio::awaitable<void> Client::confirm_quorum() {
             continue;
         }
         if (!is_quorate) {
-            // What it said before counts for nothing, whoever asked.
+            // Its earlier answers are worthless for all callers.
             endpoint.quorate_answers = endpoint.answers;
             throw ProxmoxError(ErrorKind::no_quorum, "asking " + endpoint.url + " whether it has quorum",
-                               "it has none: nothing is concluded from what it does not show");
+                               "it has none, so its answers may be incomplete and are not used");
         }
         is_any_quorate = true;
     }
@@ -157,7 +158,7 @@ asio::awaitable<bool> Client::seek_quorum() {
             }
             is_any_cut_off = true;
         } catch (const OtherClusterError&) {
-            // It is passed over, as by every call.
+            // The endpoint is skipped, as in every call.
         } catch (const ProxmoxError&) {
             if (!failure) failure = std::current_exception();
         }
@@ -174,7 +175,7 @@ asio::awaitable<std::vector<std::string>> Client::misled_endpoints() {
         } catch (const OtherClusterError& error) {
             misled.push_back(endpoint.url + " belongs to " + describe(error.cluster) + " and is not used");
         } catch (const ProxmoxError&) {
-            // An endpoint that does not answer misleads no one.
+            // An endpoint that does not answer misleads nobody.
         }
     }
     co_return misled;

@@ -1,4 +1,4 @@
-// What answers of Proxmox say about the cluster that they come from. Pure.
+// Reads the identity of a cluster from Proxmox' answers. Pure.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -6,11 +6,12 @@
 
 namespace providers::proxmox {
 
-// Of GET /nodes/localhost/certificates/info: the fingerprint of the cluster's own authority. Every cluster
-// makes one when its first host is installed, and keeps it when a host becomes a cluster, when hosts join and
-// when their certificates are renewed. Empty: the answer does not show it.
+// Returns the fingerprint of the cluster's CA from GET /nodes/localhost/certificates/info. The first host of
+// a cluster makes this CA when it is installed. It is kept when the host becomes a cluster, when hosts join,
+// and when certificates are renewed. Empty: the answer does not show it.
 std::string authority_fingerprint(const boost::json::value& certificates);
-// Of GET /cluster/status: the cluster's name, of a standalone host that host's. Empty: the answer has none.
+// Returns the cluster's name from GET /cluster/status; a standalone host gives its own name. Empty: the
+// answer has no name.
 std::string cluster_name(const boost::json::value& status);
 
 }  // namespace providers::proxmox

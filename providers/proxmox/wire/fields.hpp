@@ -1,4 +1,4 @@
-// Reading Proxmox' JSON, whose numbers may be strings and whose keys vanish when they have no value.
+// Reads Proxmox' JSON. Its numbers may be strings, and keys without a value are absent.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,19 +12,18 @@ namespace providers::proxmox {
 
 namespace json = boost::json;
 
-// More than any host or machine has, and so little that sums, products and percentages of it never overflow.
+// More than any host or machine has, and small enough that sums, products and percentages never overflow.
 inline constexpr std::int64_t kMostCpus = 1'000'000;
 
-// Null and absent read as empty, zero, false. A string that is no number reads as zero.
+// Null and absent values read as empty, zero or false. A string that is no number reads as zero.
 std::string text_of(const json::value& value);
 std::string text_of(const json::object& object, std::string_view key);
 std::int64_t integer_of(const json::object& object, std::string_view key);
-// Returns a number of bytes in whole MiB, bounded to more than any storage has, so that sums of them do not
-// overflow.
+// Returns a number of bytes in whole MiB. The limit exceeds any storage, so sums do not overflow.
 std::int64_t mib_of(const json::object& object, std::string_view key);
 double number_of(const json::object& object, std::string_view key);
 bool flag_of(const json::object& object, std::string_view key);
-// The elements that are objects; an empty list for anything but an array.
+// Returns the elements that are objects. For a value that is no array the list is empty.
 std::vector<const json::object*> objects_of(const json::value& value);
 
 }  // namespace providers::proxmox

@@ -21,7 +21,7 @@ bool is_letter_or_digit(char c) {
     return is_letter(c) || (c >= '0' && c <= '9');
 }
 
-// Letters, digits and `others`, which stand at neither end.
+// Reports whether the text has only letters, digits and `others`, with `others` at neither end.
 bool is_made_of(std::string_view text, std::string_view others) {
     if (text.empty() || !is_letter_or_digit(text.front()) || !is_letter_or_digit(text.back())) return false;
     return std::ranges::all_of(

@@ -1,5 +1,5 @@
-// How long until what failed in passing is tried again: longer with each failure in a row, as a lock may be
-// held by a task that hangs for an hour. Kept in memory; after a restart it begins anew.
+// GrowingPauses limits retries after temporary failures. The pause grows with each consecutive failure, as a
+// hanging task may hold a lock for an hour. Pauses are in memory and start anew after a restart.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ public:
         bool lacks_right = false;
     };
 
-    // Another failure for the machine (by its SMBIOS UUID): how long to wait from now on. A right that lacks
-    // is given back by a person, who is no quicker than half a minute, and many machines may want it.
+    // Records another failure for the machine (by its SMBIOS UUID) and returns the time to wait. A missing
+    // right has longer pauses: a person must grant it, and many machines may need it.
     base::Duration begin(const std::string& uuid, std::string why = {}, bool lacks_right = false) {
         std::erase_if(pauses_,
                       [this](const auto& entry) { return clock_.now() - entry.second.until > kForgotten; });
@@ -33,8 +33,8 @@ public:
         pause.lacks_right = lacks_right;
         return wait;
     }
-    // Of a pause with a reason; nullopt: there is none, or it is over. Whoever is called meanwhile, by
-    // whatever change, has to wait.
+    // Returns the rest of a pause that has a reason; nullopt: none, or it is over. A call during the pause
+    // must wait, whatever triggered it.
     std::optional<Left> left(const std::string& uuid) const {
         const auto pause = pauses_.find(uuid);
         if (pause == pauses_.end() || pause->second.why.empty() || !lasts(uuid)) return std::nullopt;

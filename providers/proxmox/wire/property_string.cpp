@@ -73,7 +73,7 @@ std::optional<std::string> PropertyString::find_or_default(std::string_view key)
 
 void PropertyString::set(std::string_view key, std::string value) {
     if (value.find(',') != std::string::npos) {
-        throw std::invalid_argument("the value of " + std::string(key) + " must not hold a comma");
+        throw std::invalid_argument("the value of " + std::string(key) + " must not contain a comma");
     }
     const auto same =
         std::ranges::find(parts_, key, [](const auto& part) { return std::string_view(part.first); });
@@ -116,7 +116,7 @@ std::optional<Upid> parse_upid(std::string_view text) {
     const bool has_numbers =
         is_hexadecimal(parts[2], 8, 8) && is_hexadecimal(parts[3], 8, 9) && is_hexadecimal(parts[4], 8, 8);
     if (!has_numbers || text.find_first_of(kBlanks) != std::string_view::npos) return std::nullopt;
-    // It is the name of its log, too.
+    // A UPID is also the name of its log file.
     if (text.size() > kLongestFileName || foreign::shown(text) != text) return std::nullopt;
     Upid upid;
     const auto& start = parts[4];

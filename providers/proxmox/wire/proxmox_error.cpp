@@ -12,7 +12,7 @@ struct Text {
     ErrorKind kind;
 };
 
-// The first that is found decides, so the more specific stand first.
+// The first match decides, so more specific texts come first.
 constexpr std::array<Text, 29> kTexts = {{
     {"already exists", ErrorKind::exists},
     {"config file already exists", ErrorKind::exists},
@@ -45,7 +45,7 @@ constexpr std::array<Text, 29> kTexts = {{
     {"Cannot allocate memory", ErrorKind::no_room},
 }};
 
-// pmxcfs refuses to write without quorum with a bare "Permission denied" of its mount point.
+// Recognizes pmxcfs without quorum: it refuses to write with a bare "Permission denied" of its mount point.
 bool is_read_only_cluster_file_system(std::string_view text) {
     return text.find("unable to open file '/etc/pve/") != std::string_view::npos &&
            text.find("Permission denied") != std::string_view::npos;
@@ -72,10 +72,10 @@ ErrorKind classify(int status, std::string_view message) {
     if (status == 401) return ErrorKind::unauthenticated;
     if (status == 403) return ErrorKind::permission;
     if (status == 501) return ErrorKind::unsupported;
-    // 595 to 599: the proxy could not reach the host or lost it; 502 to 504: a load balancer in front says
-    // so.
+    // With 595 to 599 the proxy could not reach the host or lost it. With 502 to 504 a load balancer reports
+    // this.
     if (status >= 595 || (status >= 502 && status <= 504)) return ErrorKind::outcome_unknown;
-    // Whatever ran out of time may have been done, or be done yet; a lock that was not had says which.
+    // After a timeout the change may have happened or may still happen. A timeout for a lock names the lock.
     if (message == "got timeout") return ErrorKind::outcome_unknown;
     const auto by_text = classify_text(message);
     if (by_text != ErrorKind::other) return by_text;
@@ -88,7 +88,8 @@ ErrorKind classify_exit(std::string_view exit_status) {
 
 namespace {
 
-// "2027-01-15 08:00:00 " before "ERROR 404: Not Found.", as wget writes it.
+// Removes the time that wget writes before an error, e.g. "2027-01-15 08:00:00 " before "ERROR 404: Not
+// Found.".
 std::string without_time(std::string text) {
     constexpr std::string_view kTime = "0000-00-00 00:00:00 ";
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };

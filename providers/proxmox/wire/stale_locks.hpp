@@ -1,4 +1,5 @@
-// How long a VM has been locked by a creation that no task works on, so that nothing waits for it for ever.
+// StaleLocks measures how long a creation's lock exists without a task, so that no caller waits for it
+// forever.
 #pragma once
 
 #include <map>
@@ -12,11 +13,11 @@ class StaleLocks {
 public:
     explicit StaleLocks(base::Clock& clock) : clock_(clock) {}
 
-    // Returns true once the lock has been seen, without a task, for half a minute. It is the machine's, which
-    // its SMBIOS UUID names: the next VM with the same VMID is locked by a creation of its own.
+    // Returns true once the lock has been seen without a task for half a minute. The machine's SMBIOS UUID is
+    // the key, as the next VM with the same VMID has its own lock.
     bool seen(const std::string& uuid) {
         constexpr base::Duration kStale = std::chrono::seconds{30};
-        // Nobody looked at it for long: the machine may have been made anew meanwhile.
+        // After such a time without a look, the machine may have been made anew.
         static constexpr base::Duration kSameLock = std::chrono::minutes{10};
         const auto now = clock_.now();
         std::erase_if(locks_, [now](const auto& entry) { return now - entry.second.last > kSameLock; });
@@ -29,7 +30,7 @@ public:
 private:
     struct Lock {
         base::TimePoint first;
-        base::TimePoint last;  // seen so
+        base::TimePoint last;  // last time it was seen
     };
     base::Clock& clock_;
     std::map<std::string, Lock> locks_;  // by SMBIOS UUID

@@ -13,18 +13,18 @@ namespace providers::proxmox {
 
 namespace {
 
-constexpr std::size_t kLinesLookedAt = 30;  // the last ones
+constexpr std::size_t kLinesLookedAt = 30;  // at the end of the log
 constexpr std::size_t kLinesShown = 2;
 constexpr std::array<std::string_view, 16> kComplaints = {
     "error", "fail",    "no space",     "cannot",  "can't",   "could not",      "unable",  "denied",
     "quota", "timeout", "insufficient", "out of ", "refused", "does not exist", "invalid", "no such"};
-// What Proxmox itself adds to a log, or repeats.
+// Text that Proxmox itself adds to a log or repeats.
 constexpr std::string_view kVerdict = "TASK ";
 
 bool sounds_like_a_cause(const std::string& line) {
     auto text = line;
     for (auto& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    // QEMU and its tools name themselves when they complain.
+    // QEMU and its tools begin their complaints with their names.
     if (text.starts_with("kvm: ") || text.starts_with("qemu-img: ")) return true;
     return std::ranges::any_of(kComplaints, [&](auto word) { return text.find(word) != std::string::npos; });
 }

@@ -15,11 +15,11 @@ namespace {
 constexpr base::Duration kShortestPoll = std::chrono::milliseconds{500};
 constexpr base::Duration kLongestPoll = std::chrono::seconds{3};
 constexpr base::Duration kNews = std::chrono::minutes{1};
-// Of a task that is not expected to end before; it may still fail early.
+// Longest pause between polls before a task's expected end, as it may fail early.
 constexpr base::Duration kBeforeEnd = std::chrono::seconds{10};
-// Tasks that nobody asks for any more.
+// A task is forgotten this long after its first poll.
 constexpr base::Duration kForgotten = std::chrono::hours{24};
-// A task that was stopped has ended after 5 s, or does not heed it.
+// A stopped task ends after 5 s, or it ignores the request.
 constexpr base::Duration kDefies = std::chrono::seconds{30};
 constexpr base::Duration kStopAgain = std::chrono::minutes{2};
 
@@ -27,9 +27,9 @@ struct Bound {
     std::string_view type;
     std::chrono::minutes bound;
 };
-// How long something waits for the end of a task that is no use to it any more. Generous: a worker that is
-// killed in the middle leaves a lock behind, which only root takes off. What the machine itself is waited for
-// while it is made is the pool's scaleUp.provisionTimeout.
+// Limits for waiting on a task whose result is no longer needed. They are generous: a worker that is killed
+// half-way leaves a lock that only root can remove. The pool's scaleUp.provisionTimeout limits the creation
+// of a machine.
 constexpr std::array<Bound, 9> kBounds = {{
     {"qmcreate", std::chrono::minutes{2}},
     {"qmclone", std::chrono::minutes{10}},  // copies whole disks
@@ -39,9 +39,10 @@ constexpr std::array<Bound, 9> kBounds = {{
     {"qmshutdown", std::chrono::minutes{3}},  // stops the guest after a minute, see shut_down_vm()
     {"qmstop", std::chrono::minutes{2}},
     {"imgdel", std::chrono::minutes{5}},
-    {"download", std::chrono::minutes{120}},  // over a slow line
+    {"download", std::chrono::minutes{120}},  // for a slow line
 }};
-// qmdestroy among them: discarding large disks takes time, and what it has begun is gone anyway.
+// Limit of all other types, such as qmdestroy. Discarding large disks takes time, and an interrupted
+// destruction cannot be undone.
 constexpr std::chrono::minutes kBoundOfOthers{15};
 
 base::Duration bound_of(std::string_view type) {
@@ -92,7 +93,7 @@ asio::awaitable<TaskStatus> Tasks::end_overdue(std::string upid, base::Duration 
     auto seen = co_await status(upid);
     const auto task = parse_upid(upid);
     if (seen.outcome != TaskOutcome::running || !task) co_return seen;
-    next_poll(upid);  // counts from the first look, also after a restart
+    next_poll(upid);  // starts the measurement with the first look, also after a restart
     const auto now = clock_.now();
     const auto& asked = asked_.at(upid);
     const auto usual = bound_of(task->type);

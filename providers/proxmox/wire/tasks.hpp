@@ -1,4 +1,4 @@
-// Follows Proxmox tasks to their exit status.
+// Tasks polls Proxmox tasks until their exit status.
 #pragma once
 
 #include <map>
@@ -13,31 +13,32 @@ namespace providers::proxmox {
 
 class Tasks {
 public:
-    // Both must outlive this.
+    // Both arguments must outlive this.
     Tasks(Client& client, base::Clock& clock) : client_(client), clock_(clock) {}
 
-    // One request, to the host that the UPID names. Outcome unknown if nothing can be learned of the task: no
-    // UPID, log gone, host not answering. Throws ProxmoxError otherwise.
+    // Sends one request to the host in the UPID. The outcome is unknown if nothing can be learned: invalid
+    // UPID, missing log, or silent host. Throws ProxmoxError otherwise.
     asio::awaitable<TaskStatus> status(std::string upid);
-    // The same for a task in whose way something stands that cannot go on before its end: once it has been
-    // followed for longer than a task of its kind may take, it is stopped. Throws FencedError as well.
-    // It is stopped after `patience` at the latest; 0 sets no such bound.
+    // Does the same for a task that blocks the caller. A task that was followed longer than its type may take
+    // is stopped. Also throws FencedError. The task is stopped after `patience` at the latest; 0 sets no such
+    // limit.
     asio::awaitable<TaskStatus> end_overdue(std::string upid, base::Duration patience = {});
-    // The same for several: one that cannot be stopped must not keep the others.
+    // Does the same for several tasks. A task that cannot be stopped must not affect the others.
     asio::awaitable<void> end_all_overdue(std::vector<std::string> upids);
-    // The status of a task that failed, with the cause from its log if its exit status only names what
-    // failed: one more request. Without it if the log cannot be read.
+    // Adds the cause from the log to a failed task if its exit status only names the failed step. This takes
+    // one request. If the log cannot be read, the cause stays empty.
     asio::awaitable<TaskStatus> explained(std::string upid, TaskStatus status);
-    // Tasks of ours that are at work on the VM, or (vmid 0) on volumes of the host: also those that nobody
-    // has on record, as the answer that named them was lost. What holds a lock without end is one of them.
+    // Returns our tasks that are running on the VM, or with vmid 0 on volumes of the host. This includes
+    // unrecorded tasks whose UPID was lost with an answer. One of them holds a lock that never ends.
     asio::awaitable<std::vector<std::string>> at_work(std::string host, std::int64_t vmid);
-    // It was stopped, as it did not end by itself. What it leaves has to be looked at.
+    // Reports whether the task was stopped because it did not end. Check what it left behind.
     bool was_stopped(const std::string& upid) const;
-    // It was stopped a while ago and still runs: nothing but the end of its host may end it.
+    // Reports whether the task still runs some time after it was stopped. Then perhaps only the end of its
+    // host ends it.
     bool defies_stopping(const std::string& upid) const;
-    // When to ask again: 0.5 s for a young task, up to 3 s for an old one.
+    // Returns the time until the next poll: 0.5 s for a young task, up to 3 s for an old one.
     base::Duration next_poll(const std::string& upid);
-    // This process has asked for it, or begun it, within the last minute: how it ended is news.
+    // Reports whether this process polled or started the task within the last minute. Then its end is new.
     bool is_followed(const std::string& upid) const;
 
 private:
@@ -49,8 +50,9 @@ private:
         std::optional<base::TimePoint> first_stopped;
         std::optional<base::TimePoint> last_stopped;
     };
-    std::map<std::string, Asked> asked_;  // of tasks under way
-    // By type and host: a little less than the last one took. Before that there is no use in asking often.
+    std::map<std::string, Asked> asked_;  // running tasks
+    // Key: type and host. The value is a little less than the duration of the last such task, as earlier
+    // polls are useless.
     std::map<std::string, base::Duration> typical_;
 };
 

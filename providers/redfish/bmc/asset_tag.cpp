@@ -20,7 +20,7 @@ std::string digits_of(const std::string& uid) {
     return base::hex(std::span(fingerprint).first(kDigits / 2));
 }
 
-// BMCs pad with blanks, some write upper case.
+// Removes blanks around the tag, with which BMCs pad it.
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view kBlank = " \t\r\n";
     const auto begin = text.find_first_not_of(kBlank);

@@ -1,5 +1,5 @@
-// The lock on a host that other clusters can see: a short text in the AssetTag of its BMC, and what any text
-// there means. Pure.
+// The lock on a host that other clusters can see: a short text in the AssetTag of its BMC. Also interprets
+// any other text there. Pure.
 #pragma once
 
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace providers::redfish {
 
-// "kns-CLUSTER-CLAIM", twelve hexadecimal digits each, of the fingerprints of both UIDs: 29 characters, where
-// BMCs take 32 (Lenovo, iLO) to 63, and none that a BMC could mind.
+// Returns "kns-CLUSTER-CLAIM" with twelve hexadecimal digits each from the fingerprints of both UIDs. It has
+// 29 harmless characters, as BMCs accept 32 (Lenovo, iLO) to 63.
 std::string lock_mark(const MachineIdentity& identity);
 
 enum class TagMeaning {
-    free,       // empty, or what the user says means nothing
-    mine,       // of this claim
-    own_claim,  // of another claim of this cluster
-    others,     // of another cluster
-    inventory,  // somebody's own asset tag
+    free,       // empty, or a text that the user declared as free
+    mine,       // this claim
+    own_claim,  // another claim of this cluster
+    others,     // another cluster
+    inventory,  // an asset tag of the owner
 };
-// `mark`: of the claim, or of any claim of the cluster where only that is of interest.
+// Returns the meaning of a tag. `mark` is the claim's mark, or that of any claim if only the cluster matters.
 TagMeaning meaning_of(const std::string& tag, const std::string& mark,
                       const std::vector<std::string>& free_values);
 
-// The BMC kept only the beginning of the mark.
+// Reports whether the BMC truncated the mark.
 bool is_cut(const std::string& tag, const std::string& mark);
 
 }  // namespace providers::redfish

@@ -18,7 +18,7 @@ namespace {
 constexpr int kReadAttempts = 3;
 constexpr int kVersions = 3;
 constexpr base::Backoff kReadBackoff{std::chrono::seconds{1}, std::chrono::seconds{4}};
-// A BMC that wants to be left alone for longer is left alone: the caller comes again.
+// If a BMC asks for a longer pause, the request fails and the caller retries later.
 constexpr base::Duration kLongestReadWait = std::chrono::seconds{5};
 
 base::HttpRequest make_request(std::string method, std::string target, std::string body = {}) {
@@ -48,7 +48,7 @@ RedfishError no_tag_serves(const std::string& tried) {
     return RedfishError(tried, std::move(complaint));
 }
 
-// For metrics, whose labels must be few and short whatever a BMC says.
+// Returns a label for metrics. Labels must be few and short, whatever a BMC reports.
 std::string vendor_of(const json::object& root) {
     static constexpr std::array<std::string_view, 11> kVendors = {
         "AMI", "ASRock", "Cisco", "Dell",   "Fujitsu",   "Gigabyte",
@@ -100,7 +100,7 @@ Complaint Bmc::complain(const base::HttpResponse& response) const {
 
 std::string Bmc::refusal_in(const json::object& body) const {
     auto words = redfish::refusal_in(body);
-    // A task that failed before anybody asked for it stands in the answer itself.
+    // The answer itself contains a task that failed before it was polled.
     if (words.empty() && task_progress(200, body) == TaskProgress::failed)
         words = redfish::words_of_task(body);
     mask(words);
@@ -134,10 +134,10 @@ asio::awaitable<json::object> Bmc::root() {
                     root_ = std::move(service);
                     co_return *root_;
                 }
-                complaint.message = "what answers there is no Redfish service";
+                complaint.message = "the server there is not a Redfish service";
             } catch (const RedfishError& error) {
                 complaint = error.complaint;
-                complaint.message = "what answers there is no Redfish service: " + complaint.message;
+                complaint.message = "the server there is not a Redfish service: " + complaint.message;
             }
         }
         if (complaint.kind == ErrorKind::not_acceptable && asks_root_for_identity_) {
@@ -152,7 +152,8 @@ asio::awaitable<json::object> Bmc::root() {
     }
 }
 
-// What it says is said in the object; an answer without one is an error, not a resource without properties.
+// Returns the body as an object. Errors are in the object, so an answer without one is an error, not an empty
+// resource.
 json::object Bmc::object_of(const std::string& tried, const base::HttpResponse& response) const {
     Complaint complaint;
     complaint.kind = ErrorKind::unreadable;
@@ -172,7 +173,7 @@ json::object Bmc::object_of(const std::string& tried, const base::HttpResponse& 
 asio::awaitable<Resource> Bmc::read(const std::string& tried, std::string target) {
     auto response = co_await request(tried, make_request("GET", target), Effect::none);
     if (response.status == 404 && target.back() != '/') {
-        // Some BMCs know their resources only by the path with a slash at its end.
+        // Some BMCs only know their resources by the path with a final slash.
         auto slashed = co_await request(tried, make_request("GET", target + "/"), Effect::none);
         if (slashed.status == 200) {
             response = std::move(slashed);
@@ -277,7 +278,7 @@ asio::awaitable<std::optional<Answer>> Bmc::patch_if_same(std::string tried, Res
         auto fresh = co_await get(read.target);
         if (text_at(fresh.body, property) != before) co_return std::nullopt;
         ++rung;
-        // Something else of it was changed. Some BMCs have another ETag at each look.
+        // Another property was changed. Some BMCs return a new ETag each time.
         if (fresh.etag == read.etag || versions == kVersions) continue;
         ++versions;
         read = std::move(fresh);
@@ -313,8 +314,8 @@ asio::awaitable<std::pair<int, json::object>> Bmc::poll(std::string link) {
 
 asio::awaitable<base::HttpResponse> Bmc::request(std::string tried, base::HttpRequest request,
                                                  Effect effect) {
-    // HPE Gen10+ has registries that it only serves compressed, and whatever does not ask for identity is
-    // compressed by some.
+    // HPE Gen10+ serves some registries only compressed. Some BMCs compress every answer unless identity is
+    // requested.
     const bool wants_identity = !only_compressed_.contains(request.target);
     request.headers.set("Accept-Encoding", wants_identity ? "identity" : "gzip");
     auto response = co_await authorized(tried, request, effect);

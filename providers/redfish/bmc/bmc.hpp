@@ -1,5 +1,5 @@
-// A BMC that knows us: reads and writes Redfish resources with a session, or with Basic where there are no
-// sessions. Every call is made during a visit().
+// Bmc reads and writes Redfish resources with our login, using a session or Basic if the BMC has no sessions.
+// Every call must be made during a visit().
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,20 +16,20 @@
 
 namespace providers::redfish {
 
-// With the headers that every request of ours has.
+// Returns a request with the headers that all our requests have.
 base::HttpRequest bare_request(std::string method, std::string target);
 
 struct Resource {
     std::string target;
     json::object body;
-    std::string etag;  // for If-Match, as the BMC wrote it; empty: it has none
+    std::string etag;  // for If-Match, unmodified; empty: none
 };
 
-// The answer to a change that was not refused. It was accepted, which is not done.
+// Answer is the answer to a change that was accepted. The change may not be done yet.
 struct Answer {
     json::object body;
     bool is_promise = false;  // 202: it will be done later
-    std::string task;         // target of the task that will do it; empty: there is none
+    std::string task;         // target of the task that does it; empty: none
     std::optional<base::Duration> retry_after;
 };
 
@@ -38,11 +38,11 @@ public:
     // Throws std::invalid_argument. `traffic` must outlive this.
     Bmc(WireOptions options, Login login, std::shared_ptr<Account> account, std::shared_ptr<Access> access,
         Traffic& traffic);
-    // What an earlier process was told of these credentials.
+    // Restores what an earlier process learned about these credentials.
     void remember(bool is_proven, int refusals, std::optional<base::Duration> suspended_for);
-    // A person wants credentials that were refused to be tried once more.
+    // Allows another try of refused credentials, on request of a person.
     void try_again();
-    // Basic from the start: for BMCs whose sessions are broken.
+    // Uses Basic from the start, for BMCs with broken sessions.
     void forgo_sessions() { access_->way = Access::Way::basic; }
 
     asio::awaitable<Wire::Visit> visit() { return wire_.visit(); }
@@ -50,44 +50,45 @@ public:
     const std::string& host() const { return wire_.host(); }
     base::Clock& clock() { return wire_.traffic().environment.clock; }
 
-    // The service root needs no credentials; read once and kept.
+    // Returns the service root, which needs no credentials. It is read once and cached.
     asio::awaitable<json::object> root();
-    // Reads are tried three times. All throw RedfishError, FencedError.
+    // Reads a resource with up to three attempts. All calls throw RedfishError, FencedError.
     asio::awaitable<Resource> get(std::string link);
-    // nullopt: there is none (404), or this BMC does not serve it (405, 501, and 500 of emulators).
+    // Returns nullopt if it does not exist (404) or the BMC does not serve it (405, 501, and 500 of
+    // emulators).
     asio::awaitable<std::optional<Resource>> find(std::string link);
-    // Once, of what nothing depends on: a BMC that answers nothing costs one timeout.
+    // Reads an unimportant resource with one attempt. A silent BMC then costs one timeout.
     asio::awaitable<Resource> get_once(std::string link);
-    // Writes with the ETag of a fresh read; a refusal for the tag is answered with what BMCs accept instead:
-    // a strong tag, then none; `*` where one is demanded but none is known.
+    // Writes with the ETag of a fresh read. If the BMC refuses the tag, it tries what BMCs accept instead: a
+    // strong tag, then none, and `*` if a tag is required but unknown.
     asio::awaitable<Answer> patch(std::string tried, std::string link, json::object body);
-    // Writes a text property only if it still is what `read` shows: with its ETag, where the BMC knows what
-    // that is. nullopt: somebody else was first. BMCs without working ETags leave that open: read it back.
+    // Writes a text property only if it still is as in `read`, using its ETag. nullopt: somebody else changed
+    // it first. BMCs without working ETags do not ensure this: read it back.
     asio::awaitable<std::optional<Answer>> patch_if_same(std::string tried, Resource read,
                                                          std::string property, json::value value);
-    // Sent once. A RedfishError of kind outcome_unknown means that it may have been done.
+    // Sends once. A RedfishError of kind outcome_unknown means that it may have been done.
     asio::awaitable<Answer> post(std::string tried, std::string link, json::object body);
-    // Asks once how a task is: HTTP status and body, 202 included.
+    // Polls a task once. Returns HTTP status and body, 202 included.
     asio::awaitable<std::pair<int, json::object>> poll(std::string link);
-    // The functions of these names, without what is hidden.
+    // These call the functions of the same names and mask hidden texts.
     std::string refusal_in(const json::object& body) const;
     std::string words_of_task(const json::object& task) const;
     bool has_session() const { return !access_->token.empty() && !access_->session.empty(); }
-    // Other hosts of this BMC use the same session.
+    // Reports whether other hosts of this BMC use the same session.
     bool shares_session() const { return access_.use_count() > 2; }
-    // From now on error messages leave this text out. Of many such texts the last ones count.
+    // Masks this text in later error messages. If there are many such texts, the oldest are dropped.
     void hide(std::string text);
-    // Ends our session; failures are of no interest.
+    // Ends our session and ignores failures.
     asio::awaitable<void> log_out();
 
-    // Counts a second attempt after an answer that called for it.
+    // Counts a second attempt that an answer required.
     void note_quirk(const std::string& message);
-    // How the service calls itself: Vendor, Product and the keys of Oem; empty before root().
+    // Returns the service's names for itself: Vendor, Product and the keys of Oem. Empty before root().
     const std::string& vendor() const { return vendor_; }
-    // The BMC refused our credentials: nothing more is sent until they change, a person asks for it, or a day
-    // has passed.
+    // Reports whether the BMC refused our credentials. Then no request is sent until they change, a person
+    // asks for it, or a day has passed.
     bool is_suspended() const;
-    // How often it refused them in a row.
+    // Returns the number of consecutive refusals.
     int refusals() const { return access_->refusals; }
 
 private:
@@ -120,7 +121,7 @@ private:
                                                            base::HttpRequest request, Effect effect);
     void prove();
     void note_login();
-    // Before user and password are sent. Throws while the account rests.
+    // Called before user and password are sent. Throws during the account's pause.
     void spare_account(const std::string& tried);
     asio::awaitable<void> note_refusal(std::string tried);
     [[noreturn]] void suspend(const std::string& tried);
@@ -134,7 +135,7 @@ private:
     std::shared_ptr<Access> access_;
     std::deque<std::string> hidden_;
     bool asks_root_for_identity_ = true;
-    std::set<std::string> only_compressed_;  // targets that are not served as they are
+    std::set<std::string> only_compressed_;  // targets that are only served compressed
     std::optional<json::object> root_;
     std::string vendor_;
 };

@@ -1,6 +1,6 @@
-// How a Bmc authenticates: one session of all hosts behind it, used for everything; Basic where there are
-// none. One refusal of what was accepted before is a doubt, not a verdict: BMCs refuse good credentials under
-// load, while they start, and while a directory is away.
+// The part of Bmc that authenticates. All hosts behind it share one session, used for everything; without
+// sessions it uses Basic. A single refusal of previously accepted credentials proves nothing: BMCs refuse
+// good credentials under load, while they start, and while a directory is away.
 #include <boost/json/serialize.hpp>
 
 #include "api/bytes.hpp"
@@ -14,19 +14,20 @@ namespace providers::redfish {
 
 namespace {
 
-// When doubtful credentials are tried again, by refusals so far.
+// Pauses before doubtful credentials are tried again, by the number of refusals.
 constexpr base::Duration kSecondThought = std::chrono::seconds{5};
 constexpr base::Duration kThirdThought = std::chrono::minutes{2};
-// So long requests go without a session when the BMC has none left.
+// Time without a session after the BMC had none left.
 constexpr base::Duration kWithoutSession = std::chrono::minutes{10};
-// For a session, where the BMC has none left and takes nothing else.
+// Pause before the next try, if the BMC has no session left and accepts nothing else.
 constexpr base::Duration kSessionRetry = std::chrono::seconds{15};
 constexpr int kMostRefusals = 2;
-// Between looks at whether an expired password was changed on the BMC. A changed Secret ends the pause.
+// Pauses between checks whether an expired password was changed on the BMC. A changed Secret ends the pause.
 constexpr base::Backoff kExpiredPassword{std::chrono::minutes{1}, std::chrono::hours{1}};
-// Between tries of an account that several BMCs refuse. Directories count failures over such a time.
+// Pause between tries of an account that several BMCs refuse. Directories count failures over such a time.
 constexpr base::Duration kAccountRest = std::chrono::minutes{15};
-// Sessions that are opened for one request; others of ours may end them where there is room for one only.
+// Limit of sessions opened for one request. If there is room for only one session, our other calls may end
+// them.
 constexpr int kMostSessionTries = 3;
 
 using Way = Access::Way;
@@ -35,12 +36,12 @@ bool has_no_sessions(ErrorKind kind) {
     return kind == ErrorKind::not_found || kind == ErrorKind::unsupported;
 }
 
-// It does not say that there are none, but gives none.
+// Reports whether the BMC refuses a session without saying that it has none at all.
 bool may_have_no_sessions(ErrorKind kind) {
     return kind == ErrorKind::session_limit || kind == ErrorKind::other || kind == ErrorKind::invalid_request;
 }
 
-// The BMC did not hear of what was wanted, so that is no answer to it.
+// Returns an error for a request that was not sent. It is no answer of the BMC to that request.
 RedfishError not_now(const std::string& tried, std::string message, base::Duration retry_after) {
     Complaint complaint;
     complaint.kind = ErrorKind::session_limit;
@@ -49,7 +50,7 @@ RedfishError not_now(const std::string& tried, std::string message, base::Durati
     return RedfishError(tried, std::move(complaint));
 }
 
-// The same while it is doubtful whether user and password are right.
+// Returns the same while it is doubtful whether user and password are right.
 RedfishError doubtful(const std::string& tried, std::string message, base::Duration retry_after) {
     auto error = not_now(tried, std::move(message), retry_after);
     error.complaint.kind = ErrorKind::doubted;
@@ -82,9 +83,8 @@ void Bmc::suspend(const std::string& tried) {
     complaint.kind = ErrorKind::unauthorized;
     complaint.message =
         "the BMC refused user " + login_.username +
-        "; nothing more is sent to it, so that the account is not locked, until username or password in its "
-        "credentials Secret change, or its annotation kubenodesmith.io/retry-credentials, or a day has "
-        "passed "
+        "; so that the account is not locked, nothing more is sent to it until username or password in its "
+        "credentials Secret or its annotation kubenodesmith.io/retry-credentials change, or a day has passed "
         "(if its session service is switched off, put basicAuth into spec.quirks)";
     complaint.retry_after = *access_->suspended_until - wire_.now();
     throw RedfishError(tried, std::move(complaint));
@@ -98,7 +98,7 @@ void Bmc::doubt(const std::string& tried) {
                    *access_->doubted_until - wire_.now());
 }
 
-// A person has to change it; until then the same is answered to everything.
+// Records an expired password. A person must change it; until then the BMC answers every request this way.
 void Bmc::note_expired_password(const Complaint& complaint) {
     base::count_up(access_->expired_passwords);
     access_->password_expired_until = wire_.now() + kExpiredPassword.after(access_->expired_passwords);
@@ -113,7 +113,7 @@ void Bmc::rest_until_password_changes(const std::string& tried) {
     throw RedfishError(tried, std::move(complaint));
 }
 
-// Returns after seconds if they are worth a second try at once.
+// Records a refusal. Returns after some seconds if the credentials are worth a second try.
 asio::awaitable<void> Bmc::note_refusal(std::string tried) {
     access_->token.clear();
     ++access_->refusals;
@@ -145,7 +145,7 @@ void Bmc::note_login() {
     account_->rests_until.reset();
 }
 
-// One try passes at once: these BMCs may have passwords of their own.
+// Throws during the account's pause. One try passes at its start, as these BMCs may have their own passwords.
 void Bmc::spare_account(const std::string& tried) {
     if (account_->refusing.size() < kMostRefusing) return;
     const auto now = wire_.now();
@@ -169,7 +169,8 @@ base::HttpRequest Bmc::with_password(base::HttpRequest request) const {
     return request;
 }
 
-// Sessions are what this BMC wants, as far as is known; that it refuses Basic proves nothing of the password.
+// Reports whether Basic is only a fallback. This BMC seems to want sessions, so a refusal of Basic does not
+// disprove the password.
 bool Bmc::is_basic_a_guess() const {
     return access_->way != Way::basic;
 }
@@ -184,7 +185,7 @@ asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::Htt
         if (is_basic_a_guess()) {
             access_->is_basic_refused = true;
             access_->basic_until.reset();
-            throw not_now(tried, "not now: the BMC has no session left, and takes nothing else",
+            throw not_now(tried, "not now: the BMC has no session left and accepts no other login",
                           kSessionRetry);
         }
         co_await note_refusal(tried);
@@ -199,7 +200,7 @@ asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, ba
     if (access_->password_expired_until && wire_.now() < *access_->password_expired_until)
         rest_until_password_changes(tried);
     if (account_->is_proven) co_return co_await authorized_in_turn(tried, std::move(request), effect);
-    co_await root();  // one that does not answer keeps no others waiting
+    co_await root();  // a silent BMC must not block the others
     const auto turn = co_await account_->turns.enter("");
     if (account_->refused_until && wire_.now() >= *account_->refused_until) account_->refusals = 0;
     if (!account_->is_proven && account_->refusals >= kMostRefusals) {
@@ -230,9 +231,8 @@ asio::awaitable<base::HttpResponse> Bmc::authorized_in_turn(const std::string& t
             access_->forbidden.erase(request.target);
             co_return response;
         }
-        // A request refused with 401 has done nothing. One that is refused to a session that is good is about
-        // the resource.
-        // It was so before, or the session is new: unless that has ended, it is about the resource.
+        // A request refused with 401 had no effect. If the session is valid, the 401 concerns the resource.
+        // It probably does if that happened before or the session is new.
         const bool is_likely = access_->forbidden.contains(request.target) || tries > 0;
         bool is_about_resource = false;
         if (is_likely && access_->token == token) is_about_resource = co_await is_session_good();
@@ -246,14 +246,14 @@ asio::awaitable<base::HttpResponse> Bmc::authorized_in_turn(const std::string& t
         }
         co_await replace_session(token);
     }
-    // Opening them proves the credentials right.
+    // Opening the sessions proved that the credentials are right.
     throw not_now(tried,
                   "not now: the BMC ended " + std::to_string(kMostSessionTries) +
-                      " sessions at once; somebody else may need them",
+                      " sessions immediately; someone else may need them",
                   kSessionRetry);
 }
 
-// BMCs have few sessions: one is ended, as far as it has not ended by itself, before anybody opens another.
+// Replaces the session. BMCs have few sessions, so the old one is ended before a new one is opened.
 asio::awaitable<void> Bmc::replace_session(std::string token) {
     const auto pass = co_await access_->log_ins.enter("");
     if (access_->token == token) co_await log_out();
@@ -264,7 +264,7 @@ asio::awaitable<bool> Bmc::is_session_good() {
     auto request = bare_request("GET", access_->session);
     authorize(request);
     const auto response =
-        co_await wire_.send("reading our session of " + host(), std::move(request), Effect::none);
+        co_await wire_.send("reading the operator's session of " + host(), std::move(request), Effect::none);
     co_return response.status == 200;
 }
 
@@ -283,7 +283,7 @@ asio::awaitable<base::HttpResponse> Bmc::post_session(std::string target, bool w
 asio::awaitable<void> Bmc::log_in() {
     const auto pass = co_await access_->log_ins.enter("");
     if (wire_.needs_probe()) co_await root();
-    // Somebody else may have been refused meanwhile.
+    // Another call may have been refused meanwhile.
     const std::string tried = "logging in to " + host();
     if (is_suspended()) suspend(tried);
     if (access_->doubted_until && wire_.now() < *access_->doubted_until) doubt(tried);
@@ -301,11 +301,11 @@ asio::awaitable<void> Bmc::log_in() {
     co_await open_session(*target);
 }
 
-// Basic for a while, where it is not known to be refused.
+// Uses Basic for a while, unless the BMC is known to refuse it.
 void Bmc::go_without_session() {
     if (access_->is_basic_refused)
         throw not_now("logging in to " + host(),
-                      "not now: the BMC has no session left, and takes nothing else", kSessionRetry);
+                      "not now: the BMC has no session left and accepts no other login", kSessionRetry);
     access_->basic_until = wire_.now() + kWithoutSession;
 }
 
@@ -328,7 +328,7 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
         }
         const auto complaint = complain(response);
         const bool has_none = response.status < 300 || has_no_sessions(complaint.kind);
-        // One that gave sessions before has them again when it has started.
+        // A BMC that gave sessions before gives them again once it has started.
         if (has_none && access_->way == Way::session) {
             go_without_session();
             co_return;
@@ -362,9 +362,10 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
     }
 }
 
-// It refused a login before another BMC accepted the account: its sessions may be switched off.
+// Reconsiders a BMC that refused a login before another BMC accepted the account. Its sessions may be
+// switched off.
 asio::awaitable<void> Bmc::reconsider_sessions() {
-    // Credentials that it accepted before are wrong by now, and would be refused once more by each process.
+    // Credentials that it accepted before are wrong now, and each process would cause one more refusal.
     if (access_->is_proven) co_return;
     const bool are_off = co_await are_sessions_switched_off();
     if (!are_off) co_return;
@@ -373,13 +374,14 @@ asio::awaitable<void> Bmc::reconsider_sessions() {
     access_->refusals = 0;
 }
 
-// SessionService.ServiceEnabled, which only who is known may read. Asked once, and only of a BMC that never
-// gave a session. It may be one more refusal, which an account of many BMCs is spared until one accepted it.
+// Reads SessionService.ServiceEnabled, which requires a login. It is read once, and only from a BMC that
+// never gave a session. The read may cause another refusal, so an account of many BMCs must first be accepted
+// by one.
 asio::awaitable<bool> Bmc::are_sessions_switched_off() {
     const bool is_spared = account_->bmcs > 1 && !account_->is_proven;
     const bool is_known =
         access_->is_service_read || access_->way == Way::session || access_->is_basic_refused;
-    // Together with the login that was just refused.
+    // The two refusals are the last login and this read.
     const bool is_one_too_many = access_->is_proven && access_->refusals + 2 > kMostDoubts;
     const auto service = co_await root();
     const auto target = target_of(link_at(service, "SessionService"), wire_.origin(), Origin::any);

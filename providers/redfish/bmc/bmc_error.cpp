@@ -18,8 +18,8 @@ struct Rule {
     ErrorKind kind;
 };
 
-// Base registry 1.22, and vendors' own: SYS518, SWC0700, RAC0508 (iDRAC is not ready), RAC0218 (iDRAC has
-// no session left), OemLicenseNotPassed (Supermicro).
+// MessageIds from Base registry 1.22 and from vendors: SYS518, SWC0700, RAC0508 (iDRAC is not ready), RAC0218
+// (iDRAC has no session left), OemLicenseNotPassed (Supermicro).
 constexpr Rule kRules[] = {
     {"SYS518", ErrorKind::busy},
     {"SWC0700", ErrorKind::busy},
@@ -111,7 +111,7 @@ std::optional<base::Duration> seconds(std::string_view text) {
     return std::min<base::Duration>(std::chrono::seconds{value}, kLongestRetryAfter);
 }
 
-// "Retry in 30 seconds": the registries' argument of a busy message is that number.
+// Returns the wait in "Retry in 30 seconds". In the registries it is the argument of a busy message.
 std::optional<base::Duration> stated_wait(const ExtendedInfo& info) {
     if (!info.arguments.empty()) return seconds(info.arguments.front());
     constexpr std::string_view kRetryIn = "etry in ";
@@ -146,7 +146,7 @@ std::string refusal_in(const json::object& body) {
     const auto& error = object_at(body, "error");
     if (error.empty()) return "";
     const auto infos = extended_info(body);
-    // Many answer what they have done with an error object that says Success.
+    // Many BMCs report success with an error object that says Success.
     const bool is_well = std::ranges::any_of(infos, [](const ExtendedInfo& info) {
         return info.id == "Success" || info.id == "Created" || info.id == "NoOperation" ||
                info.severity == "OK";

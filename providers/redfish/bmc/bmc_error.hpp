@@ -1,6 +1,6 @@
-// What a BMC answers when it does not do what was asked, as types. Redfish says it by HTTP status and by the
-// MessageIds of extended information (DSP0266, clause "Error responses"); of a MessageId only the last
-// component counts ("IDRAC.2.8.SYS518", "Base.1.18.GeneralError"): registries' versions vary.
+// Types for a BMC's refusals. Redfish reports them by HTTP status and by the MessageIds of extended
+// information (DSP0266, clause "Error responses"). The code compares the last component of a MessageId
+// ("IDRAC.2.8.SYS518", "Base.1.18.GeneralError"), as the versions of registries vary.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -16,62 +16,63 @@ namespace providers::redfish {
 namespace json = boost::json;
 
 enum class ErrorKind {
-    unreachable,          // nothing of the request arrived
-    outcome_unknown,      // it may have been done: read back before anything else
+    unreachable,          // no part of the request arrived
+    outcome_unknown,      // it may have been done: read back first
     busy,                 // not now: starting up, in POST, too many requests; retry_after may say when
-    state_conflict,       // refused because of the host's state; often it is already as wanted
+    state_conflict,       // refused because of the host's state, which often is already as wanted
     unauthorized,         // 401
-    session_limit,        // there is no session to be had now, or no login to be tried: nothing was asked for
-    doubted,              // credentials that it accepted before are refused; they are tried again later
-    license,              // a licence is missing; nothing helps but a person
+    session_limit,        // no session or login is possible now: the request was not sent
+    doubted,              // previously accepted credentials are refused; they are tried again later
+    license,              // a licence is missing; only a person can help
     password_change,      // the account must change its password first
     forbidden,            // the account lacks a privilege
     precondition_failed,  // 412: the ETag does not match
-    precondition_needed,  // 428: an ETag is demanded
+    precondition_needed,  // 428: an ETag is required
     not_found,            // 404, 410
     not_acceptable,       // 406
-    unreadable,           // the answer is no JSON object, or is compressed: it says nothing
-    parameter_missing,    // a parameter that the standard calls optional
-    unsupported,          // 405, 415, 501: not this way
+    unreadable,           // the answer is no JSON object, or compressed: it means nothing
+    parameter_missing,    // a parameter is missing that is optional in the standard
+    unsupported,          // 405, 415, 501: try another way
     invalid_request,      // 400
-    system_not_chosen,    // several systems, of which spec.bmc.systemID names none
+    system_not_chosen,    // several systems, and spec.bmc.systemID selects none of them
     other,
 };
 
 struct ExtendedInfo {
-    std::string id;  // the last component of MessageId
+    std::string id;  // last component of MessageId
     std::string message;
     std::vector<std::string> arguments;
-    std::string severity;  // OK, Warning, Critical; empty: not told
+    std::string severity;  // OK, Warning, Critical; empty: unknown
 };
 
-// Of an answer's body, wherever the vendor puts it; also an object where an array belongs.
+// Returns the extended information of a body, wherever the vendor puts it. It may be an object where the
+// standard wants an array.
 std::vector<ExtendedInfo> extended_info(const json::object& body);
 
 struct Complaint {
     ErrorKind kind = ErrorKind::other;
-    std::string message;           // the first that says anything, or the HTTP status
-    std::vector<std::string> ids;  // of all messages
+    std::string message;           // the first useful message, or the HTTP status
+    std::vector<std::string> ids;  // from all messages
     std::optional<base::Duration> retry_after;
 
     bool says(std::string_view id) const;
-    // The first ID that is one of those that decide what is done; a BMC may say any.
+    // Returns the first ID that decides about an action. A BMC may report any other ID.
     std::optional<std::string> known_id() const;
 };
 
-// The meaning of an answer with a status of 400 or more.
+// Interprets an answer with a status of 400 or more.
 Complaint complaint_of(const base::HttpResponse& response);
-// What the error object of an answer says that was not refused by its status; empty: it says that all is
-// well.
+// Returns the error object's message if the status is no error; empty: it reports success.
 std::string refusal_in(const json::object& body);
-// Why a task failed.
+// Returns why a task failed.
 std::string words_of_task(const json::object& task);
-// The BMC says that it can never do what was asked.
+// Reports whether the BMC can never do what was requested.
 bool is_impossibility(const Complaint& complaint);
-// Retry-After as seconds, at most 10 min; nullopt: absent or not a number.
+// Returns Retry-After in seconds, at most 10 min; nullopt: absent or not a number.
 std::optional<base::Duration> retry_after_of(const base::HttpResponse& response);
 
-// `what()` reads "turning r12u07 on: not now: system is in POST". Never holds credentials.
+// RedfishError has a what() like "turning r12u07 on: not now: system is in POST". It never contains
+// credentials.
 class RedfishError : public ProviderError {
 public:
     RedfishError(const std::string& tried, Complaint why)
@@ -81,11 +82,12 @@ public:
     Complaint complaint;
 };
 
-// CamelCase, for a condition: Unreachable, Unauthorized, LicenseRequired, ...
+// Returns CamelCase for a condition: Unreachable, Unauthorized, LicenseRequired, ...
 std::string reason_of(ErrorKind kind);
-// Nothing helps but a person.
+// Reports whether only a person can help.
 bool is_permanent(ErrorKind kind);
-// There is no such resource, or this BMC does not serve it: 404, 405, 501, and 500 of emulators.
+// Reports whether the resource does not exist or this BMC does not serve it: 404, 405, 501, and 500 of
+// emulators.
 bool is_absence(ErrorKind kind);
 
 }  // namespace providers::redfish

@@ -43,7 +43,7 @@ std::string transfer_protocol(const std::string& url) {
     return "HTTP";
 }
 
-// Of "6.00.30.00" and "15G Monolithic"; 0: there is none.
+// Returns the number at the start of "6.00.30.00" and "15G Monolithic"; 0: none.
 int leading_number(const std::string& text) {
     int number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);
@@ -102,7 +102,7 @@ std::string boot_target(const BootWish& wish, const System& system, const Quirks
 
 bool ignores_virtual_cd(const Idrac& idrac, const Quirks& quirks) {
     if (has_quirk(quirks, quirks::kCd) || has_quirk(quirks, quirks::kUsbCd)) return false;
-    // iDRAC10 counts from 1 again; its Manager's model names the 17th generation of servers, or a later one.
+    // iDRAC10 counts from 1 again. Its Manager's model names the 17th generation of servers or a later one.
     constexpr int kFirstGoodMajor = 6;
     constexpr int kFirstGoodGeneration = 17;
     return leading_number(idrac.model) < kFirstGoodGeneration &&
@@ -111,7 +111,7 @@ bool ignores_virtual_cd(const Idrac& idrac, const Quirks& quirks) {
 
 std::vector<json::object> boot_bodies(const BootWish& wish, const BootOverride& current,
                                       const Quirks& quirks) {
-    // Supermicro and AMI want the mode each time; boards that report none refuse it.
+    // Supermicro and AMI need the mode each time. Boards that report no mode refuse it.
     const bool knows_mode = !current.mode.empty() || has_quirk(quirks, quirks::kFullBoot);
     auto minimal = boot_body(wish, false);
     if (!knows_mode) return {std::move(minimal)};
@@ -153,8 +153,8 @@ MediaSlot parse_slot(const Resource& resource) {
     slot.takes_usb_stick = contains(types, "USBStick");
     slot.image = text_at(body, "Image");
     if (slot.image.empty()) slot.image = text_at(body, "ImageName");
-    // Supermicro keeps the name of an image that has been ejected; nothing is connected then. Where it is not
-    // told whether something is inserted, what it is connected by tells it.
+    // Supermicro keeps the name of an ejected image, with nothing connected. If Inserted is missing,
+    // ConnectedVia decides.
     const auto connected = text_at(body, "ConnectedVia");
     const bool is_told = body.contains("Inserted") && !body.at("Inserted").is_null();
     slot.is_inserted = is_told ? is_true_at(body, "Inserted") && connected != "NotConnected"
@@ -167,7 +167,7 @@ MediaSlot parse_slot(const Resource& resource) {
 
 namespace {
 
-// "/live.iso" of "http://user@images.example/live.iso"; what has no host is a path.
+// Returns "/live.iso" for "http://user@images.example/live.iso". A text without a host is a path.
 std::string_view path_of_url(std::string_view url) {
     const auto scheme = url.find("://");
     if (scheme == std::string_view::npos) return url;
@@ -199,7 +199,7 @@ bool shows_image(const MediaSlot& slot, std::string_view url, std::string_view a
 }
 
 std::vector<MediaSlot> ranked_slots(const std::vector<MediaSlot>& slots, MediaUse use) {
-    std::multimap<std::tuple<bool, bool, bool>, MediaSlot> by_badness;  // of equal ones the first stays first
+    std::multimap<std::tuple<bool, bool, bool>, MediaSlot> by_badness;  // equal slots keep their order
     for (const auto& slot : slots) {
         const bool may_serve = slot.takes_cd || (use == MediaUse::data && slot.takes_usb_stick);
         const std::tuple badness(slot.is_inserted, !slot.takes_cd, slot.id.starts_with("RDOC"));
@@ -227,7 +227,7 @@ std::vector<json::object> insert_bodies(const std::string& image_url) {
 TaskProgress task_progress(int status, const json::object& body) {
     if (status == 202) return TaskProgress::running;
     const auto state = text_at(body, "TaskState");
-    if (state.empty()) return TaskProgress::succeeded;  // the answer that the call would have given at once
+    if (state.empty()) return TaskProgress::succeeded;  // the final answer of the call itself
     if (state == "Completed") {
         const auto outcome = text_at(body, "TaskStatus");
         return outcome.empty() || outcome == "OK" ? TaskProgress::succeeded : TaskProgress::failed;

@@ -1,4 +1,4 @@
-// The end of sessions: of ours, and of those that an earlier run of ours left.
+// The part of Bmc that ends sessions: our own, and those that an earlier process left.
 #include "providers/redfish/bmc/bmc.hpp"
 #include "providers/redfish/bmc/document.hpp"
 #include "providers/redfish/bmc/link.hpp"
@@ -20,7 +20,8 @@ base::HttpRequest bare_request(std::string method, std::string target) {
     return request;
 }
 
-// Of an earlier run of ours that ended without logging out. Where Basic is refused they end by themselves.
+// Deletes sessions of an earlier process that did not log out. If Basic is refused, they expire by
+// themselves.
 asio::awaitable<void> Bmc::delete_leaked_sessions(std::string target) {
     const std::string tried = "reading the sessions of " + host();
     try {
@@ -44,7 +45,7 @@ asio::awaitable<void> Bmc::delete_if_ours(std::string session) {
         co_await send_basic("ending a session of " + host(), bare_request("DELETE", session),
                             Effect::session);
     } catch (const RedfishError& error) {
-        // One that ended meanwhile, or may not be read, must not keep the others.
+        // A session that ended meanwhile or may not be read must not affect the others.
         if (error.kind() != ErrorKind::not_found && error.kind() != ErrorKind::forbidden) throw;
     }
 }
@@ -59,7 +60,7 @@ asio::awaitable<void> Bmc::log_out() {
     try {
         co_await wire_.send("logging out of " + host(), std::move(request), Effect::session);
     } catch (const RedfishError&) {
-        co_return;  // the session ends by itself after a while
+        co_return;  // the session expires by itself
     }
 }
 

@@ -29,8 +29,8 @@ std::optional<json::object> read_object(std::string_view body, std::string& why)
         std::size_t stopped_at = 0;
         auto value = foreign::parse(body, true, &stopped_at);
         if (value && value->is_object()) return std::move(value->get_object());
-        why = value ? "the answer is no JSON object"
-                    : "the answer is no JSON: it cannot be read from byte " + std::to_string(stopped_at) +
+        why = value ? "the answer is not a JSON object"
+                    : "the answer is not JSON: it cannot be read from byte " + std::to_string(stopped_at) +
                           " on";
     } catch (const foreign::TooLarge& error) {
         why = std::string("the answer ") + error.what();

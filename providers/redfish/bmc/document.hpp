@@ -1,4 +1,4 @@
-// Reading what a BMC answers without trusting it: any property may be missing, null or of another type.
+// Reads a BMC's answers without trusting them: any property may be missing, null or of another type.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -13,28 +13,29 @@ namespace providers::redfish {
 
 namespace json = boost::json;
 
-// The body as an object, without what some BMCs put around it: a byte order mark, and blanks and zeros after
-// it. nullopt: it is none, and `why` says at which byte it ends to be one.
+// Returns the body as an object. Removes what some BMCs add: a byte order mark before it, and blanks and
+// zeros after it. nullopt: it is no object, and `why` says at which byte.
 std::optional<json::object> read_object(std::string_view body, std::string& why);
-// The same of what may be anything: empty if it is not a JSON object (HTML error pages, empty bodies).
+// Does the same for any content. The result is empty if it is no JSON object (HTML error pages, empty
+// bodies).
 json::object parse_object(std::string_view body);
 
-// The member, or an empty object, array or string if it is absent or of another type.
+// Returns the member, or an empty object, array or string if it is absent or of another type.
 const json::object& object_at(const json::object& parent, std::string_view name);
 const json::array& array_at(const json::object& parent, std::string_view name);
 std::string text_at(const json::object& parent, std::string_view name);
-// Also from a float (memory in GiB may be 31.5); nullopt for null, text and negative numbers.
+// Accepts floats as well (memory in GiB may be 31.5). Returns nullopt for null, text and negative numbers.
 std::optional<double> number_at(const json::object& parent, std::string_view name);
 bool is_true_at(const json::object& parent, std::string_view name);
 
-// parent[name]["@odata.id"].
+// Returns parent[name]["@odata.id"].
 std::string link_at(const json::object& parent, std::string_view name);
-// The "@odata.id" of every entry of parent[name].
+// Returns the "@odata.id" of every entry of parent[name].
 std::vector<std::string> links_at(const json::object& parent, std::string_view name);
-// The texts of the array parent[name].
+// Returns the texts of the array parent[name].
 std::vector<std::string> texts_at(const json::object& parent, std::string_view name);
 
-// Vendors differ in case: "Contoso Inc." contains "contoso".
+// Compares without case, as vendors differ: "Contoso Inc." contains "contoso".
 bool contains_ignoring_case(std::string_view text, std::string_view part);
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 

@@ -6,7 +6,7 @@ namespace providers::redfish {
 
 namespace {
 
-// W/"abc-gzip" was "abc" before a proxy of the BMC compressed the answer.
+// Returns a strong tag. W/"abc-gzip" was "abc" before a proxy of the BMC compressed the answer.
 std::string strong(std::string tag) {
     if (tag.starts_with("W/")) tag.erase(0, 2);
     constexpr std::string_view kSuffix = "-gzip\"";

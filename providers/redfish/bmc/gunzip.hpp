@@ -1,4 +1,4 @@
-// The gzip format (RFC 1952), as BMCs compress what they answer. Pure.
+// The gzip format (RFC 1952), in which BMCs compress answers. Pure.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace providers::redfish {
 
-// nullopt: it is no gzip, is damaged, or its text is longer than `most`.
+// Returns nullopt if it is not gzip, is damaged, or its text is longer than `most`.
 std::optional<std::string> gunzip(std::string_view compressed, std::size_t most);
 
 }  // namespace providers::redfish

@@ -1,4 +1,4 @@
-// Links that a BMC gives are opaque, but whatever they say, requests and credentials go only to that BMC.
+// Links from a BMC are opaque. Whatever they contain, requests and credentials are only sent to that BMC.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace providers::redfish {
 
-// Redirects may lead only to the origin itself; of other absolute links the path alone is used, because BMCs
-// write their internal names into the Location of tasks and sessions.
+// Origin says which links are allowed. Redirects may only lead to the origin itself. For other absolute links
+// the path alone is used, as BMCs put internal names into the Location of tasks and sessions.
 enum class Origin { same, any };
-// The request target for a link ("/redfish/v1/Systems/1") seen on `origin`; nullopt: it is not a link, or
+// Returns the request target of a link ("/redfish/v1/Systems/1") seen on `origin`. nullopt: it is no link, or
 // leads elsewhere.
 std::optional<std::string> target_of(const std::string& link, const base::Url& origin, Origin allowed);
 

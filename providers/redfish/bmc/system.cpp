@@ -32,7 +32,7 @@ PowerState power_of(const std::string& text) {
     return PowerState::unknown;
 }
 
-// 0: it does not tell, or what it tells cannot be.
+// Returns 0 if the number is missing or impossible.
 std::int64_t count_at(const json::object& parent, std::string_view name) {
     const auto number = number_at(parent, name);
     return number && *number <= double(kMostProcessors) ? static_cast<std::int64_t>(*number) : 0;
@@ -43,7 +43,8 @@ struct Cores {
     bool are_certain = false;
 };
 
-// `Count` counts sockets and is of no use. Cores count twice where threads are on.
+// Returns the logical processors. `Count` counts sockets and is useless. With threads enabled each core
+// counts twice.
 Cores cores_of(const json::object& summary) {
     const auto logical = count_at(summary, "LogicalProcessorCount");
     if (logical > 0) return {logical, true};
@@ -51,19 +52,19 @@ Cores cores_of(const json::object& summary) {
     return {is_true_at(summary, "ThreadingEnabled") ? cores * 2 : cores, false};
 }
 
-// Text or a number that is there but of no use.
+// Reports whether there is a value, even a useless one.
 bool is_told(const json::object& parent, std::string_view name) {
     const auto* value = parent.if_contains(name);
     if (!value || value->is_null()) return false;
     return !value->is_string() || !value->get_string().empty();
 }
 
-// The value if the schema has it, else empty: other text means nothing to readers of the status.
+// Returns the value if the schema has it, else an empty text, as readers of the status only know the schema.
 std::string one_of(const std::vector<std::string_view>& values, std::string text) {
     return std::ranges::find(values, text) == values.end() ? std::string() : text;
 }
 
-// No serial number is longer.
+// Limit of serial numbers.
 constexpr std::size_t kLongestSerialNumber = 128;
 
 std::string text_or(const json::object& parent, std::string_view first, std::string_view second) {
@@ -98,7 +99,7 @@ System parse_system(const Resource& resource) {
     system.health = one_of({"OK", "Warning", "Critical"}, text_or(status, "HealthRollup", "Health"));
     system.state = one_of({"Absent", "Disabled", "Starting", "Updating", "UnavailableOffline"},
                           text_at(status, "State"));
-    // OpenBMC says of any host that is off that it is disabled, and of one that comes on that it starts.
+    // OpenBMC reports any host that is off as Disabled, and one that is being turned on as Starting.
     const bool is_only_off = system.state == "Disabled" && system.power != PowerState::on;
     const bool is_only_coming = system.state == "Starting" && system.power != PowerState::off;
     if (is_only_off || is_only_coming) system.state.clear();
@@ -106,7 +107,7 @@ System parse_system(const Resource& resource) {
     if (base::identifies(uuid)) system.uuid = uuid;
     system.is_dell =
         contains_ignoring_case(system.manufacturer, "dell") || object_at(body, "Oem").contains("Dell");
-    // Dell's service tag is what others have as serial number; their SKU is the number of a product.
+    // Dell's service tag corresponds to other vendors' serial number; the SKU of others is a product number.
     auto serial =
         foreign::shown(system.is_dell ? text_or(body, "SerialNumber", "SKU") : text_at(body, "SerialNumber"));
     const bool is_serial = serial.size() <= kLongestSerialNumber;
@@ -125,11 +126,11 @@ System parse_system(const Resource& resource) {
     note(is_told(body, "UUID") && system.uuid.empty(), "UUID: it identifies no system");
     note(!is_serial, "SerialNumber: it is too long");
     note(is_told(summary, "LogicalProcessorCount") && !number_at(summary, "LogicalProcessorCount"),
-         "LogicalProcessorCount: it is no count");
+         "LogicalProcessorCount: it is not a count");
     note(number_at(summary, "LogicalProcessorCount").value_or(0) > double(kMostProcessors),
          "LogicalProcessorCount: no system has so many");
     note(is_told(memory_summary, "TotalSystemMemoryGiB") && !is_memory,
-         "TotalSystemMemoryGiB: it is no amount of memory");
+         "TotalSystemMemoryGiB: it is not an amount of memory");
     system.etag = resource.etag;
     if (body.contains("AssetTag")) system.asset_tag = text_at(body, "AssetTag");
     system.boot = parse_boot(body);
@@ -178,7 +179,7 @@ std::string architecture_of(const json::object& processor) {
     const auto told = text_at(processor, "InstructionSet");
     for (const auto& [set, architecture] : kByInstructionSet)
         if (told == set) return std::string(architecture);
-    // Many tell x86 of processors that know both.
+    // Many report x86 for processors that support both.
     if (told == "x86" || text_at(processor, "ProcessorArchitecture") == "x86") return "amd64";
     return "";
 }
@@ -218,8 +219,9 @@ std::string mac_of(const json::object& interface, std::vector<std::string>& flaw
                         what);
         return std::string();
     };
-    if (address.size() == kInfiniBand) return flaw("it is of InfiniBand");
-    if (address.size() != kLength || !base::are_hex_pairs(address, ":-")) return flaw("it is no address");
+    if (address.size() == kInfiniBand) return flaw("it is an InfiniBand address");
+    if (address.size() != kLength || !base::are_hex_pairs(address, ":-"))
+        return flaw("it is not a MAC address");
     std::ranges::replace(address, '-', ':');
     return address == "00:00:00:00:00:00" ? std::string() : address;
 }

@@ -1,4 +1,4 @@
-// A ComputerSystem as we need it, read from what a BMC says. Pure.
+// The parts of a ComputerSystem that we need, read from a BMC. Pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,7 +12,7 @@
 
 namespace providers::redfish {
 
-// PoweringOn is not yet on and PoweringOff not yet off: taken for done, they would hide stuck boots.
+// PoweringOn is not yet on and PoweringOff not yet off. If they counted as done, they would hide stuck boots.
 enum class PowerState { unknown, on, off, powering_on, powering_off };
 
 struct BootOverride {
@@ -31,19 +31,19 @@ struct System {
     std::string model;
     PowerState power = PowerState::unknown;
     std::string power_text;
-    std::string health;  // OK, Warning, Critical; empty: unknown
-    std::string state;   // of those that keep it from use: Absent, Updating, ...; empty: any other
-    std::string uuid;    // lower case; empty: none that identifies
+    std::string health;  // OK, Warning, Critical; empty if unknown
+    std::string state;   // only states that prevent its use: Absent, Updating, ...; otherwise empty
+    std::string uuid;    // lower case; empty: no usable UUID
     std::string serial_number;
     std::string bios_version;
-    std::int64_t cpu_cores = 0;      // 0: unknown
-    bool are_cores_certain = false;  // else it was told of cores, which may have several threads
+    std::int64_t cpu_cores = 0;      // 0 if unknown
+    bool are_cores_certain = false;  // false: it reported cores, which may have several threads
     std::int64_t memory_mib = 0;
     BootOverride boot;
     std::string reset_link;
-    std::vector<std::string> resets;  // allowable values, if told inline
-    std::string action_info_link;     // where they are told otherwise
-    // Links; empty: not there.
+    std::vector<std::string> resets;  // allowable values, if reported inline
+    std::string action_info_link;     // where they are reported otherwise
+    // Links; empty if absent.
     std::string settings;
     std::string interfaces;
     std::string processors;
@@ -52,37 +52,38 @@ struct System {
     std::string virtual_media;
     std::string manager;
     std::string chassis;
-    std::string etag;                      // of the system
-    std::optional<std::string> asset_tag;  // nullopt: it has no such field
-    bool is_dell = false;                  // by itself; its service may tell more
-    std::vector<std::string> flaws;        // what it says that cannot be right and was left out
+    std::string etag;                      // ETag of the system
+    std::optional<std::string> asset_tag;  // nullopt: no such field
+    bool is_dell = false;                  // as the system reports it; its service may know more
+    std::vector<std::string> flaws;        // impossible values that were left out
 
-    // It passes by itself: the system starts, or its firmware is updated.
+    // Reports whether the state passes by itself: the system is starting, or its firmware is being updated.
     bool is_busy() const { return !state.empty() && state != "Absent" && state != "Disabled"; }
-    // No host stands there, or it was taken out of use.
+    // Reports whether there is no host, or it was taken out of use.
     bool is_out_of_use() const { return state == "Absent" || state == "Disabled"; }
 };
 
 System parse_system(const Resource& resource);
 BootOverride parse_boot(const json::object& system);
-// Of the Parameters of an ActionInfo.
+// Returns the reset types in the Parameters of an ActionInfo.
 std::vector<std::string> reset_types_of(const json::object& action_info);
-// Logical processors of one member of Processors; 0: it is no CPU.
+// Returns the logical processors of one member of Processors; 0: it is no CPU.
 std::int64_t threads_of(const json::object& processor);
-// "Contoso G1", also where the model names its manufacturer already; empty: neither is told.
+// Returns "Contoso G1", without repeating a manufacturer that is already in the model. Empty: both are
+// unknown.
 std::string full_model(const std::string& manufacturer, const std::string& model);
-// As Nodes say: amd64, arm64, ppc64le, s390x, riscv64; empty: the member of Processors does not tell.
+// Returns the architecture as in Nodes: amd64, arm64, ppc64le, s390x, riscv64. Empty: unknown.
 std::string architecture_of(const json::object& processor);
-// nullopt: the member of Processors is a CPU, or is absent. It counts one.
+// Returns nullopt if the member of Processors is a CPU or absent. Its count is one.
 std::optional<AcceleratorGroup> accelerator_of(const json::object& processor);
-// Of EnvironmentMetrics, or of the older Power of a Chassis.
+// Parses EnvironmentMetrics, or the older Power of a Chassis.
 std::optional<std::int64_t> watts_of(const json::object& meter);
-// The address of one member of EthernetInterfaces, lower case with colons; empty: it has none. A flaw is
-// noted of what is no Ethernet address.
+// Returns the address of one member of EthernetInterfaces, lower case with colons; empty: none. Adds a flaw
+// for an invalid address.
 std::string mac_of(const json::object& interface, std::vector<std::string>& flaws);
-// One member of a controller's Drives; nullopt: there is no disk. A disk counts one.
+// Parses one member of a controller's Drives; nullopt: no disk. Its count is one.
 std::optional<DiskGroup> disk_of(const json::object& drive);
-// Megabits per second of an interface or port; 0: it does not tell.
+// Returns the speed of an interface or port in Mbit/s; 0: unknown.
 std::int64_t speed_of(const json::object& port);
 
 }  // namespace providers::redfish

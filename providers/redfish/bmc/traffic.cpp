@@ -15,7 +15,7 @@ Traffic::Traffic(std::string provider_name, std::size_t in_flight, ProviderEnvir
                                               {0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60}, {"provider", "method"})),
       retries(environment.metrics.counter(
           "kubenodesmith_redfish_retries_total",
-          "Second attempts after an answer that called for one, by vendor and what the answer said.",
+          "Retries that the answer of a BMC called for, by vendor and message of the answer.",
           {"provider", "vendor", "message"})) {}
 
 }  // namespace providers::redfish

@@ -1,5 +1,5 @@
-// What all BMCs of a provider share: the bound on calls in flight, a smaller one for slow and failing BMCs so
-// that they cannot occupy it all, and the metrics.
+// State shared by all BMCs of a provider: the metrics and the limit of calls in flight. A smaller limit for
+// slow and failing BMCs keeps them from using it up.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace providers::redfish {
 
-// Most calls in flight to BMCs that are slow or fail.
+// Limit of calls in flight to BMCs that are slow or fail.
 inline constexpr std::size_t kSlowLane = 16;
 
 struct Traffic {

@@ -69,7 +69,7 @@ asio::awaitable<base::HttpResponse> Wire::send(std::string tried, base::HttpRequ
 asio::awaitable<base::HttpResponse> Wire::transmit(const std::string& tried, base::HttpRequest request,
                                                    Effect effect) {
     if (const auto wait = pause()) {
-        // In the words of the last failure: what people read changes only when the cause does.
+        // The error repeats the last failure, so a condition only changes if the cause does.
         auto complaint = complain(ErrorKind::unreachable, last_failure_);
         complaint.retry_after = *wait;
         throw RedfishError(tried, std::move(complaint));
@@ -109,7 +109,8 @@ asio::awaitable<base::HttpResponse> Wire::exchange(const std::string& tried, bas
         decompress(response);
         co_return response;
     } catch (const base::ResponseTooLong& error) {
-        // It answers. Of a change that may have been done the host tells more than the answer would have.
+        // The BMC is alive. If the change may have happened, the host's state is more informative than the
+        // answer.
         note_success(count("error"));
         const bool may_be_done = effect == Effect::host;
         throw RedfishError(
@@ -123,7 +124,8 @@ asio::awaitable<base::HttpResponse> Wire::exchange(const std::string& tried, bas
     }
 }
 
-// Some BMCs compress what they were not asked to. What cannot be read keeps its Content-Encoding.
+// Decompresses the body, as some BMCs compress without being asked. An unreadable body keeps its
+// Content-Encoding.
 void Wire::decompress(base::HttpResponse& response) const {
     const auto encoding = response.headers.find("Content-Encoding");
     const bool is_gzip =

@@ -1,5 +1,5 @@
-// One BMC as an HTTP server: connections that live as long as somebody visits, redirects, the fence, and a
-// circuit breaker for BMCs that do not answer. Knows nothing of who we are.
+// One BMC as an HTTP server: connections that last as long as a visit, redirects, the fence, and a circuit
+// breaker for silent BMCs. It does not authenticate.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -13,23 +13,24 @@
 
 namespace providers::redfish {
 
-// What a request may change: nothing, our own session, or the host (which is for the leader alone).
+// Effect is what a request may change: nothing, our own session, or the host. The host may be changed only by
+// the leader.
 enum class Effect { none, session, host };
 
 struct WireOptions {
-    std::string host;  // NodeSmithHost, for messages
+    std::string host;  // NodeSmithHost, used in messages
     base::HttpClientOptions http;
     base::Duration request_timeout = std::chrono::seconds{60};
-    std::size_t parallel = 1;  // visits at a time
+    std::size_t parallel = 1;  // concurrent visits
 };
 
 class Wire {
 public:
-    // Throws std::invalid_argument for a wrong URL. `traffic` must outlive this.
+    // Throws std::invalid_argument for an invalid URL. `traffic` must outlive this.
     Wire(WireOptions options, Traffic& traffic);
 
-    // While it lives, the connections to the BMC are kept; the last one closes them, because connections that
-    // stay open choke BMCs.
+    // Visit keeps the connections to the BMC open. The last visit closes them, as open connections can block
+    // BMCs.
     class Visit {
     public:
         Visit(Wire& wire, base::Gate::Pass pass) : wire_(&wire), pass_(std::move(pass)) { ++wire.visits_; }
@@ -45,19 +46,19 @@ public:
         Wire* wire_;
         base::Gate::Pass pass_;
     };
-    // Waits for its turn; must end before the Wire does.
+    // Waits for its turn. The visit must end before the Wire is destroyed.
     asio::awaitable<Visit> visit();
 
     // Sends once and follows redirects to the same origin (method and body are kept; 303 becomes a GET).
-    // `tried` completes "...: what went wrong". Throws RedfishError of kind unreachable or outcome_unknown,
-    // FencedError.
+    // `tried` is the start of "...: what went wrong". Throws RedfishError of kind unreachable or
+    // outcome_unknown, FencedError.
     asio::awaitable<base::HttpResponse> send(std::string tried, base::HttpRequest request, Effect effect);
 
     const base::Url& origin() const { return origin_; }
     const std::string& host() const { return options_.host; }
-    // When asking is worthwhile again; nullopt: now.
+    // Returns the time until the next useful request; nullopt: now.
     std::optional<base::Duration> pause() const;
-    // The first call after a pause should be one that needs no credentials.
+    // Reports whether the first call after a pause should need no credentials.
     bool needs_probe() const { return failures_ >= kFailuresToOpen; }
     Traffic& traffic() { return traffic_; }
     base::TimePoint now() const { return traffic_.environment.clock.now(); }

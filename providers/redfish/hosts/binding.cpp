@@ -50,8 +50,8 @@ asio::awaitable<std::optional<Host>> Binding::enter_joining(Host host, bool is_w
     auto use = host.use;
     use.stage = HostStage::joining;
     if (is_woken && !use.woken) use.woken = clock_.wall_now();
-    std::string message =
-        is_woken ? "is on; waiting for it to join" : "is on; if it joins, it was turned on for its claim";
+    std::string message = is_woken ? "is on; waiting for it to join"
+                                   : "is on; it counts as turned on for its claim if it joins";
     co_return co_await inventory_.write(std::move(host), std::move(use), std::move(message));
 }
 
@@ -100,7 +100,7 @@ asio::awaitable<bool> Binding::give_back(Host host) {
     use.owner.reset();
     use.stage = HostStage::other;
     use.woken.reset();
-    const std::string message = "was given back; it is examined before it is used again";
+    const std::string message = "was returned; it is examined before it is used again";
     const auto written = co_await inventory_.write(std::move(host), std::move(use), message);
     co_return written.has_value();
 }

@@ -1,4 +1,4 @@
-// Which claim has a host: taken and given back by compare-and-swap on the host's use, nowhere else.
+// The claim that owns a host. Ownership changes only here, by compare-and-swap on the host's use.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -15,29 +15,30 @@ bool is_bound_to(const Host& host, const MachineIdentity& identity);
 
 class Binding {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     Binding(const Settings& settings, HostInventory& inventory, base::Clock& clock)
         : settings_(settings), inventory_(inventory), clock_(clock) {}
 
     asio::awaitable<std::optional<Host>> read(std::string name);
-    // Asked again right before the host's power is changed: a visit to a BMC takes seconds, and another
+    // Reads the host again directly before its power is changed. A visit to a BMC takes seconds, and another
     // process may have given the host back meanwhile.
     asio::awaitable<bool> still_has(MachineIdentity identity, std::string name);
-    // nullopt: somebody else changed the host meanwhile; look again.
+    // Returns nullopt if somebody else changed the host meanwhile; look again.
     asio::awaitable<std::optional<Host>> take(Host host, MachineIdentity identity);
-    // Records what is about to be asked of the host. nullopt as above.
+    // Records the next action on the host. Returns nullopt like take().
     asio::awaitable<std::optional<Host>> enter(Host host, HostStage stage, std::string message);
-    // The same of a host that is on, for the claim as is known by now, or `is_woken` is false.
+    // Does the same for a host that is on. `is_woken` is false if the claim is not known to have turned it
+    // on.
     asio::awaitable<std::optional<Host>> enter_joining(Host host, bool is_woken);
-    // Records that the claim turned it on. May fail where others write at the same time.
-    // Why the attempt failed. One that failed before the host was asked to turn on counts for it at once, any
-    // other when it is turned off again.
+    // Records why the attempt failed. It counts immediately if the host was not yet asked to turn on.
+    // Otherwise it counts when the host is turned off again.
     asio::awaitable<void> note_failure(MachineIdentity identity, std::string name, std::string why);
+    // Records that the claim turned the host on. May fail if others write at the same time.
     asio::awaitable<void> note_woken(MachineIdentity identity, std::string name);
-    // Begins to take the host out of service. If it never became a Node that counts as a failure: it is tried
-    // again later and later. Once it is off, whoever turns it on is somebody else: a host that is powering
-    // off and not woken was off. `is_woken`: the claim turned it on, which its use may not say yet. nullopt
-    // as above.
+    // Begins to take the host out of service. If it never became a Node, this counts as a failure with a
+    // growing pause. Once the host is off, only somebody else can turn it on. So a host that is powering off
+    // and not woken was off. `is_woken`: the claim turned it on, even if its use does not say so yet. Returns
+    // nullopt like take().
     asio::awaitable<std::optional<Host>> retire(Host host, bool is_off, bool is_woken);
     asio::awaitable<bool> give_back(Host host);
 

@@ -12,7 +12,7 @@ namespace providers::redfish {
 
 namespace {
 
-// No resource or collection that is read is longer; of logs none is.
+// No resource or collection that we read is longer; we read no logs.
 constexpr std::uint64_t kLargestAnswer = 2 * 1024 * 1024;
 
 WireOptions wire_options(const Host& host, const Settings& settings) {
@@ -75,7 +75,7 @@ asio::awaitable<BmcConnections::Credentials> BmcConnections::credentials_for(Hos
     co_return result;
 }
 
-// A host that a claim has must be turned off also when its Secret is gone.
+// Returns the connection to a claimed host. The host must be turned off even if its Secret was removed.
 std::shared_ptr<Station> BmcConnections::station_in_use(const Host& host) const {
     const auto known = stations_.find(host.name);
     const bool is_same =
@@ -100,14 +100,15 @@ asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
     if (same) {
         if (known->retry_mark != host.retry_mark) known->bmc.try_again();
         known->retry_mark = host.retry_mark;
-        // A Secret whose metadata alone changed, as with our finalizer, is another version of the same login.
+        // A change of only the Secret's metadata, e.g. our finalizer, gives another version with the same
+        // login.
         rename_account(known->credentials, credentials.version);
         known->credentials = credentials.version;
         co_return known;
     }
     auto account = account_of(credentials, host.bmc.credentials);
     auto access = access_of(host, credentials.login);
-    // Throws where the address cannot be used: then the one before is kept, with its session.
+    // Throws if the address is invalid. Then the old connection is kept with its session.
     const auto made = std::make_shared<Station>(wire_options(host, settings_), std::move(credentials.login),
                                                 std::move(account), std::move(access), host, traffic_);
     made->credentials = credentials.version;
@@ -118,8 +119,8 @@ asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
     co_return made;
 }
 
-// By Secret: the same user of two Secrets is two accounts, for all that is known. What stands in the status
-// of all hosts counts: a directory remembers more than this process.
+// Returns the account of a Secret. The same user in two Secrets counts as two accounts, for all we know.
+// Refusals in the status of all hosts count, as a directory remembers more than this process.
 std::shared_ptr<Account> BmcConnections::account_of(const Credentials& credentials,
                                                     const std::optional<SecretName>& reference) {
     auto& account = accounts_[credentials.version];
@@ -149,14 +150,14 @@ void BmcConnections::rename_account(const std::string& from, const std::string& 
 }
 
 std::shared_ptr<Access> BmcConnections::access_of(const Host& host, const Login& login) {
-    // Who uses no sessions has none to share.
+    // Without sessions there is nothing to share.
     const std::string way = has_quirk(host.quirks, quirks::kBasicAuth) ? "basic " : "";
     auto& access = accesses_[{way + host.bmc.url, login.username, login.password}];
     if (!access) access = std::make_shared<Access>(traffic_.environment.executor);
     return access;
 }
 
-// What an earlier process was told.
+// Restores what an earlier process learned.
 void BmcConnections::remember(Station& station, const Host& host) {
     station.retry_mark = host.retry_mark;
     if (station.credentials.empty()) return;
@@ -176,11 +177,11 @@ bool BmcConnections::wants_retry(const Host& host) {
 base::Duration BmcConnections::rest_of_suspension(const Host& host) {
     if (!host.refused_at) return kSuspension;
     const auto passed = traffic_.environment.clock.wall_now() - *host.refused_at;
-    // A time in the future was written by a clock that was wrong.
+    // A wrong clock wrote a time in the future.
     return std::min(kSuspension - passed, kSuspension);
 }
 
-// Unless another host of the same BMC uses the session.
+// Ends the session unless another host of the same BMC uses it.
 asio::awaitable<void> BmcConnections::end(std::shared_ptr<Station> station) {
     if (!station->bmc.shares_session()) co_await log_out(std::move(station));
 }
@@ -190,7 +191,7 @@ asio::awaitable<void> BmcConnections::log_out(std::shared_ptr<Station> station) 
         const auto visit = co_await station->bmc.visit();
         co_await station->bmc.log_out();
     } catch (const ProviderError& error) {
-        // A session ends by itself after a while; the others are ended now.
+        // This session expires by itself. The others are ended now.
         base::log::debug("Could not end a session", {{"error", error.what()}});
     }
 }
@@ -215,7 +216,7 @@ asio::awaitable<void> BmcConnections::forget_missing() {
         if (missing && entry.second) gone.push_back(entry.second);
         return missing;
     });
-    // Side by side, as each that does not answer takes until its timeout.
+    // They run concurrently, as each silent BMC takes a whole timeout.
     base::TaskGroup endings(traffic_.environment.executor);
     for (const auto& station : gone) endings.spawn(end(station));
     co_await endings.join();

@@ -1,5 +1,5 @@
-// The BMCs of a provider's hosts: made on first use, made anew when address, certificate, quirks or
-// credentials change.
+// Connections to the BMCs of a provider's hosts. They are made on first use, and anew when address,
+// certificate, quirks or credentials change.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -15,7 +15,7 @@
 
 namespace providers::redfish {
 
-// When to come again to a host that somebody else just changed, and to a BMC that is busy and names no time.
+// Time until the next try, after somebody else changed a host, and for a busy BMC that states no time.
 inline constexpr base::Duration kConflictRetry = std::chrono::seconds{1};
 inline constexpr base::Duration kBusyRetry = std::chrono::seconds{10};
 
@@ -33,32 +33,32 @@ struct Station {
     Bmc bmc;
     std::string pinned_uuid;
     std::string credentials;  // version of their Secret
-    std::string retry_mark;   // with which they were tried last
+    std::string retry_mark;   // the mark at the last try
     Hardware hardware;
     std::optional<Details> details;
     base::TimePoint details_at{};
-    int incomplete_details = 0;  // read in a row with parts that could not be
-    std::string power_meter;     // its link; empty: there is none, or it tells nothing
+    int incomplete_details = 0;  // consecutive reads with unreadable parts
+    std::string power_meter;     // its link; empty: none, or it reports nothing
     std::optional<std::int64_t> watts;
     base::TimePoint watts_at{};
-    std::string boot_obstacle;  // why it cannot be booted as its provider wants; empty: nothing is known
+    std::string boot_obstacle;  // why the provider cannot boot it as configured; empty: no known obstacle
     std::optional<base::TimePoint> boot_looked_at;
-    bool is_undo_due = false;  // what was prepared for a boot may still be there
-    std::string lock_refusal;  // why no mark can be written there; empty: that is not known
+    bool is_undo_due = false;  // preparations for a boot may still be in place
+    std::string lock_refusal;  // why no mark can be written there; empty: no known reason
     base::TimePoint lock_refused_at{};
 };
 
 class BmcConnections {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     BmcConnections(const Settings& settings, HostInventory& inventory, ProviderEnvironment& environment);
 
-    // A caller keeps the shared_ptr while it works. A host in use keeps the login that it had when its Secret
-    // is gone. Throws CredentialsError, std::invalid_argument.
+    // Returns the host's connection; keep the shared_ptr while using it. If the Secret of a host in use was
+    // removed, its old login is kept. Throws CredentialsError, std::invalid_argument.
     asio::awaitable<std::shared_ptr<Station>> station(Host host);
-    // Ends the sessions of hosts that are no longer there, and forgets them.
+    // Ends the sessions of hosts that no longer exist, and forgets the hosts.
     asio::awaitable<void> forget_missing();
-    // Ends all sessions, as many at a time as calls are allowed.
+    // Ends all sessions, with as many concurrent calls as allowed.
     asio::awaitable<void> end_sessions();
     HostInventory& inventory() { return inventory_; }
 
@@ -71,7 +71,7 @@ private:
     std::shared_ptr<Station> station_in_use(const Host& host) const;
     std::shared_ptr<Account> account_of(const Credentials& credentials,
                                         const std::optional<SecretName>& reference);
-    // Its Secret got another version.
+    // Follows a new version of the Secret.
     void rename_account(const std::string& from, const std::string& to);
     std::shared_ptr<Access> access_of(const Host& host, const Login& login);
     void remember(Station& station, const Host& host);
@@ -84,8 +84,8 @@ private:
     HostInventory& inventory_;
     Traffic traffic_;
     std::map<std::string, std::shared_ptr<Station>> stations_;
-    std::map<std::string, std::shared_ptr<Account>> accounts_;  // by version of their Secret
-    // By URL, user and password of the BMC.
+    std::map<std::string, std::shared_ptr<Account>> accounts_;  // by version of the Secret
+    // Key: the BMC's URL, user and password.
     std::map<std::tuple<std::string, std::string, std::string>, std::shared_ptr<Access>> accesses_;
 };
 

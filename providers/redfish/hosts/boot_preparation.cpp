@@ -25,7 +25,7 @@ BootWish boot_wish(const api::v1alpha1::Boot& boot) {
             wish.target = "Cd";
             break;
         case BootMethod::Unrecognized:
-            // No backend is made of a provider with such a value.
+            // No backend is made for a provider with such a value.
             throw std::invalid_argument("spec.redfish.boot.method: unknown");
     }
     return wish;
@@ -51,7 +51,7 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
                                                System system) {
     const auto& boot = settings_.spec.boot;
     if (boot.method == BootMethod::Disk) {
-        // Else it would boot, and perhaps install, what somebody wanted once.
+        // Otherwise it would boot from, and perhaps install, what somebody once wanted.
         if (keeps_from_disk(system.boot)) co_await station->hardware.clear_boot(std::move(system));
         co_return;
     }
@@ -67,15 +67,15 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
         if (!displaced.empty())
             fleet_.inventory().announce(host, "MediaEjected",
                                         "had no free slot for its image: " + foreign::shown(displaced) +
-                                            " was ejected for it, which somebody else had inserted");
+                                            ", which someone else had inserted, was ejected");
     }
     auto wish = boot_wish(boot);
     wish.http_uri = render_url(wish.http_uri, host, spec.identity.claim_name);
     co_await station->hardware.set_boot(std::move(system), std::move(wish));
 }
 
-// By what its slot shows of it, which may be nothing. The name of the claim is not known to everybody who
-// asks.
+// Reports whether a slot's medium may be ours, by what the slot shows, which may be nothing. Some callers do
+// not know the claim's name, so it matches any.
 bool BootPreparation::is_ours(const Host& host, const MediaSlot& slot) const {
     const auto marker = std::string(1, '\x01');
     const auto wanted = render_url(settings_.spec.boot.imageURL, host, marker);

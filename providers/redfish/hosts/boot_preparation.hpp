@@ -1,5 +1,5 @@
-// What is done to a host so that it boots as its provider wants, and is undone by whoever gives the host
-// back: the next boot would else be of our image, whoever wants it.
+// BootPreparation makes a host boot as its provider is configured. It must be undone when the host is given
+// back. Otherwise the next boot would use our image, even for another owner.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -13,18 +13,18 @@ namespace providers::redfish {
 
 class BootPreparation {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     BootPreparation(const Settings& settings, BmcConnections& fleet) : settings_(settings), fleet_(fleet) {}
 
-    // While the host is off: what is set then is there when it starts, and nothing else can use it up. Done
-    // twice it is as if it were done once.
+    // Prepares a host that is off. The settings then apply to its next start, and nothing else can use them
+    // up. It is idempotent.
     asio::awaitable<void> prepare(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                   System system);
-    // Cancels the override that prepare() sets and ejects our images, whether the host is on or off.
+    // Cancels the override of prepare() and ejects our images, whether the host is on or off.
     asio::awaitable<void> undo(Host host, std::shared_ptr<Station> station, System system);
-    // Ejects our images, and no others.
+    // Ejects our images and no others.
     asio::awaitable<void> eject(Host host, std::shared_ptr<Station> station, System system);
-    // Why the host cannot be booted so, as far as that is known before; empty: nothing is known against it.
+    // Returns why the host cannot be booted this way, as far as known; empty: no known obstacle.
     asio::awaitable<std::string> obstacle(std::shared_ptr<Station> station, System system);
 
 private:
@@ -34,7 +34,7 @@ private:
     BmcConnections& fleet_;
 };
 
-// The image URL with {{ .Host }}, {{ .Claim }} and {{ .MAC }} filled in.
+// Returns the image URL with {{ .Host }}, {{ .Claim }} and {{ .MAC }} filled in.
 std::string render_url(std::string text, const Host& host, const std::string& claim);
 
 }  // namespace providers::redfish

@@ -12,10 +12,10 @@ namespace providers::redfish {
 
 namespace {
 
-// Addresses and processors change with a screwdriver.
+// Addresses and processors only change with a screwdriver.
 constexpr base::Duration kDetailsAge = std::chrono::hours{24};
-// Parts that could not be read are asked for again with all others: what is refused for good must not cost
-// a hundred requests at each look.
+// Unreadable parts are read again together with all others. A permanent refusal must not cost a hundred
+// requests at each look.
 constexpr base::Backoff kUnreadPause{std::chrono::minutes{5}, kDetailsAge};
 constexpr base::Duration kWattsAge = std::chrono::minutes{10};
 
@@ -57,7 +57,7 @@ asio::awaitable<HostReport> Examiner::examine(Host host) {
     co_return report;
 }
 
-// Of hosts that are on, and seldom: it costs a call.
+// Reads the power use of a host that is on, rarely, as it costs a call.
 asio::awaitable<void> Examiner::measure(std::shared_ptr<Station> station, System system) {
     if (system.power != PowerState::on) {
         station->watts.reset();
@@ -70,11 +70,11 @@ asio::awaitable<void> Examiner::measure(std::shared_ptr<Station> station, System
         station->watts = co_await station->hardware.power_watts(station->power_meter);
         if (!station->watts) station->power_meter.clear();
     } catch (const RedfishError&) {
-        station->watts.reset();  // good to know, and no more
+        station->watts.reset();  // this value is not important
     }
 }
 
-// What could not be read is as it was when it last could.
+// Reads the details. Unreadable parts keep their last known values.
 asio::awaitable<void> Examiner::read_details(std::shared_ptr<Station> station, System system) {
     const int incomplete = station->incomplete_details;
     const auto age = incomplete > 0 ? kUnreadPause.after(incomplete) : kDetailsAge;
@@ -132,18 +132,18 @@ asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station
     co_await measure(station, system);
     report.power_watts = station->watts;
     report.lock = co_await lock_.look(host, station, system);
-    // No news is no bad news: what it told before stands until it tells another.
+    // A missing value does not disprove the last one, which stays valid until the BMC reports another.
     const bool lacks_identity = system.uuid.empty() && !host.system_uuid.empty();
     const bool lacks_power = system.power == PowerState::unknown && !host.power_state.empty();
     if (lacks_identity || lacks_power)
         explain(report, reason_of(ErrorKind::unreadable),
-                std::string("its BMC tells no ") + (lacks_identity ? "system UUID" : "power state") +
-                    " at the moment, which it told before; it is asked again");
+                std::string("its BMC reports no ") + (lacks_identity ? "system UUID" : "power state") +
+                    " at the moment, although it did before; it is asked again");
     co_await cancel_served_boot(host, station, system);
     co_await look_at_boot(std::move(host), std::move(station), system, report);
 }
 
-// What is known of its boot before a claim has the host, and what a claim that had it left there.
+// Checks for obstacles to a boot before a claim takes the host, and undoes what an earlier claim left.
 asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station> station, System system,
                                              HostReport& report) {
     report.boot_obstacle = station->boot_obstacle;
@@ -153,10 +153,10 @@ asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station>
     try {
         station->boot_obstacle = co_await preparation_.obstacle(station, system);
         report.boot_obstacle = station->boot_obstacle;
-        // A claim that has taken it meanwhile prepares it for itself.
+        // A claim that has taken the host meanwhile prepares it for itself.
         const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);
         if (!fresh || fresh->use.owner) co_return;
-        // Where others may be at work, only what is known to be left by us is undone.
+        // If others may be using the host, only our own known remains are undone.
         const bool is_quiet = system.power == PowerState::off && !host.is_in_maintenance;
         const bool may_undo = station->is_undo_due || is_quiet;
         if (!may_undo) co_return;

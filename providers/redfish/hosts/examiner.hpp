@@ -1,4 +1,5 @@
-// Looks at a host through its BMC, for its status; and cancels a boot override that has served.
+// Examiner examines a host through its BMC for the host's status. It also cancels a boot override that has
+// served its purpose.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -12,7 +13,7 @@ namespace providers::redfish {
 
 class Examiner {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     Examiner(const Settings& settings, BmcConnections& fleet, base::Clock& clock)
         : settings_(settings),
           fleet_(fleet),

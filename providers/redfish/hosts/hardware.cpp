@@ -35,7 +35,7 @@ asio::awaitable<std::vector<std::string>> Hardware::members(std::string collecti
     std::vector<std::string> links;
     std::set<std::string> pages;
     for (std::size_t page = 0; page < kMostPages && !collection.empty(); ++page) {
-        // A page that comes after itself would count its members again.
+        // A page that refers to itself would count its members again.
         if (!pages.insert(collection).second) break;
         Resource resource;
         if (asking == Asking::once)
@@ -55,8 +55,8 @@ bool Hardware::is_named(const std::string& link) const {
     return path == without_slash(system_id_) || path.substr(path.find_last_of('/') + 1) == system_id_;
 }
 
-// By Id or UUID. A system that does not answer (a board of accelerators does not while its host is off) keeps
-// none of the others from being found.
+// Finds the system by Id or UUID. A silent system must not hide the others (a board of accelerators is silent
+// while its host is off).
 asio::awaitable<std::string> Hardware::find_by_content(std::vector<std::string> links) {
     std::optional<RedfishError> silent;
     for (const auto& link : links) {
@@ -77,7 +77,7 @@ asio::awaitable<std::string> Hardware::find_system() {
     const std::string tried = "looking for the system of " + bmc_.host();
     const auto root = co_await bmc_.root();
     const auto all = co_await members(link_at(root, "Systems"));
-    if (all.empty()) throw failure(ErrorKind::not_found, tried, "the BMC tells of no system");
+    if (all.empty()) throw failure(ErrorKind::not_found, tried, "the BMC lists no system");
     const auto names = base::joined(all);
     if (system_id_.empty()) {
         if (all.size() == 1) co_return all.front();
@@ -89,7 +89,7 @@ asio::awaitable<std::string> Hardware::find_system() {
     auto found = co_await find_by_content(all);
     if (!found.empty()) co_return found;
     throw failure(ErrorKind::system_not_chosen, tried,
-                  "the BMC has none with spec.bmc.systemID " + system_id_ + "; it has " + names);
+                  "the BMC has no system with spec.bmc.systemID " + system_id_ + "; it has " + names);
 }
 
 asio::awaitable<System> Hardware::system() {
@@ -142,8 +142,8 @@ asio::awaitable<ResetOutcome> Hardware::reset(System system, PowerGoal goal) {
                                    (is_permanent(complaint.kind) && goal != PowerGoal::off_gracefully) ||
                                    complaint.kind == ErrorKind::unauthorized;
         if (is_for_others) throw;
-        // Whether it is so already, or will be, is read back; a conflict may also pass (iDRAC10 refuses On
-        // for a minute after Off).
+        // A later read shows whether the state is or will be reached. A conflict may also pass: iDRAC10
+        // refuses On for a minute after Off.
         bmc_.note_quirk(complaint.known_id().value_or("ResetConflict"));
         auto outcome = ResetAnswer::refused;
         if (complaint.kind == ErrorKind::outcome_unknown) outcome = ResetAnswer::lost;
@@ -159,7 +159,7 @@ asio::awaitable<std::optional<TaskOutcome>> Hardware::reset_task(std::string lin
         if (outcome.progress == TaskProgress::failed) outcome.words = bmc_.words_of_task(answer.second);
         co_return outcome;
     } catch (const RedfishError& error) {
-        // The monitor of a task answers what the request would have been answered, when that is known.
+        // A task's monitor finally answers what the request itself would have been answered.
         const auto kind = error.kind();
         const bool is_answer = kind == ErrorKind::invalid_request || kind == ErrorKind::state_conflict ||
                                kind == ErrorKind::other || kind == ErrorKind::unsupported;
@@ -175,13 +175,14 @@ asio::awaitable<std::vector<TagPlace>> Hardware::tag_places(System system) {
     try {
         chassis = co_await bmc_.find(system.chassis);
     } catch (const RedfishError& error) {
-        // An account that may not read the chassis marks the system. What passes may hide a mark of others.
+        // If the account may not read the chassis, the system gets the mark. A temporary error may hide
+        // somebody else's mark.
         const auto kind = error.kind();
         const bool is_closed_to_us = kind == ErrorKind::forbidden || kind == ErrorKind::license;
         if (places.empty() || !is_closed_to_us) throw;
     }
     if (!chassis || !chassis->body.contains(kAssetTag)) co_return places;
-    // An enclosure of several systems says nothing of one of them.
+    // The tag of an enclosure with several systems says nothing about one of them.
     const auto systems = links_at(object_at(chassis->body, "Links"), "ComputerSystems");
     const bool is_its_alone =
         systems.size() == 1 && without_slash(systems.front()) == without_slash(system.link);
@@ -194,7 +195,7 @@ asio::awaitable<TagWrite> Hardware::write_tag(TagPlace place, std::string tag) {
     Resource read{place.link, json::object{{kAssetTag, place.tag}}, place.etag};
     TagWrite result;
     std::vector<json::value> values{json::string(tag)};
-    // Some clear it by null only.
+    // Some BMCs clear it only with null.
     if (tag.empty()) values.emplace_back(nullptr);
     for (const auto& value : values) {
         try {
@@ -226,7 +227,7 @@ asio::awaitable<std::vector<std::string>> Hardware::drives(System system) {
             const auto more = links_at(resource.body, "Drives");
             links.insert(links.end(), more.begin(), more.end());
         } catch (const RedfishError& error) {
-            // A controller that was taken out has no drives, and others have.
+            // A removed controller has no drives. The others do.
             if (error.kind() != ErrorKind::not_found) throw;
         }
     }

@@ -1,5 +1,5 @@
-// One host's system behind its BMC: reads it, and asks for one thing at a time. Success is what is observed
-// afterwards, never the status of an answer.
+// One host's system behind its BMC. It reads the system and makes single requests. A later observation proves
+// success; the status of an answer does not.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -15,26 +15,27 @@
 
 namespace providers::redfish {
 
-// For a change that was answered with 202.
+// Limit of the wait for a change that was answered with 202.
 inline constexpr base::Duration kPromisePatience = std::chrono::seconds{60};
 
 enum class ResetAnswer {
     taken,
-    refused,     // it is so already, or it cannot be now, or the BMC does not say why not
+    refused,     // it is already so, it is impossible now, or the BMC does not say why
     impossible,  // this BMC cannot do it
-    lost,        // it may have been taken
+    lost,        // it may have been accepted
 };
 struct ResetOutcome {
     ResetAnswer answer = ResetAnswer::taken;
-    std::string words;  // of the BMC, for a refusal
-    std::string task;   // target of the task that does it; empty: there is none
+    std::string words;  // the BMC's words for a refusal
+    std::string task;   // target of the task that does it; empty: none
 };
 struct TaskOutcome {
     TaskProgress progress = TaskProgress::running;
-    std::string words;  // of the BMC, for a failure
+    std::string words;  // the BMC's words for a failure
 };
 
-// What changes seldom and is read once a day; where parts could not be read, sooner, with growing pauses.
+// Details change rarely and are read once a day. If parts were unreadable, they are read sooner, with growing
+// pauses.
 struct Details {
     std::set<Part> unread;
     std::vector<std::string> macs;
@@ -42,14 +43,14 @@ struct Details {
     std::vector<DiskGroup> disks;
     std::vector<PortGroup> ports;
     std::vector<AcceleratorGroup> accelerators;
-    std::string architecture;  // empty: the processors do not tell
+    std::string architecture;  // empty: the processors do not report it
     std::string bmc_version;
-    std::string network_adapters;  // links, of the chassis; empty: there is none
-    std::string power_meter;       // what measures the power of the chassis
+    std::string network_adapters;  // links of the chassis; empty: none
+    std::string power_meter;       // meter for the power of the chassis
     std::vector<std::string> flaws;
 };
 
-// Where a BMC keeps an asset tag of the host.
+// TagPlace is a place where a BMC stores an asset tag of the host.
 struct TagPlace {
     std::string link;
     std::string etag;
@@ -59,7 +60,7 @@ struct TagWrite {
     enum class Outcome {
         taken,    // or the answer was lost: read it back
         changed,  // somebody else wrote first
-        refused,  // not this way, for `refusal`
+        refused,  // not this way, see `refusal`
     };
     Outcome outcome = Outcome::taken;
     bool is_promise = false;  // it will be done later
@@ -68,55 +69,58 @@ struct TagWrite {
 
 class Hardware {
 public:
-    // system_id: target, Id or UUID of the system; empty: the BMC has only one. `uuid` is the system's where
-    // its BMC tells none. `bmc` must outlive this.
+    // system_id is target, Id or UUID of the system; empty: the BMC has only one. `uuid` is used if the BMC
+    // reports none. `bmc` must outlive this.
     Hardware(Bmc& bmc, std::string system_id, std::string uuid, Quirks quirks);
 
-    // All throw RedfishError and FencedError, and are made during a visit to the BMC.
+    // All calls throw RedfishError and FencedError, and must be made during a visit to the BMC.
     asio::awaitable<System> system();
     asio::awaitable<Details> details(System system);
     asio::awaitable<std::optional<std::int64_t>> power_watts(std::string meter);
-    // What reset() can ask for; empty: the BMC does not say. ActionInfo is read once.
+    // Returns the types that reset() may request; empty: the BMC does not say. ActionInfo is read once.
     asio::awaitable<std::vector<std::string>> reset_types(System system);
-    // Whatever comes of it: read the power afterwards. Throws only where nothing of it arrived, or where
-    // nothing helps but a person.
+    // Requests a reset. Read the power afterwards, whatever the result. Throws only if no part of the request
+    // arrived, or if only a person can help.
     asio::awaitable<ResetOutcome> reset(System system, PowerGoal goal);
-    // How the task of a reset is; nullopt: it has vanished, or does not answer.
+    // Returns the state of a reset's task; nullopt: it has vanished, or there is no answer.
     asio::awaitable<std::optional<TaskOutcome>> reset_task(std::string link);
 
-    // Sets the override and reads it back. Throws if the BMC does not take it in any way.
+    // Sets the override and reads it back. Throws if the BMC accepts no form of it.
     asio::awaitable<void> set_boot(System system, BootWish wish);
-    // False: the override is still there, which is worth a message and no more.
+    // Returns false if the override is still there, which is worth only a message.
     asio::awaitable<bool> clear_boot(System system);
-    // The same only of an override that set_boot() may have set.
+    // Does the same, but only for an override that set_boot() may have set.
     asio::awaitable<bool> cancel_boot(System system, BootWish wish);
-    // Why set_boot() and insert_boot_image() would fail, from what is told before; empty: nothing is.
+    // Returns why set_boot() and insert_boot_image() would fail, as far as known before; empty: no known
+    // obstacle.
     asio::awaitable<std::string> boot_obstacle(System system, BootWish wish);
 
     struct Inserted {
-        std::string slot;       // its link; empty: none takes the image
-        std::string displaced;  // the image of others that was ejected for it; empty: none was
+        std::string slot;       // its link; empty: no slot accepts the image
+        std::string displaced;  // foreign image that was ejected for it; empty: none
     };
-    // Inserts the image that the host shall boot and reads it back, or finds it inserted. What others
-    // inserted is ejected only if no slot is free.
+    // Inserts the boot image and reads it back, or finds it inserted. Foreign images are ejected only if no
+    // slot is free.
     asio::awaitable<Inserted> insert_boot_image(System system, std::string url);
-    // The same for boot data, in another slot than the image. `where` (ServedBootData::url) is told by no
-    // error message.
+    // Does the same for boot data, in another slot than the image. No error message contains `where`
+    // (ServedBootData::url).
     asio::awaitable<Inserted> insert_boot_data(System system, std::string where, std::string not_in);
     using SlotTest = std::function<bool(const MediaSlot&)>;
-    // Ejects the images of the slots that pass.
+    // Ejects the images in slots that pass the test.
     asio::awaitable<void> eject_media(System system, SlotTest test);
 
-    // Of the system, and of its chassis where that is its alone; those that there are.
+    // Returns the tag of the system, and that of its chassis if no other system shares it. Omits missing
+    // ones.
     asio::awaitable<std::vector<TagPlace>> tag_places(System system);
-    // Only if the tag still is what `place` shows.
+    // Writes the tag only if it is still as in `place`.
     asio::awaitable<TagWrite> write_tag(TagPlace place, std::string tag);
 
-    // Links of all drives. Empty: the BMC tells of none.
+    // Returns the links of all drives. Empty: the BMC reports none.
     asio::awaitable<std::vector<std::string>> drives(System system);
-    // Starts erasing one drive. The task's target; empty: it is done. Unsupported: the drive cannot.
+    // Starts erasing one drive. Returns the task's target; empty: it is done. An error of kind unsupported
+    // means that the drive cannot do it.
     asio::awaitable<std::string> erase_drive(std::string drive);
-    // nullopt: the task has vanished, which proves nothing.
+    // Returns nullopt if the task has vanished, which proves nothing.
     asio::awaitable<std::optional<TaskProgress>> task(std::string link);
 
 private:
@@ -124,7 +128,7 @@ private:
     enum class Asking { patiently, once };
     asio::awaitable<std::vector<std::string>> members(std::string collection,
                                                       Asking asking = Asking::patiently);
-    // The same of one that may be missing: then it is a flaw.
+    // Does the same for a collection that may be missing; then it adds a flaw.
     asio::awaitable<std::vector<std::string>> members_of(std::string name, std::string collection,
                                                          std::vector<std::string>& flaws);
     using Reader = asio::awaitable<void> (Hardware::*)(System, Details&);
@@ -138,15 +142,15 @@ private:
     asio::awaitable<std::optional<Resource>> find_once(std::string link);
     asio::awaitable<std::optional<Idrac>> idrac(System system);
     asio::awaitable<std::vector<std::string>> managers(System system);
-    // By spec.bmc.systemID, as far as the link alone tells.
+    // Reports whether spec.bmc.systemID names the link, as far as the link alone shows it.
     bool is_named(const std::string& link) const;
-    // Empty: none is it.
+    // Returns an empty text if no system matches.
     asio::awaitable<std::string> find_by_content(std::vector<std::string> links);
     using BootTest = std::function<bool(const BootOverride&)>;
-    // False: not this way; then `refusal` says what the BMC said.
+    // Returns false if the BMC refused this form; `refusal` then has its words.
     asio::awaitable<bool> try_boot(std::string where, BootWish wish, BootOverride current,
                                    std::string& refusal);
-    // Whether the resource shows it, now or as soon as the BMC keeps its promise.
+    // Reports whether the resource shows it, now or once the BMC has done what it accepted.
     asio::awaitable<bool> shows(std::string where, BootTest test, bool is_promised);
     asio::awaitable<std::vector<MediaSlot>> slots(System system);
     asio::awaitable<Inserted> insert_into_any(std::vector<MediaSlot> slots, std::string image_url);
@@ -160,8 +164,8 @@ private:
     std::string uuid_;
     Quirks quirks_;
     std::vector<std::string> resets_in_action_info_;
-    std::string system_link_;                       // once known
-    std::map<Part, base::TimePoint> silent_until_;  // parts that kept a look waiting
+    std::string system_link_;                       // empty until known
+    std::map<Part, base::TimePoint> silent_until_;  // parts whose last read timed out
 };
 
 }  // namespace providers::redfish

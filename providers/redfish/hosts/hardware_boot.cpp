@@ -1,4 +1,4 @@
-// Boot overrides and virtual media, with the second attempts that vendors make necessary.
+// Boot overrides and virtual media, with the fallbacks that vendors need.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -15,13 +15,13 @@ constexpr base::Duration kMediaPatience = std::chrono::seconds{60};
 constexpr base::Duration kEjectPatience = std::chrono::seconds{10};
 constexpr base::Duration kMediaPoll = std::chrono::seconds{2};
 
-// Another body or another place may be what this BMC wants; anything else is not about the way of asking.
+// Reports whether another body or place may help. Other errors do not concern the form of the request.
 bool asks_for_another_way(ErrorKind kind) {
     return kind == ErrorKind::invalid_request || kind == ErrorKind::parameter_missing ||
            kind == ErrorKind::unsupported || kind == ErrorKind::not_found || kind == ErrorKind::other;
 }
 
-// BMCs that list no targets may take any.
+// Reports whether the place may accept the target. BMCs that list no targets may accept any.
 bool offers(const BootOverride& place, const std::string& target) {
     return place.allowed.empty() || std::ranges::find(place.allowed, target) != place.allowed.end();
 }
@@ -39,7 +39,8 @@ json::object media_patch(const std::string& image_url) {
     return body;
 }
 
-// "key" of "http://10.0.0.9:8082/key/": what makes the address a secret, in whatever form it is told on.
+// Returns the secret part of an address, e.g. "key" of "http://10.0.0.9:8082/key/". It must be masked in any
+// text.
 std::string last_part(std::string url) {
     url.resize(url.find_last_not_of('/') + 1);
     return url.substr(url.rfind('/') + 1);
@@ -108,7 +109,7 @@ asio::awaitable<bool> Hardware::try_boot(std::string where, BootWish wish, BootO
 asio::awaitable<void> Hardware::set_boot(System system, BootWish wish) {
     wish.target = boot_target(wish, system, quirks_);
     if (is_fulfilled(wish, system.boot)) co_return;
-    // iDRAC10, Supermicro and Gigabyte take it on the settings resource, where the property then stands.
+    // iDRAC10, Supermicro and Gigabyte accept it on the settings resource, which then shows it.
     std::vector<std::pair<std::string, BootOverride>> places{{system.link, system.boot}};
     const auto settings = co_await bmc_.find(system.settings);
     if (settings && settings->body.contains("Boot")) {
@@ -155,7 +156,7 @@ asio::awaitable<bool> Hardware::clear_boot(System system) {
     co_return co_await clear_at(system.link, system.boot);
 }
 
-// Where it was set, which may be on the settings resource: there it waits for the next boot.
+// Cancels the override where it was set. On the settings resource it would wait for the next boot.
 asio::awaitable<bool> Hardware::cancel_boot(System system, BootWish wish) {
     wish.target = boot_target(wish, system, quirks_);
     bool is_done = true;
@@ -188,7 +189,7 @@ asio::awaitable<std::string> Hardware::boot_obstacle(System system, BootWish wis
         foreign::shown(base::joined(place.allowed));
 }
 
-// Some systems do not say what manages them: then whatever the service has.
+// Returns the managers of the system. Some systems do not link them; then it returns all of the service.
 asio::awaitable<std::vector<std::string>> Hardware::managers(System system) {
     std::vector<std::string> links;
     if (!system.manager.empty()) {
@@ -220,7 +221,7 @@ asio::awaitable<std::vector<MediaSlot>> Hardware::slots(System system) {
         const auto resource = co_await bmc_.find(link);
         if (resource) result.push_back(parse_slot(*resource));
     }
-    // What is in there may be boot data of an earlier process, whose address it told nobody.
+    // The image may be boot data of an earlier process, and its address is a secret.
     for (const auto& slot : result) {
         if (slot.image.find("://") != std::string::npos) bmc_.hide(slot.image);
     }
@@ -256,7 +257,7 @@ asio::awaitable<void> Hardware::eject_media(System system, SlotTest test) {
     }
 }
 
-// False: this slot does not take it this way.
+// Returns false if this slot does not accept it this way.
 asio::awaitable<bool> Hardware::ask_to_insert(MediaSlot slot, std::string image_url) {
     const std::string tried = "inserting virtual media into " + bmc_.host();
     const bool by_patch = slot.insert_link.empty() || has_quirk(quirks_, quirks::kPatchMedia);
@@ -295,7 +296,7 @@ asio::awaitable<bool> Hardware::insert_into(MediaSlot slot, std::string image_ur
         const auto now = parse_slot(resource);
         if (shows_image(now, image_url)) co_return true;
         const bool is_late = bmc_.clock().now() >= deadline;
-        // What is there was not there before.
+        // Otherwise the slot would keep an image that was not there before.
         if (is_late && now.is_inserted) co_await eject(now);
         if (is_late) co_return false;
         co_await bmc_.clock().sleep_for(kMediaPoll);
@@ -343,7 +344,7 @@ asio::awaitable<Hardware::Inserted> Hardware::insert_boot_image(System system, s
     auto inserted = co_await insert_into_any(candidates, std::move(url));
     if (inserted.slot.empty())
         throw not_taken(
-            tried, "no slot for CD images takes the image (of " + std::to_string(candidates.size()) + ")");
+            tried, "no slot for CD images accepts the image (of " + std::to_string(candidates.size()) + ")");
     co_return inserted;
 }
 
@@ -355,13 +356,12 @@ asio::awaitable<Hardware::Inserted> Hardware::insert_boot_data(System system, st
     auto candidates = ranked_slots(all, MediaUse::data);
     std::erase_if(candidates, [&](const MediaSlot& slot) { return slot.link == not_in; });
     if (candidates.empty())
-        throw not_taken(
-            tried,
-            "the BMC has no second slot, beside that of the boot image: use bootstrap.method None "
-            "and an image that joins by itself");
+        throw not_taken(tried,
+                        "the BMC has no second slot besides that of the boot image: use bootstrap.method "
+                        "None and an image that joins by itself");
     auto inserted = co_await insert_into_any(candidates, where + std::string(kBootDataImage));
     if (inserted.slot.empty())
-        throw not_taken(tried, "no slot beside that of the boot image takes them (of " +
+        throw not_taken(tried, "no slot besides that of the boot image accepts the boot data (of " +
                                    std::to_string(candidates.size()) +
                                    "); the BMC must reach the "
                                    "operator's --bootstrap-advertise-url");

@@ -1,5 +1,5 @@
-// What a host is made of. It is good to know and nothing is done with most of it: what is missing or cannot
-// be right costs that part only.
+// The parts of a host. Most of them are only shown to people, so a missing or impossible value affects only
+// its part.
 #include <algorithm>
 
 #include "providers/foreign/shown_text.hpp"
@@ -15,7 +15,7 @@ constexpr std::size_t kMostDisks = 48;
 constexpr std::size_t kMostPorts = 32;
 constexpr std::size_t kMostFlaws = 8;
 constexpr std::size_t kMostAccelerators = 16;
-// A part that does not answer costs a look its timeout, and is left alone for so long.
+// A silent part costs a whole timeout, so it is skipped for this long.
 constexpr base::Duration kSilence = std::chrono::hours{1};
 
 std::string_view name_of(Part part) {
@@ -87,7 +87,7 @@ asio::awaitable<std::vector<std::string>> Hardware::members_of(std::string name,
     co_return links;
 }
 
-// nullopt: there is none, or this BMC does not serve it.
+// Returns nullopt if it does not exist or this BMC does not serve it.
 asio::awaitable<std::optional<Resource>> Hardware::find_once(std::string link) {
     if (link.empty()) co_return std::nullopt;
     try {
@@ -161,7 +161,8 @@ asio::awaitable<void> Hardware::read_chassis(System system, Details& details) {
     details.network_adapters = link_at(chassis->body, "NetworkAdapters");
 }
 
-// Links of hosts that are off have no speed, but their adapters' ports tell what they can.
+// Reads port speeds from the adapters. Links of hosts that are off have no speed, but adapters report what
+// their ports support.
 asio::awaitable<void> Hardware::read_adapters(System, Details& details) {
     std::vector<std::string> ignored;  // few BMCs have them
     const auto adapters = co_await members_of("", details.network_adapters, ignored);
@@ -182,7 +183,7 @@ asio::awaitable<void> Hardware::read_adapters(System, Details& details) {
     if (!ports.empty()) details.ports = std::move(ports);
 }
 
-// Nothing of it is needed to use the host, but people ask for it.
+// Reads the manager's version. Using the host does not require it, but people ask for it.
 asio::awaitable<void> Hardware::read_manager(System system, Details& details) {
     const auto links = co_await managers(std::move(system));
     for (const auto& link : links) {

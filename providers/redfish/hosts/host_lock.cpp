@@ -10,9 +10,10 @@ namespace providers::redfish {
 
 namespace {
 
-// So long after a write it counts, if it is still there: whoever read the field as free has written by then.
+// A written mark counts if it is still there after this time. Any other cluster that had read a free field
+// has written by then.
 constexpr base::Duration kSettles = std::chrono::seconds{5};
-// A BMC that did not take the mark is tried again after this: its firmware may be another one.
+// A BMC that refused the mark is tried again after this time, as its firmware may have been updated.
 constexpr base::Duration kRefusalAge = std::chrono::hours{24};
 
 constexpr const char* kElsewhere = "put the host under a NodeSmithProvider without spec.redfish.hostLock";
@@ -42,7 +43,7 @@ LockReport as_report(const LockAttempt& attempt) {
 }
 
 LockAttempt held() {
-    return {LockOutcome::held, "Held", "its AssetTag bears the mark of its claim"};
+    return {LockOutcome::held, "Held", "its AssetTag carries the mark of its claim"};
 }
 
 }  // namespace
@@ -64,7 +65,7 @@ MachineIdentity HostLock::owner_of(const Host& host) const {
     return identity;
 }
 
-// nullopt: there is a place for the mark.
+// Returns why there is no place for the mark; nullopt: there is one.
 std::optional<LockAttempt> HostLock::why_not(const Places& places, const std::string& mark,
                                              bool overrules_others) const {
     const auto* foreign = find(places, mark, TagMeaning::others);
@@ -102,7 +103,7 @@ asio::awaitable<LockAttempt> HostLock::write_into_any(Places places, std::string
         if (is_own || (means == TagMeaning::others && !overrules_others)) continue;
         const auto answer = co_await station->hardware.write_tag(place, mark);
         if (answer.outcome == TagWrite::Outcome::changed)
-            co_return LockAttempt{LockOutcome::undecided, "", "its AssetTag was written by somebody else"};
+            co_return LockAttempt{LockOutcome::undecided, "", "its AssetTag was written by someone else"};
         refusal = answer.refusal;
         if (answer.outcome == TagWrite::Outcome::refused) continue;
         const auto patience = answer.is_promise ? kPromisePatience : kSettles;
@@ -127,7 +128,7 @@ asio::awaitable<LockAttempt> HostLock::settle(TagPlace place, std::string mark, 
         const bool is_new = theirs && (theirs->link != place.link || theirs->tag != place.tag);
         const auto* mine = find(places, mark, TagMeaning::mine);
         if (is_new) {
-            // Who was last has it; of two places neither.
+            // The last writer has the lock. If the marks are in two places, no cluster has it.
             if (mine) co_await clear(*mine, station);
             co_return LockAttempt{LockOutcome::others, "InUseByOthers", in_use_by_others(*theirs)};
         }
@@ -187,7 +188,7 @@ asio::awaitable<std::optional<LockReport>> HostLock::look(Host host, std::shared
                                                           System system) {
     if (!is_wanted()) co_return std::nullopt;
     auto places = co_await station->hardware.tag_places(system);
-    // What is written depends on who has it now.
+    // The mark to write depends on the current owner.
     const auto fresh = co_await inventory_.read(settings_.namespace_, host.name);
     if (!fresh) co_return std::nullopt;
     const bool is_known = clock_.now() - station->lock_refused_at < kRefusalAge;
@@ -213,21 +214,21 @@ asio::awaitable<LockReport> HostLock::mend(Host host, Places places, std::shared
         const auto* place = ours ? ours : theirs ? theirs : free;
         co_return co_await mend_used(*place, mark, std::move(station));
     }
-    // Off by two looks.
+    // Two looks saw it off.
     const bool is_off = system.power == PowerState::off && host.power_state == "Off";
     const bool is_left = ours && !host.use.owner && is_it && is_off;
     if (is_left) co_return co_await mend_free(*ours, std::move(station));
-    if (ours) co_return LockReport{true, "Held", "its AssetTag bears a mark of this cluster"};
-    co_return LockReport{true, "Free", "its AssetTag bears no mark"};
+    if (ours) co_return LockReport{true, "Held", "its AssetTag carries a mark of this cluster"};
+    co_return LockReport{true, "Free", "its AssetTag carries no mark"};
 }
 
 asio::awaitable<LockReport> HostLock::mend_free(TagPlace place, std::shared_ptr<Station> station) {
     const bool is_free = co_await clear(place, std::move(station));
     if (!is_free)
         co_return LockReport{true, "NotReleased",
-                             "its AssetTag still bears the mark of this cluster (" +
-                                 foreign::shown(place.tag) + "), which its BMC does not let be cleared"};
-    co_return LockReport{true, "Free", "its AssetTag bears no mark"};
+                             "its AssetTag still carries the mark of this cluster (" +
+                                 foreign::shown(place.tag) + "), because its BMC does not clear it"};
+    co_return LockReport{true, "Free", "its AssetTag carries no mark"};
 }
 
 asio::awaitable<LockReport> HostLock::mend_used(TagPlace place, std::string mark,
@@ -235,7 +236,7 @@ asio::awaitable<LockReport> HostLock::mend_used(TagPlace place, std::string mark
     const auto answer = co_await station->hardware.write_tag(place, mark);
     if (answer.outcome == TagWrite::Outcome::refused)
         co_return as_report(unsupported("its BMC does not take a mark as AssetTag (" + answer.refusal + ")"));
-    co_return LockReport{true, "Held", "its AssetTag bears the mark of its claim"};
+    co_return LockReport{true, "Held", "its AssetTag carries the mark of its claim"};
 }
 
 }  // namespace providers::redfish

@@ -1,5 +1,5 @@
-// The lock on a host that the operators of other clusters can see: a mark of claim and cluster in the
-// AssetTag of its system or chassis. Does nothing unless spec.redfish.hostLock asks for it.
+// The lock on a host that operators of other clusters can see: a mark of claim and cluster in the AssetTag of
+// its system or chassis. It does nothing unless spec.redfish.hostLock enables it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,41 +16,41 @@ namespace providers::redfish {
 enum class LockOutcome {
     held,
     others,     // another cluster has it
-    unusable,   // nothing can be written there, for `reason`
-    undecided,  // somebody else wrote at the same moment: look again
+    unusable,   // nothing can be written there, see `reason`
+    undecided,  // somebody else wrote at the same time: look again
 };
 
 struct LockAttempt {
     LockOutcome outcome = LockOutcome::held;
-    std::string reason;  // CamelCase
+    std::string reason;  // in CamelCase
     std::string message;
 };
 
-// All but is_wanted() are made during a visit to the host's BMC, of which `system` was just read, and throw
-// RedfishError and FencedError.
+// HostLock reads and writes the mark. All methods except is_wanted() must be called during a visit to the
+// host's BMC, right after `system` was read. They throw RedfishError and FencedError.
 class HostLock {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     HostLock(const Settings& settings, HostInventory& inventory, base::Clock& clock)
         : settings_(settings), inventory_(inventory), clock_(clock) {}
 
     bool is_wanted() const { return settings_.spec.hostLock.field == api::v1alpha1::HostLockField::AssetTag; }
-    // Of a host that the claim has and that is off. Takes some seconds: two that write at the same moment
-    // must both see who was last.
+    // Takes the lock on a claimed host that is off. This takes some seconds, so that two simultaneous writers
+    // both see the last one.
     asio::awaitable<LockAttempt> take(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                       System system);
-    // Asked again right before the host is turned on.
+    // Checks the lock again directly before the host is turned on.
     asio::awaitable<bool> still_holds(MachineIdentity identity, std::shared_ptr<Station> station,
                                       System system);
-    // Another cluster has the host, and this claim has it no more.
+    // Reports whether another cluster has the host and this claim has lost it.
     asio::awaitable<bool> is_of_others(MachineIdentity identity, std::shared_ptr<Station> station,
                                        System system);
-    // Takes back every mark of this cluster, as far as the BMC lets it: of a host that is off and the
-    // claim's, or that is left to its user.
+    // Removes every mark of this cluster, as far as the BMC allows it. The host must be off and the claim's,
+    // or left to its user.
     asio::awaitable<void> release(MachineIdentity identity, std::shared_ptr<Station> station, System system);
-    // What others see. Mends what a crash, a restored backup or a BMC that forgets has left: a mark of this
-    // cluster on a host that is off and nobody's is taken back, one that is missing on a host that is on for
-    // its claim is written again. nullopt: not wanted.
+    // Returns what others see, and repairs what a crash, a restored backup or a forgetful BMC left. Removes
+    // our mark from a free host that is off. Writes a missing mark again for a host that is on for its claim.
+    // nullopt: hosts are not locked.
     asio::awaitable<std::optional<LockReport>> look(Host host, std::shared_ptr<Station> station,
                                                     System system);
 
@@ -65,7 +65,7 @@ private:
                                                 std::shared_ptr<Station> station);
     asio::awaitable<LockAttempt> settle(TagPlace place, std::string mark, base::Duration patience,
                                         std::shared_ptr<Station> station);
-    // Whether it is free now.
+    // Reports whether the place is free now.
     asio::awaitable<bool> clear(TagPlace place, std::shared_ptr<Station> station);
     asio::awaitable<LockReport> mend(Host host, Places places, std::shared_ptr<Station> station,
                                      System system);

@@ -25,7 +25,7 @@ bool contains(const std::vector<std::string>& list, const std::string& value) {
     return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// Hosts in use by the value of the label that spreads them.
+// Counts the hosts in use by the value of the label that spreads them.
 std::map<std::string, std::int64_t> use_by_label(const std::vector<HostPointer>& hosts,
                                                  const std::string& label) {
     std::map<std::string, std::int64_t> use;

@@ -1,4 +1,4 @@
-// Which host serves a claim: deterministic, so that it can be explained afterwards. Pure.
+// Choice of a host for a claim. It is deterministic, so that it can be explained afterwards. Pure.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@
 
 namespace providers::redfish {
 
-// Why the host cannot be given to a claim, for people; nullopt: it can.
+// Returns why the host cannot be given to a claim; nullopt: it can.
 std::optional<std::string> why_unusable(const Host& host, const Settings& settings);
 bool is_on(const Host& host);
 
-// Empty: it has no such label.
+// Returns an empty text if it has no such label.
 std::string label_of(const Host& host, const std::string& key);
 
 struct Choice {
-    HostPointer host;           // null: none
-    std::string why_not;        // then: what each host lacks
-    bool is_permanent = false;  // then: each is too small, whatever becomes of it
+    HostPointer host;           // null: no host
+    std::string why_not;        // set without a host: what each host lacks
+    bool is_permanent = false;  // set without a host: each is too small, whatever changes
 };
-// Of the hosts that can serve `machine` and are neither reserved for other claims nor in `excluded`: those
-// that are on already, then those that an earlier attempt did not fail on, with fewest failures, best by the
-// provider's policy, of the highest priority, and first by name.
+// Chooses a host that can serve `machine`, is not reserved for other claims, and is not in `excluded`. The
+// order is: hosts that are on, hosts without a failed earlier attempt, fewest failures, the provider's
+// policy, highest priority, and name.
 Choice choose_host(const std::vector<HostPointer>& hosts, const MachineSpec& machine,
                    const Settings& settings, const std::set<std::string>& excluded);
 

@@ -1,4 +1,4 @@
-// What a Redfish provider was configured with, checked.
+// The checked configuration of a Redfish provider.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@ struct Settings {
     std::string uid;
     std::string cluster_id;
     api::v1alpha1::RedfishSpec spec;
-    std::string username;  // for hosts without a Secret of their own; empty: there is none
+    std::string username;  // for hosts without their own Secret; empty: none
     std::string password;
     std::string credentials_version;
 
     std::string provider_id(const std::string& host) const { return "redfish://" + name + "/" + host; }
 };
 
-// Throws std::invalid_argument or CredentialsError that name what is wrong.
+// Throws std::invalid_argument or CredentialsError with the invalid part.
 Settings make_settings(const ProviderConfig& config);
-// username and password of a Secret. Throws CredentialsError naming the key that is missing; `secret` names
-// it.
+// Returns username and password from a Secret. Throws CredentialsError with the missing key; `secret` is its
+// name in the message.
 std::pair<std::string, std::string> credentials_of(const std::map<std::string, std::string>& data,
                                                    const std::string& secret);
 

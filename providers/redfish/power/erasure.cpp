@@ -1,4 +1,4 @@
-// How a Sleeper erases the drives of a host that is off.
+// The part of Sleeper that erases the drives of a host that is off.
 #include "providers/redfish/power/sleeper.hpp"
 
 namespace providers::redfish {
@@ -6,12 +6,12 @@ namespace providers::redfish {
 namespace {
 
 constexpr base::Duration kWipePoll = std::chrono::seconds{15};
-// A person has to do something first.
+// A person must act first.
 constexpr base::Duration kNextErasure = std::chrono::minutes{5};
-// So often an erasure that was refused, or whose task vanished or failed, is begun again.
+// Number of attempts if an erasure is refused, or if its task vanishes or fails.
 constexpr int kWipeAttempts = 3;
 
-// The BMC heard the request and does not say that it may take it later.
+// Reports whether the BMC received the request and refused it for good.
 bool is_refusal(ErrorKind kind) {
     return kind == ErrorKind::invalid_request || kind == ErrorKind::parameter_missing ||
            kind == ErrorKind::state_conflict || kind == ErrorKind::other;
@@ -24,12 +24,11 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::share
     const auto name = host.name;
     const auto drives = co_await station->hardware.drives(std::move(system));
     if (drives.empty())
-        co_return RemoveResult(
-            RemovalBlocked{"WipeUnsupported",
-                           "the BMC of host " + name +
-                               " tells of no drives, so none can be erased; erase them yourself and "
-                               "set spec.redfish.powerOff.wipe to None",
-                           kNextErasure});
+        co_return RemoveResult(RemovalBlocked{"WipeUnsupported",
+                                              "the BMC of host " + name +
+                                                  " lists no drives, so none can be erased; erase them "
+                                                  "yourself and set spec.redfish.powerOff.wipe to None",
+                                              kNextErasure});
     for (const auto& drive : drives) {
         auto outcome = co_await erase(name, drive, station);
         if (outcome) co_return outcome;
@@ -37,7 +36,7 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::share
     co_return std::nullopt;
 }
 
-// One drive after the other: controllers take one erasure at a time.
+// Erases one drive after another, as controllers accept one erasure at a time.
 asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(std::string name, std::string drive,
                                                             std::shared_ptr<Station> station) {
     auto& wipe = wipes_[name];

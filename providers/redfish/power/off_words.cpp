@@ -7,14 +7,14 @@ namespace providers::redfish {
 std::string why_by_force(const System& system, const Progress& progress, const Settings& settings) {
     const auto& power_off = settings.spec.powerOff;
     if (system.power == PowerState::off)
-        return "its BMC says Off, which may be what it remembers from before it was turned on";
+        return "its BMC says Off, which may still be the state from before it was turned on";
     const auto words = progress.refusal.empty() ? "" : ": " + progress.refusal;
     if (progress.cannot_shut_down) return "its BMC cannot shut it down" + words;
     if (progress.off_asked)
         return "it did not shut down within " + power_off.gracefulTimeout.str() +
                " (spec.redfish.powerOff.gracefulTimeout)" + words;
     if (power_off.mode == api::v1alpha1::PowerOffMode::Force) return "spec.redfish.powerOff.mode is Force";
-    if (!progress.has_system) return "it hangs on its way up, where nothing can shut it down";
+    if (!progress.has_system) return "it hangs while it starts, so it cannot shut down";
     return "its BMC offers no GracefulShutdown";
 }
 
@@ -29,8 +29,8 @@ std::string how_it_goes(const Progress& progress, const PowerLimits& limits, bas
     if (!is_refused)
         how = " was asked to shut down " + base::counted(progress.off_requests, "time") + " and is still on";
     return how +
-           "; its power is not cut, as spec.redfish.powerOff.mode is GracefulOnly: turn it off, or change "
-           "the mode";
+           "; its power is not cut, because spec.redfish.powerOff.mode is GracefulOnly: turn it off, or "
+           "change the mode";
 }
 
 }  // namespace providers::redfish

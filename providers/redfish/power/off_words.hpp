@@ -1,4 +1,4 @@
-// Tells people how a host is being turned off. Pure.
+// Describes for people how a host is turned off. Pure.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace providers::redfish {
 
-// Why its power is cut, after "is switched off hard: ".
+// Returns why its power is cut, as text after "is switched off hard: ".
 std::string why_by_force(const System& system, const Progress& progress, const Settings& settings);
-// After "host NAME".
+// Returns the progress, as text after "host NAME".
 std::string how_it_goes(const Progress& progress, const PowerLimits& limits, base::TimePoint now);
 
 }  // namespace providers::redfish

@@ -11,15 +11,15 @@ using api::v1alpha1::PowerOffMode;
 
 namespace {
 
-// A request that had no effect (a BMC that was busy with the one before) is made again after this.
+// A request without effect is repeated after this time. The BMC may have been busy with the one before.
 constexpr base::Duration kAskAgain = std::chrono::seconds{20};
 constexpr base::Backoff kAskForEver{std::chrono::seconds{20}, std::chrono::minutes{10}};
-// Off counts when it was seen twice this far apart, ...
+// A host counts as off when two looks this far apart saw it off, ...
 constexpr base::Duration kSettled = std::chrono::seconds{5};
-// ... and this far when the host may just have been turned on: BMCs remember a PowerState for a minute.
+// ... or this far apart if it may just have been turned on, as BMCs cache a PowerState for a minute.
 constexpr base::Duration kRemembered = std::chrono::seconds{65};
 
-// So soon after a request whose answer was lost, what is seen is its doing.
+// A change seen this soon after a request with a lost answer is that request's effect.
 constexpr base::Duration kShowsWithin = std::chrono::seconds{10};
 
 bool is_older(const std::optional<base::TimePoint>& when, base::Duration age, base::TimePoint now) {
@@ -52,19 +52,20 @@ bool is_surely_off(const Progress& progress, base::TimePoint now) {
 
 namespace {
 
-// It runs from the first request, whatever came of it, or from a later one that was taken, but not for ever.
+// Returns the end of the grace period. It starts with the first request, whatever its result, or with a later
+// accepted one, within limits.
 base::TimePoint end_of_grace(const Progress& progress, const PowerLimits& limits) {
     const auto from = progress.off_taken.value_or(*progress.off_asked);
     return std::min(from + limits.graceful, *progress.off_asked + limits.graceful + limits.graceful);
 }
 
-// nullopt: there is no use in asking, or the time for it is over.
+// Returns nullopt if asking is useless or its time is over.
 std::optional<OffStep> gentle_step(const Progress& progress, const PowerLimits& limits, base::TimePoint now) {
     if (!progress.off_asked) return OffStep::ask_gracefully;
     const bool never_cuts = limits.mode == PowerOffMode::GracefulOnly;
     const bool is_over = now >= end_of_grace(progress, limits) || progress.cannot_shut_down;
     if (is_over && !never_cuts) return std::nullopt;
-    // Where its power is never cut it is asked for as long as it takes, less and less often.
+    // If its power is never cut, it is asked without end, at growing intervals.
     const auto pause = never_cuts ? kAskForEver.after(progress.off_requests) : kAskAgain;
     const bool is_due = is_older(progress.off_asked_last, pause, now);
     return is_due && (is_over || progress.asks_off_again) ? OffStep::ask_gracefully : OffStep::wait;
@@ -78,7 +79,7 @@ OffStep next_off_step(const System& system, const Progress& progress, OffMeans m
     const bool asks_first = limits.mode != PowerOffMode::Force && means.can_shut_down &&
                             (progress.has_system || never_cuts) && !progress.force_asked;
     if (system.power == PowerState::off) {
-        // Its Node says that something runs there: then "Off" is what its BMC remembers.
+        // A Ready Node proves that something is running there. Then "Off" is only the BMC's cached state.
         const bool runs = progress.may_be_on && progress.has_ready_node && !progress.force_asked;
         const bool is_sure = is_surely_off(progress, now) && now - *progress.off_seen >= kSettled;
         if (is_sure && !runs) return OffStep::done;

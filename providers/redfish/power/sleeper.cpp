@@ -13,7 +13,7 @@ namespace {
 
 constexpr base::Duration kSettleRetry = std::chrono::seconds{5};
 constexpr base::Duration kPersonRetry = std::chrono::minutes{5};
-// An On that was sent longer ago is what the BMC's cached power state shows.
+// After this time a BMC's cached power state includes an accepted On.
 constexpr base::Duration kOnIsKnown = std::chrono::minutes{2};
 
 RemovalInProgress in_progress(std::string message, base::Duration retry_after) {
@@ -36,7 +36,7 @@ bool can_shut_down(const std::vector<std::string>& resets) {
     return reset_type(PowerGoal::off_gracefully, resets).has_value();
 }
 
-// What is on there may be turned off.
+// Reports whether a system that is on there may be turned off.
 bool is_ours(const Host& host) {
     return host.use.woken || host.is_given;
 }
@@ -53,7 +53,7 @@ void begin_removal(Progress& progress, HostStage stage, base::TimePoint now) {
     progress = std::move(begun);
 }
 
-// Nothing that runs was ever asked of it.
+// Reports whether the host was never asked to run.
 bool is_untouched(const Host& host) {
     return host.use.stage == HostStage::reserved;
 }
@@ -68,8 +68,8 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
     if (!host)
         co_return blocked("HostMissing",
                           "NodeSmithHost " + name +
-                              " is gone, so its power cannot be looked at; create it "
-                              "again, or state that the machine is gone",
+                              " is gone, so its power state cannot be checked; create it again, or state "
+                              "that the machine is gone",
                           kPersonRetry);
     Command command{std::move(identity), std::move(in_use)};
     if (!is_bound_to(*host, command.identity)) {
@@ -83,8 +83,8 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
     co_return co_await visit(std::move(command), *host);
 }
 
-// Nothing runs there that we turned on, but its boot may have been prepared. Whoever turns it on next must
-// not boot our image. What cannot be undone now is undone when its BMC answers.
+// Undoes the preparation of a boot. We did not turn the host on, but its next boot must not use our image. If
+// the BMC does not answer now, this is done when it does.
 asio::awaitable<void> Sleeper::undo_preparation(MachineIdentity identity, Host host) {
     const bool has_preparation = settings_.spec.boot.method != BootMethod::Disk;
     if (!has_preparation && !lock_.is_wanted()) co_return;
@@ -93,19 +93,19 @@ asio::awaitable<void> Sleeper::undo_preparation(MachineIdentity identity, Host h
         station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
         const auto system = co_await station->hardware.system();
-        // What another cluster prepared for its claim may look like ours.
+        // Another cluster's preparation for its claim may look like ours.
         const bool is_theirs = co_await lock_.is_of_others(identity, station, system);
         if (is_theirs) co_return;
         const bool is_it = base::same_uuid(system.uuid, host.system_uuid);
         if (is_it && has_preparation) co_await preparation_.undo(std::move(host), station, system);
-        // A process may have died between the lock and what would have followed.
+        // A process may have died between taking the lock and the next step.
         if (is_it && system.power == PowerState::off)
             co_await lock_.release(std::move(identity), station, system);
         if (!is_it) station->is_undo_due = true;
     } catch (const RedfishError&) {
         if (station) station->is_undo_due = true;
     } catch (const std::invalid_argument&) {
-        co_return;  // nothing of it was ever changed
+        co_return;  // without a valid address nothing was ever changed
     }
 }
 
@@ -116,12 +116,12 @@ asio::awaitable<RemoveResult> Sleeper::give_back_untouched(MachineIdentity ident
     co_return co_await give_back(*host);
 }
 
-// Bound to nobody: given back already, or never taken. Unless it runs what the claim started, which happens
-// when the hosts' objects were restored from an older backup.
+// Removes a machine whose host has no owner: it was given back, or never taken. The host may still run what
+// the claim started, if the hosts' objects were restored from an older backup.
 asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host host) {
     const bool was_off = host.power_state == "Off";
     if (was_off || !base::same_uuid(command.identity.system_uuid, host.system_uuid)) co_return Gone{};
-    // It was left to somebody who had turned it on: nothing of the cluster ever ran there.
+    // The host was left to somebody who had turned it on. Nothing of this cluster ever ran there.
     const bool never_joined = command.in_use && !co_await command.in_use();
     if (never_joined) co_return Gone{};
     try {
@@ -129,7 +129,7 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host hos
         const auto visit = co_await station->bmc.visit();
         const auto system = co_await station->hardware.system();
         if (system.power == PowerState::off) co_return Gone{};
-        // It was given back, off, to the last step but the claim's own; what runs is the other cluster's.
+        // It was off and given back; only the claim did not record it. Another cluster turned it on.
         const bool is_theirs = co_await lock_.is_of_others(command.identity, station, system);
         if (is_theirs) co_return Gone{};
     } catch (const RedfishError& error) {
@@ -139,8 +139,8 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host hos
     }
     co_return blocked("OwnershipMismatch",
                       "host " + host.name +
-                          " is on but reserved for no claim: it is left alone; turn "
-                          "it off, or state that the machine is gone",
+                          " is on but not reserved for any claim: it is left alone; turn it off, or state "
+                          "that the machine is gone",
                       kPersonRetry);
 }
 
@@ -160,15 +160,17 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     const auto name = host.name;
     const auto& identity = command.identity;
     const auto system = co_await station->hardware.system();
-    // No news is no mismatch.
+    // A missing UUID is no mismatch.
     if (system.uuid.empty())
-        co_return in_progress("the BMC of host " + name +
-                                  " tells no system UUID at the moment: nothing is turned off before it does",
-                              kBusyRetry);
+        co_return in_progress(
+            "the BMC of host " + name +
+                " reports no system UUID at the moment: nothing is turned off until it does",
+            kBusyRetry);
     if (!base::same_uuid(system.uuid, identity.system_uuid)) {
         co_return blocked("OwnershipMismatch",
-                          "the BMC of host " + name + " speaks for system UUID " + system.uuid +
-                              ", the claim's machine has " + identity.system_uuid + ": nothing is turned off",
+                          "the BMC of host " + name + " reports system UUID " + system.uuid +
+                              ", but the claim's machine has " + identity.system_uuid +
+                              ": nothing is turned off",
                           kPersonRetry);
     }
     const auto now = clock_.now();
@@ -182,7 +184,7 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
         progress.off_seen = now;
     }
     const bool is_on = system.power == PowerState::on || system.power == PowerState::powering_on;
-    // What the BMC took may not stand on the host yet. Later it does, until the host was off again.
+    // The host may not yet show that the BMC accepted the request. Later it does, until the host was off.
     const bool is_woken = host.use.stage == HostStage::powering_on && progress.on_taken.has_value();
     if (is_on && !is_woken && !is_ours(host)) {
         station->is_undo_due = true;
@@ -191,7 +193,7 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     const bool is_doubtful = progress.may_be_on || !progress.has_system;
     progress.has_ready_node = is_doubtful && co_await fleet_.inventory().has_ready_node(host);
     if (progress.has_ready_node && !progress.has_system) {
-        // It came up after all, whatever was asked of it before.
+        // It came up after all, in spite of earlier requests.
         progress.has_system = true;
         progress.force_asked.reset();
         progress.force_asked_last.reset();
@@ -210,7 +212,7 @@ asio::awaitable<RemoveResult> Sleeper::leave_on(Command command, Host host) {
     if (stage == HostStage::wiping)
         co_return blocked("InUseByOthers", what + ", while its drives were being erased: turn it off",
                           kPersonRetry);
-    // Once it was off it is whose who turned it on again.
+    // Once it was off, the owner is the one who turned it on again.
     if (stage == HostStage::powering_off) co_return co_await give_back(std::move(host));
     if (!command.in_use)
         co_return blocked("InUseByOthers",
@@ -229,7 +231,7 @@ asio::awaitable<void> Sleeper::press(OffStep step, Command command, Host host,
     const bool is_gentle = step == OffStep::ask_gracefully;
     if (!is_gentle && !progress.is_announced) {
         fleet_.inventory().announce(host, "CuttingPower",
-                                    "is switched off hard: " + why_by_force(system, progress, settings_));
+                                    "is switched off by force: " + why_by_force(system, progress, settings_));
         progress.is_announced = true;
     }
     const auto goal = is_gentle ? PowerGoal::off_gracefully : PowerGoal::off_by_force;
@@ -251,7 +253,7 @@ asio::awaitable<void> Sleeper::press(OffStep step, Command command, Host host,
     }
 }
 
-// A task that runs is not doubled; one that failed is a refusal.
+// Reports whether the task is running, so that it is not started twice. A failed task counts as a refusal.
 asio::awaitable<bool> Sleeper::is_task_under_way(std::shared_ptr<Station> station, Progress& progress) {
     if (progress.task.empty()) co_return false;
     const auto outcome = co_await station->hardware.reset_task(progress.task);
@@ -331,7 +333,7 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
         auto outcome = co_await wipe(host, station, system);
         if (outcome) co_return std::move(*outcome);
     }
-    // Last: whoever sees it free may turn it on.
+    // This comes last, as others may turn on a host that they see free.
     co_await lock_.release(std::move(identity), std::move(station), std::move(system));
     co_return co_await give_back(std::move(host));
 }
@@ -345,7 +347,7 @@ asio::awaitable<RemoveResult> Sleeper::give_back(Host host) {
     co_return Gone{};
 }
 
-// What does not work now is done when the host is off and looked at.
+// Removes the lock. If it fails now, a later look at the host, once it is off, removes the mark.
 asio::awaitable<void> Sleeper::unlock(MachineIdentity identity, Host host) {
     if (!lock_.is_wanted()) co_return;
     try {

@@ -1,4 +1,4 @@
-// From a host that a claim has to a host that is off, clean and free.
+// Sleeper turns a claimed host off, cleans it and gives it back.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,7 +16,7 @@ public:
         MachineIdentity identity;
         InUseCheck in_use;
     };
-    // All must outlive this.
+    // All arguments must outlive this.
     Sleeper(const Settings& settings, BmcConnections& fleet, Binding& binding, ProgressBook& progress,
             base::Clock& clock)
         : settings_(settings),
@@ -27,16 +27,16 @@ public:
           lock_(settings, fleet.inventory(), clock),
           preparation_(settings, fleet) {}
 
-    // Provider::remove.
+    // Implements Provider::remove.
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
-    // Provider::switch_power to off, of a host that its claim has.
+    // Implements Provider::switch_power to off, for a host that its claim has.
     asio::awaitable<bool> switch_off(Command command, Host host, std::shared_ptr<Station> station,
                                      System system);
-    // Provider::release: the host stays on and is free.
+    // Implements Provider::release: the host stays on and becomes free.
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record);
 
 private:
-    // What is known of the erasure of a host's drives; lost in a restart, after which it begins anew.
+    // Wipe is the progress of erasing a host's drives. A restart loses it, and the erasure begins anew.
     struct Wipe {
         std::map<std::string, std::string> tasks;  // by drive; empty: the drive is erased
         int attempts = 0;
@@ -47,18 +47,18 @@ private:
     asio::awaitable<RemoveResult> step(Command command, Host host, std::shared_ptr<Station> station);
     asio::awaitable<void> undo_preparation(MachineIdentity identity, Host host);
     asio::awaitable<RemoveResult> give_back_untouched(MachineIdentity identity, std::string name);
-    // Somebody else turned it on, or may have: its power is not touched.
+    // Gives the host back with its power unchanged, as somebody else turned it on, or may have.
     asio::awaitable<RemoveResult> leave_on(Command command, Host host);
     asio::awaitable<RemoveResult> turn_off(Command command, Host host, std::shared_ptr<Station> station,
                                            System system);
-    // Makes the request that is due. An Event says before its power is cut, and why.
+    // Sends the request that is due. Before its power is cut, an Event says why.
     asio::awaitable<void> press(OffStep step, Command command, Host host, std::shared_ptr<Station> station,
                                 System system);
     asio::awaitable<bool> is_task_under_way(std::shared_ptr<Station> station, Progress& progress);
     asio::awaitable<RemoveResult> tidy(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                        System system);
     asio::awaitable<void> unlock(MachineIdentity identity, Host host);
-    // nullopt: every drive is erased.
+    // Returns nullopt if every drive is erased.
     asio::awaitable<std::optional<RemoveResult>> wipe(Host host, std::shared_ptr<Station> station,
                                                       System system);
     asio::awaitable<std::optional<RemoveResult>> erase(std::string name, std::string drive,

@@ -10,11 +10,12 @@ namespace providers::redfish {
 namespace {
 
 constexpr const char* kTurningOn = "is being turned on";
-constexpr const char* kFoundOn = "was found on and is left to who turned it on";
+constexpr const char* kFoundOn = "was found on and is left to whoever turned it on";
 constexpr base::Duration kSlotRetry = std::chrono::seconds{5};
-// So long a host may keep its claim waiting before it was asked to turn on: BMCs restart within minutes.
+// Limit of the time that a claim waits for a host that was not yet asked to turn on. BMCs restart within
+// minutes.
 constexpr base::Duration kHostPatience = std::chrono::minutes{5};
-// So long a BMC may leave out who the system is: some do while it starts.
+// Limit of the time that a BMC may omit the system's UUID. Some omit it while they start.
 constexpr base::Duration kNamelessPatience = std::chrono::minutes{5};
 constexpr base::Duration kNamelessRetry = std::chrono::seconds{10};
 
@@ -93,14 +94,14 @@ asio::awaitable<EnsureResult> Waker::ensure(MachineSpec spec) {
     if (name.empty()) co_return place(spec, {});
     auto host = co_await binding_.read(name);
     const bool is_ours = host && is_bound_to(*host, spec.identity);
-    // The candidate was lost before it was taken: the claim gets another one.
+    // The candidate was lost before it was taken, so the claim gets another one.
     if (!host || (!is_ours && why_unusable(*host, settings_))) co_return place(spec, {name});
     if (!is_ours) {
         const auto taken = co_await binding_.take(*host, spec.identity);
         if (!taken) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
         host = taken;
     }
-    // Its identity stands in the claim before anything is asked of it: removal compares it with the BMC's.
+    // The claim must record the host's identity before any request, as removal compares it with the BMC's.
     if (!base::same_uuid(spec.identity.system_uuid, host->system_uuid))
         co_return machine_of(spec, *host, MachineState::creating, "host " + name + " is reserved");
     co_return co_await wake(std::move(spec), std::move(*host));
@@ -110,7 +111,7 @@ asio::awaitable<EnsureResult> Waker::wake(MachineSpec spec, Host host) {
     const auto name = host.name;
     const auto identity = spec.identity;
     auto result = co_await try_to_wake(std::move(spec), std::move(host));
-    // Of whatever kind: the host is to blame, and other claims hear of it.
+    // Every failure counts for the host, so that other claims avoid it.
     if (const auto* failure = std::get_if<AttemptFailed>(&result))
         co_await binding_.note_failure(identity, name, failure->message);
     co_return result;
@@ -135,7 +136,7 @@ asio::awaitable<EnsureResult> Waker::try_to_wake(MachineSpec spec, Host host) {
     }
     auto& progress = progress_.of(name, claim_uid);
     if (!progress.trouble_since) progress.trouble_since = clock_.now();
-    // Another host may be better. Once it was asked to turn on, it has to be turned off first anyway.
+    // Another host may be better. A host that was asked to turn on must first be turned off anyway.
     const bool is_hopeless = !progress.on_asked && host.use.stage == HostStage::reserved &&
                              clock_.now() - *progress.trouble_since >= kHostPatience;
     if (is_hopeless) co_return failed(reason_of(trouble->kind()), trouble->what());
@@ -147,7 +148,7 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
     const auto system = co_await station->hardware.system();
     auto& progress = progress_.of(name, spec.identity.claim_uid);
     if (!system.uuid.empty() && !base::same_uuid(system.uuid, host.system_uuid)) {
-        co_return failed("HostIdentityMismatch", "the BMC of host " + name + " now speaks for system UUID " +
+        co_return failed("HostIdentityMismatch", "the BMC of host " + name + " now reports system UUID " +
                                                      system.uuid + " instead of " + host.system_uuid);
     }
     if (system.uuid.empty()) co_return co_await await_identity(std::move(spec), std::move(host));
@@ -194,7 +195,7 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
     co_return machine;
 }
 
-// A task that runs is not doubled, and one that failed ends the attempt.
+// Reports whether the task is running, so that it is not started twice. A failed task ends the attempt.
 asio::awaitable<bool> Waker::is_task_under_way(std::shared_ptr<Station> station, Progress& progress) {
     if (progress.task.empty()) co_return false;
     const auto outcome = co_await station->hardware.reset_task(progress.task);
@@ -204,19 +205,19 @@ asio::awaitable<bool> Waker::is_task_under_way(std::shared_ptr<Station> station,
     co_return false;
 }
 
-// An answer without identity is no news of another machine.
+// Waits for a UUID. An answer without one does not mean another machine.
 asio::awaitable<EnsureResult> Waker::await_identity(MachineSpec spec, Host host) {
     auto& since = progress_.of(host.name, spec.identity.claim_uid).nameless_since;
     if (!since) since = clock_.now();
-    const auto what = "the BMC of host " + host.name + " tells no system UUID at the moment";
+    const auto what = "the BMC of host " + host.name + " reports no system UUID at the moment";
     const bool is_patient = clock_.now() - *since < kNamelessPatience;
     const bool runs = co_await fleet_.inventory().has_ready_node(host);
     if (is_patient || runs) co_return not_ready(what + "; it is asked again", kNamelessRetry);
-    co_return failed("NoSystemUUID", what + ", nor did it within five minutes");
+    co_return failed("NoSystemUUID", what + " and did not within five minutes");
 }
 
-// What its BMC says of its power may be old. Something runs there while the claim's Node is Ready, so the
-// attempt goes on; but whether it is on is for the BMC to say.
+// Ends the attempt, unless the claim's Node is Ready. A Ready Node proves that something runs there, whatever
+// the BMC's cached power state says. Then the attempt continues, but only the BMC can report it on.
 asio::awaitable<EnsureResult> Waker::give_up(MachineSpec spec, Host host, std::string why) {
     const auto what = "host " + host.name + " " + why;
     const bool runs = co_await fleet_.inventory().has_ready_node(host);
@@ -227,7 +228,7 @@ asio::awaitable<EnsureResult> Waker::give_up(MachineSpec spec, Host host, std::s
     co_return machine;
 }
 
-// Its next look undoes what was prepared for its boot.
+// Notes that the next look must undo the preparation of the boot.
 void Waker::note_left(const MachineSpec& spec, Station& station, const std::string& host) {
     station.is_undo_due = station.is_undo_due || progress_.of(host, spec.identity.claim_uid).is_prepared;
 }
@@ -271,7 +272,7 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
     if (!progress.on_asked) {
         if (const auto wait = why_not_now(host))
             co_return not_ready("host " + name + " waits its turn: " + *wait, kSlotRetry);
-        // Before anything of it is changed.
+        // This comes before any change of the host.
         auto refusal = co_await lock(spec, host, station, system);
         if (refusal) co_return std::move(*refusal);
         if (!progress.is_prepared) co_await preparation_.prepare(spec, host, station, system);
@@ -280,20 +281,20 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
     const bool is_new = host.use.stage == HostStage::reserved;
     const auto entered = co_await enter_powering_on(spec.identity, std::move(host));
     if (!entered) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
-    // It may have come on while its boot was prepared. What a process that died asked for shows as well.
+    // It may have come on while its boot was prepared. This also shows the effect of a dead process' request.
     system = co_await station->hardware.system();
     if (is_new && is_coming(system)) {
         co_await undo(*entered, station, system);
         co_return co_await leave_to_others(std::move(spec), *entered, kFoundOn);
     }
     if (system.power != PowerState::off)
-        co_return not_ready("host " + name + " changes its power", kConflictRetry);
+        co_return not_ready("host " + name + " is changing its power state", kConflictRetry);
     const bool is_locked = !lock_.is_wanted() || co_await lock_.still_holds(spec.identity, station, system);
     if (!is_locked) co_return not_ready("the AssetTag of host " + name + " was changed", kConflictRetry);
     co_return co_await ask(std::move(spec), *entered, std::move(station), std::move(system));
 }
 
-// Its status is written by others too, which is no change of its use.
+// Records the stage. Other writers of the host's status do not change its use, so the write is repeated.
 asio::awaitable<std::optional<Host>> Waker::enter_powering_on(MachineIdentity identity, Host host) {
     constexpr int kTries = 3;
     const auto stage = host.use.stage;
@@ -307,7 +308,7 @@ asio::awaitable<std::optional<Host>> Waker::enter_powering_on(MachineIdentity id
     co_return std::nullopt;
 }
 
-// Whoever turned it on in the moment between is not made to boot our image once more.
+// Undoes the preparation. Somebody else just turned the host on, and must not boot our image a second time.
 asio::awaitable<void> Waker::undo(Host host, std::shared_ptr<Station> station, System system) {
     if (settings_.spec.boot.method == api::v1alpha1::BootMethod::Disk) co_return;
     std::string outcome = "what was prepared for its boot was undone";
@@ -319,9 +320,7 @@ asio::awaitable<void> Waker::undo(Host host, std::shared_ptr<Station> station, S
     }
     fleet_.inventory().announce(
         host, "FoundOn",
-        "was turned on by somebody else while its boot was prepared: its power is left "
-        "alone, and " +
-            outcome);
+        "was turned on by someone else while its boot was prepared: its power is left alone, and " + outcome);
 }
 
 asio::awaitable<std::optional<EnsureResult>> Waker::lock(MachineSpec spec, Host host,
@@ -343,8 +342,8 @@ asio::awaitable<std::optional<EnsureResult>> Waker::lock(MachineSpec spec, Host 
     co_return std::nullopt;
 }
 
-// What is intended stands on the host before; that it was taken only afterwards: after a crash in between
-// nothing says whose doing it is that the host is on.
+// Asks the host to turn on. The host records the intention before the request, and its acceptance afterwards.
+// After a crash in between it is unknown who turned the host on.
 asio::awaitable<EnsureResult> Waker::ask(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                          System system) {
     const auto name = host.name;
@@ -364,7 +363,7 @@ asio::awaitable<EnsureResult> Waker::ask(MachineSpec spec, Host host, std::share
     auto machine =
         machine_of(spec, host, MachineState::starting, "host " + name + ' ' + kTurningOn + refused_so(asked));
     machine.retry_after = next_look(asked.looks++);
-    // If that fails the next look records it.
+    // If this fails, the next look records it.
     if (asked.on_taken) co_await binding_.note_woken(std::move(spec.identity), name);
     co_return machine;
 }

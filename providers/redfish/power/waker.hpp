@@ -1,4 +1,4 @@
-// From a claim without a host to a host that is on.
+// Finds a host for a claim and turns it on.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -14,7 +14,7 @@
 
 namespace providers::redfish {
 
-// Progress by host; an entry is of the claim that has the host.
+// ProgressBook keeps the progress by host; each entry belongs to the claim that has the host.
 class ProgressBook {
 public:
     Progress& of(const std::string& host, const std::string& claim_uid) {
@@ -30,7 +30,7 @@ private:
 
 class Waker {
 public:
-    // All must outlive this.
+    // All arguments must outlive this.
     Waker(const Settings& settings, BmcConnections& fleet, Binding& binding, ProgressBook& progress,
           base::Clock& clock)
         : settings_(settings),
@@ -41,9 +41,9 @@ public:
           lock_(settings, fleet.inventory(), clock),
           preparation_(settings, fleet) {}
 
-    // Provider::ensure.
+    // Implements Provider::ensure.
     asio::awaitable<EnsureResult> ensure(MachineSpec spec);
-    // Provider::switch_power to on, of a host that its claim has and that is off.
+    // Implements Provider::switch_power to on, for a host that its claim has and that is off.
     asio::awaitable<void> switch_on(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                     System system);
 
@@ -54,7 +54,7 @@ private:
     asio::awaitable<EnsureResult> step(MachineSpec spec, Host host, std::shared_ptr<Station> station);
     asio::awaitable<EnsureResult> turn_on(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                           System system);
-    // nullopt: other clusters see that it is the claim's, or hosts are not locked.
+    // Returns nullopt if other clusters can see that the claim has the host, or if hosts are not locked.
     asio::awaitable<std::optional<EnsureResult>> lock(MachineSpec spec, Host host,
                                                       std::shared_ptr<Station> station, System system);
     std::string why_too_late(const System& system, const Progress& progress) const;
@@ -62,8 +62,8 @@ private:
     asio::awaitable<EnsureResult> await_identity(MachineSpec spec, Host host);
     asio::awaitable<EnsureResult> give_up(MachineSpec spec, Host host, std::string why);
     void note_left(const MachineSpec& spec, Station& station, const std::string& host);
-    // Another cluster has it, or somebody turned it on, as `why` says: it is given back as it is, and the
-    // claim gets another one.
+    // Gives the host back unchanged, because another cluster has it or somebody turned it on, as in `why`.
+    // The claim gets another host.
     asio::awaitable<EnsureResult> leave_to_others(MachineSpec spec, Host host, std::string why);
     asio::awaitable<EnsureResult> ask(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                       System system);

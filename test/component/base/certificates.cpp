@@ -60,7 +60,7 @@ void extend(X509* certificate, X509* issuer, int kind, const std::string& value)
     X509_EXTENSION_free(extension);
 }
 
-// Self-signed if there is no issuer.
+// Makes a certificate, which is self-signed if there is no issuer.
 KeyPair make(const CertificateWish& wish, X509* issuer, EVP_PKEY* issuer_key) {
     Key key(EVP_EC_gen("P-256"));
     Certificate certificate(X509_new());

@@ -1,4 +1,4 @@
-// A throw-away certificate authority and what it signs, made by OpenSSL in memory.
+// A throw-away certificate authority and its certificates, made by OpenSSL in memory.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct KeyPair : base::KeyPair {
 
 struct CertificateWish {
     std::string common_name;
-    std::string names;   // as in a config file: "DNS:localhost,IP:127.0.0.1"; empty: none
+    std::string names;   // as in a config file: "DNS:localhost,IP:127.0.0.1"; empty: no names
     int days_valid = 1;  // negative: expired
 };
 

@@ -1,5 +1,5 @@
-// Requests one part of which never ends: each part of HTTP/1.1's grammar that has no length.
-// https://www.rfc-editor.org/rfc/rfc9112
+// Requests in which one part never ends. There is one for each part of HTTP/1.1's grammar without a length.
+// Source: https://www.rfc-editor.org/rfc/rfc9112
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -42,7 +42,7 @@ inline const std::vector<EndlessPart>& endless_parts() {
     return kParts;
 }
 
-// How many bytes of it were sent before the server closed the connection, `most` at most.
+// Returns how many bytes of the part were sent before the server closed the connection, `most` at most.
 inline asio::awaitable<std::size_t> send_endlessly(Loop& loop, std::uint16_t port, EndlessPart part,
                                                    std::size_t most) {
     using tcp = asio::ip::tcp;

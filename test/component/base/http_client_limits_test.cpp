@@ -1,4 +1,4 @@
-// What the HTTP client does not wait for and does not take: limits of time, number and length.
+// Tests the limits of the HTTP client: time, number and length.
 #include <boost/asio/ip/tcp.hpp>
 
 #include "test/component/base/http_calls.hpp"

@@ -1,4 +1,4 @@
-// The HTTP client against scripted servers: framing, reuse, retry, proxies.
+// Tests the HTTP client against scripted servers: framing, reuse, retry, proxies.
 #include <boost/asio/ip/tcp.hpp>
 
 #include "test/component/base/http_calls.hpp"

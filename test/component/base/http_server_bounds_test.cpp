@@ -1,4 +1,4 @@
-// What strangers can take from a server: no more connections, bytes and time than it allows anybody.
+// Tests what strangers can take from a server: no more connections, bytes and time than its limits allow.
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kMost = 4;
 constexpr std::string_view kBody = "ok";
-constexpr std::size_t kLong = 16 * 1024 * 1024;  // longer than what sockets hold
+constexpr std::size_t kLong = 16 * 1024 * 1024;  // more than sockets can hold
 
 struct Fixture {
     test::Loop loop;
@@ -65,7 +65,7 @@ struct Fixture {
         co_await asio::async_write(socket, asio::buffer(text),
                                    asio::redirect_error(asio::use_awaitable, ignored));
     }
-    // Of the next answer, which is read whole; 0: the server hung up without one.
+    // Returns the status of the next answer, which is read completely; 0 if the server hung up without one.
     static asio::awaitable<int> status(tcp::socket& socket) {
         std::string text;
         boost::system::error_code error;
@@ -79,7 +79,7 @@ struct Fixture {
                                       asio::transfer_exactly(whole - text.size()), asio::use_awaitable);
         co_return status;
     }
-    // A client that asks for much and reads none of it.
+    // Connects a client that requests much and reads nothing of it.
     asio::awaitable<tcp::socket> ask_and_read_nothing(std::string target = "/long") {
         auto socket = co_await connect();
         const auto before = answered;
@@ -87,7 +87,8 @@ struct Fixture {
         co_await until_answered(before + 1);
         co_return socket;
     }
-    // False: the server closes the connection when it has sent what it had sent before.
+    // Reports whether the connection is still open after the given bytes. A server that closes it does so
+    // after it has sent these.
     static asio::awaitable<bool> is_open_after(tcp::socket& socket, std::size_t bytes) {
         std::string text;
         boost::system::error_code error;
@@ -112,7 +113,7 @@ TEST_CASE_METHOD(Fixture, "who says nothing makes room for who does") {
         auto probe = co_await connect();
         co_await send(probe, kProbe);
         CHECK(co_await status(probe) == 200);
-        // The first of the silent ones were closed, the last are still waited for.
+        // The first of the silent clients were cut off. The server still waits for the last ones.
         CHECK(co_await status(silent.front()) == 0);
         co_await send(silent.back(), kProbe);
         CHECK(co_await status(silent.back()) == 200);
@@ -350,7 +351,7 @@ TEST_CASE_METHOD(Fixture, "a part of a request that never ends is read up to the
     auto options = bounded();
     options.max_body_bytes = 1024 * 1024;
     serve(options);
-    const std::size_t most = options.max_body_bytes + 4 * 1024 * 1024;  // with what sockets hold
+    const std::size_t most = options.max_body_bytes + 4 * 1024 * 1024;  // including what sockets hold
     loop.run([&]() -> asio::awaitable<void> {
         for (const auto& part : test::endless_parts()) {
             const auto sent = co_await test::send_endlessly(loop, server->port(), part, 100 * 1024 * 1024);

@@ -1,4 +1,4 @@
-// Requests refused from their head alone, and a server that hangs up.
+// Tests requests that are refused from their head alone, and a server that hangs up.
 #include <boost/asio/co_spawn.hpp>
 
 #include "base/http_client.hpp"

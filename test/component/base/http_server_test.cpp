@@ -1,4 +1,4 @@
-// Our client and our server together, with TLS and without.
+// Tests our client and our server together, with TLS and without.
 #include "base/http_server.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
@@ -59,7 +59,7 @@ struct Fixture {
         options.tls = std::move(tls);
         return base::make_http_client(loop.context.get_executor(), *loop.clock, options);
     }
-    // The message of the failure, or the body.
+    // Returns the message of the failure, or the body.
     std::string outcome(base::HttpTransport& transport, base::HttpRequest wish = request("GET", "/here")) {
         std::string result;
         loop.run([&]() -> asio::awaitable<void> {

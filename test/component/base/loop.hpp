@@ -1,4 +1,4 @@
-// A real event loop for one test: runs a coroutine with real time and real sockets on 127.0.0.1.
+// A real event loop for one test. It runs a coroutine with real time and real sockets on 127.0.0.1.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>

@@ -7,7 +7,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// The output, or the message of the failure.
+// Returns the output, or the message of the failure.
 std::string outcome(base::ProcessCommand command, int* exit_code = nullptr) {
     test::Loop loop;
     std::string result;

@@ -1,4 +1,4 @@
-// A TCP server that does exactly what a test says, byte by byte, connection by connection.
+// A TCP server that follows the test's script byte by byte, connection by connection.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -18,7 +18,7 @@ class RawServer {
 public:
     using tcp = asio::ip::tcp;
 
-    // What to write after the next request head has been read on the same connection.
+    // Script holds the texts to write, each after the next request head on the same connection.
     using Script = std::vector<std::string>;
     static constexpr const char* kClose = "<close>";
     static constexpr const char* kSilence = "<silence>";

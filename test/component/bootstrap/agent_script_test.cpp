@@ -1,4 +1,4 @@
-// The join script, run by a real shell.
+// Runs the join script in a real shell.
 #include "bootstrap/agent_script.hpp"
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ std::string read(const fs::path& path) {
     return content.str();
 }
 
-// A folder that stands for the guest's disk.
+// Disk is a folder that replaces the guest's disk.
 class Disk {
 public:
     Disk() {
@@ -39,7 +39,7 @@ public:
         int exit_code;
         std::string output;
     };
-    // As the guest agent runs it: the script on the standard input of a shell.
+    // Runs the script as the guest agent does: on the standard input of a shell.
     Result run(const bootstrap::JoinPlan& plan) const {
         auto script = bootstrap::agent_script(plan, "some-id");
         const std::string real = "/var/lib/kubenodesmith";

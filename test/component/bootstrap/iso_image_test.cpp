@@ -1,4 +1,4 @@
-// The images as another implementation reads them.
+// Reads the images with another implementation.
 #include "bootstrap/iso_image.hpp"
 
 #include <archive.h>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// The files of an image as libarchive's reader sees them with the named extension alone ("rockridge" or
+// Returns the files of an image as libarchive sees them with the named extension alone ("rockridge" or
 // "joliet").
 std::map<std::string, std::string> files_of(const std::string& image, const std::string& extension) {
     std::unique_ptr<archive, decltype(&archive_read_free)> reader(archive_read_new(), archive_read_free);
@@ -58,7 +58,7 @@ TEST_CASE("The same seed gives the same image at any time, of whole sectors and 
     CHECK(image.size() == 28 * 2048);
     for (const std::size_t sector : {16u, 17u}) {
         CHECK(image[sector * 2048 + 80] == 28);
-        // Creation and modification date (ECMA-119 8.4.26).
+        // These are the creation and modification dates (ECMA-119 8.4.26).
         CHECK(image.substr(sector * 2048 + 813, 34) ==
               std::string("1980010100000000\0001980010100000000\000", 34));
     }

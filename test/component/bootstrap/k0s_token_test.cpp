@@ -1,4 +1,4 @@
-// A k0s token is unpacked by the programs that everybody has, and is the kubeconfig that k0s expects.
+// Common programs can unpack a k0s token, which is the kubeconfig that k0s expects.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

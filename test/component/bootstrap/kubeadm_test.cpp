@@ -1,4 +1,4 @@
-// Rendered join configurations are judged by kubeadm itself. Exits with 77 where kubeadm is not there.
+// kubeadm itself judges rendered join configurations. The test exits with 77 if kubeadm is missing.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -23,7 +23,7 @@ MC9aobU8
 )";
 
 constexpr const char* kNewest = "kubeadm";
-constexpr const char* kOldest = "kubeadm-oldest";  // of the oldest version that we promise
+constexpr const char* kOldest = "kubeadm-oldest";  // kubeadm of the oldest version that we support
 
 std::string path_of(const std::string& program) {
     const char* folder = std::getenv("CONTROLPLANE_BIN");
@@ -36,7 +36,7 @@ std::string path_of(const std::string& program) {
     std::exit(77);
 }
 
-// The exit status of `kubeadm config validate`; its complaints go to the test's output.
+// Returns the exit status of `kubeadm config validate`. Its complaints are part of the test's output.
 int validate(const std::string& configuration, const char* program = kNewest) {
     const auto file =
         std::filesystem::temp_directory_path() / ("join-" + std::to_string(std::rand()) + ".yaml");
@@ -54,7 +54,7 @@ bootstrap::JoinRequest request() {
     return request;
 }
 
-// With all that a join configuration can hold.
+// Returns a request that sets every field of a join configuration.
 bootstrap::JoinRequest full_request() {
     auto full = request();
     full.cluster.server = "https://[fd00::1]:6443";

@@ -1,4 +1,5 @@
-// boot-documents: what the operator hands out to machines, as files and over HTTP, for programs that read it.
+// boot-documents: writes the data that the operator hands out to machines, as files and over HTTP, for
+// programs that read it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
@@ -26,8 +27,8 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 namespace fs = std::filesystem;
 
-// One machine: {"name", "network": as in the API, "interfaces": [{"name", "mac", "addresses"}], "format": as
-// in the API, "given": a script for Custom, "user", "keys", "own"}.
+// Machine describes one machine: {"name", "network": as in the API, "interfaces": [{"name", "mac",
+// "addresses"}], "format": as in the API, "given": a script for Custom, "user", "keys", "own"}.
 struct Machine {
     std::string name;
     bootstrap::Token token;

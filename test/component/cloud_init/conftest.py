@@ -1,4 +1,4 @@
-"""The real cloud-init, in each release that could be had, and what boot-documents hands out."""
+"""Provides the real cloud-init in each available release, and the files that boot-documents hands out."""
 
 import json
 import os
@@ -10,19 +10,19 @@ from machines import MACHINES
 
 ROOT = Path(__file__).resolve().parents[3]
 INSIDE = Path(__file__).parent / "inside.py"
-# One of each kind of data source and renderer; the newest stands for all between.
+# These releases cover each kind of data source and renderer; the newest represents all later ones.
 VERSIONS = ["22.4.2", "25.1.4", "26.2"]
 
 
 class CloudInit:
-    """One release, unpacked."""
+    """One unpacked release."""
 
     def __init__(self, version, python, root):
         self.version, self.python, self.root = version, python, Path(root)
         self.release = tuple(int(part) for part in version.split("."))
 
     def run(self, jobs):
-        """What came of each (function of inside.py, its arguments)."""
+        """Returns the result of each job (function of inside.py, its arguments)."""
         document = json.dumps([{"do": name, "with": arguments} for name, arguments in jobs])
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(self.root / "usr/lib/python3/dist-packages"),
                        "PYTHONDONTWRITEBYTECODE": "1"}
@@ -52,7 +52,7 @@ def cloud_init(request, releases):
 
 @pytest.fixture(scope="session")
 def documents(tmp_path_factory):
-    """The folder of each machine's documents; they are served over HTTP meanwhile."""
+    """Provides the folder of each machine's documents, which are also served over HTTP."""
     folder = tmp_path_factory.mktemp("documents")
     program = Path(os.environ.get("KUBENODESMITH_BIN") or ROOT / "build/release/bin") / "boot-documents"
     with subprocess.Popen([program, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -1,6 +1,6 @@
-"""Runs inside one cloud-init (its packages are on PYTHONPATH): jobs on standard input, what came of each on standard output.
+"""Runs jobs inside one cloud-init (its packages are on PYTHONPATH): jobs on standard input, their results on standard output.
 
-Whatever needs a machine (DMI data, block devices, a mount) is put in its place; all else is cloud-init's own.
+The script replaces everything that needs a machine (DMI data, block devices, a mount). The rest is cloud-init's own code.
 """
 
 import contextlib
@@ -21,14 +21,14 @@ from cloudinit.sources import DataSourceNoCloud
 
 RENDERER_CONFIGS = copy.deepcopy(debian.Distro.renderer_configs)
 DISTROS = {"netplan": "debian", "networkd": "debian", "eni": "debian", "sysconfig": "rhel", "network-manager": "fedora"}
-# As /etc/cloud/cloud.cfg of Debian's package has it.
+# Debian's package has these values in /etc/cloud/cloud.cfg.
 DEFAULT_USER = {"name": "debian", "lock_passwd": True, "gecos": "Debian", "groups": ["adm", "sudo"],
                 "sudo": ["ALL=(ALL) NOPASSWD:ALL"], "shell": "/bin/bash"}
 
 
 @contextlib.contextmanager
 def logged():
-    """What cloud-init logs."""
+    """Collects the log of cloud-init."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     logger = logging.getLogger()
@@ -41,8 +41,8 @@ def logged():
 
 
 def convert(network_config, renderer):
-    """The files that this cloud-init writes for a renderer, by path."""
-    # net-convert cuts the path of netplan's file in place: soon it would lead out of the folder.
+    """Returns the files that this cloud-init writes for a renderer, by path."""
+    # net-convert shortens the path of netplan's file in place. Without the copy it would soon lead out of the folder.
     debian.Distro.renderer_configs = copy.deepcopy(RENDERER_CONFIGS)
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(sys.stderr):
         arguments = net_convert.get_parser().parse_args(
@@ -54,7 +54,7 @@ def convert(network_config, renderer):
 
 
 def iso_files(image):
-    """The files of a NoCloud image, as a mount shows them."""
+    """Returns the files of a NoCloud image, as a mount shows them."""
     iso = pycdlib.PyCdlib()
     iso.open(image)
     files = {}
@@ -87,7 +87,8 @@ def paths_in(folder):
 
 
 def seed(image="", serial=""):
-    """What the data source NoCloud finds, in the stage (local, net) in which cloud-init takes it; None: nothing."""
+    """Returns what the data source NoCloud finds in the stage (local, net) in which cloud-init uses it; None if it finds
+    nothing."""
     util.mount_cb, util.find_devs_with = mounted(image) if image else (None, lambda *_, **__: [])
     dmi.read_dmi_data = lambda key: serial if key == "system-serial-number" else None
     util.get_cmdline = lambda: "root=/dev/sda1"
@@ -99,7 +100,8 @@ def seed(image="", serial=""):
             source = kind(config, distro, paths)
             if not source.get_data():
                 continue
-            # cloud-init's main() takes one that is found with the network, and says that it is local, for one that was applied before.
+            # cloud-init's main() treats a source that is found with the network but says "local" as one that was applied
+            # before.
             if stage == "net" and source.dsmode != stage:
                 continue
             user_data = source.userdata_raw
@@ -110,7 +112,7 @@ def seed(image="", serial=""):
 
 
 def users(user_data):
-    """The users that this cloud-init would make, and what it says of the way in which they are named."""
+    """Returns the users that this cloud-init would make, and its messages about them."""
     distro = distros.fetch("debian")("debian", {"default_user": DEFAULT_USER}, None)
     with logged() as log:
         found, _ = ug_util.normalize_users_groups(util.load_yaml(Path(user_data).read_text(encoding="utf-8")), distro)
@@ -119,7 +121,7 @@ def users(user_data):
 
 
 def schema(file, kind):
-    """Exit status and output of `cloud-init schema`."""
+    """Returns exit status and output of `cloud-init schema`."""
     arguments = ["cloud-init", "schema", "--config-file", file, "--annotate"]
     if kind == "network-config":
         arguments += ["--schema-type", kind]
@@ -142,7 +144,7 @@ def main():
     for job in json.load(sys.stdin):
         try:
             results.append(JOBS[job["do"]](**job["with"]))
-        except Exception as error:  # what came of it is for the test to judge
+        except Exception as error:  # the test judges the error
             results.append({"error": f"{type(error).__name__}: {error}"})
     json.dump(results, sys.stdout, default=lambda value: value.decode() if isinstance(value, bytes) else str(value))
 

@@ -1,4 +1,5 @@
-"""The machines whose documents are tried: each form of a network configuration that we write, with what has to come of it."""
+"""Describes the machines whose documents are tested: each form of a network configuration that we write, with the expected
+result."""
 
 KEYS = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0s7Yv5m0mG+1vYk6m4q1v3l5m0mG+1vYk6m4q1v3l5 me@home"]
 NAMES = {"nameservers": ["10.0.0.53", "fd00::53"], "searchDomains": ["example.com"]}
@@ -36,7 +37,8 @@ MACHINES = [
 
 
 def interfaces_of(wish):
-    """What each interface has to have: (MAC address, DHCP, {address with prefix: gateway}, routes, MTU), by its name in the guest."""
+    """Returns the expected settings of each interface: (MAC address, DHCP, {address with prefix: gateway}, routes, MTU), by
+    its name in the guest."""
     network = wish["network"]
     own = {"name": network.get("interface", "net0"), **{key: network[key] for key in network if key not in ("interface", "interfaces")}}
     expected = {}

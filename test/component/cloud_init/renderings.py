@@ -1,4 +1,4 @@
-"""What renderers' files say of an interface: facts that hold for all of them, read from each in its own language."""
+"""Reads facts about an interface from the files of each renderer. The facts are the same for all renderers."""
 
 import configparser
 import re
@@ -13,7 +13,7 @@ def _prefix_of_mask(mask):
 
 
 def _sections(text):
-    """[(section, {key: [values]})] of a file in systemd's language, whose sections repeat."""
+    """Returns [(section, {key: [values]})] of a file in systemd's language, whose sections repeat."""
     sections = []
     for line in text.splitlines():
         if line.startswith("["):
@@ -78,7 +78,7 @@ def eni(files):
     facts = {name: _fact(mac) for mac, name in re.findall(r'ATTR\{address\}=="([^"]+)", NAME="([^"]+)"', rules)}
     text = next(text for path, text in files.items() if "interfaces.d" in path or path.endswith("network/interfaces"))
     fact = None
-    everywhere = _fact()  # what stands with the loopback interface
+    everywhere = _fact()  # settings of the loopback interface
     for line in text.splitlines():
         words = line.split()
         if not words or line.startswith("#"):
@@ -98,7 +98,7 @@ def eni(files):
         elif words[0] == "dns-search":
             fact["search"] |= set(words[1:])
         elif words[0] == "post-up":
-            # route add [-A inet6|-net] TO gw VIA, ip [-family inet6] route add TO via VIA
+            # The commands are route add [-A inet6|-net] TO gw VIA and ip [-family inet6] route add TO via VIA.
             to, via = re.search(r"(\S+/\d+) (?:gw|via) (\S+)", line).groups()
             fact["routes"][to] = via
     for each in facts.values():
@@ -150,7 +150,7 @@ def network_manager(files):
         fact = facts[name] = _fact(link.get("mac-address"), mtu=int(link["mtu"]) if "mtu" in link else None)
         for family in ("ipv4", "ipv6"):
             section = keys[family] if family in keys else {}
-            # With an address of its own NetworkManager adds it to what "auto" brings.
+            # If an address is given, NetworkManager adds it to those of "auto".
             fact["dhcp"] |= family == "ipv4" and section.get("method") == "auto"
             for key, value in section.items():
                 if key.startswith("address"):

@@ -1,4 +1,5 @@
-"""Whether cloud-init works at a boot: its own ds-identify and systemd generator decide, in a folder that stands for the guest."""
+"""Tests whether cloud-init is active at a boot. Its own ds-identify and systemd generator decide, in a folder that
+represents the guest."""
 
 import os
 import stat
@@ -12,7 +13,7 @@ MARKER = "etc/cloud/cloud-init.disabled"
 
 
 class Guest:
-    """The folder, booted again and again."""
+    """A folder that is booted again and again."""
 
     def __init__(self, cloud_init, root):
         self.root = root
@@ -22,7 +23,7 @@ class Guest:
         (root / "proc/uptime").write_text("5.0 5.0\n")
         (root / "sys/class/dmi/id/product_serial").write_text(SERIAL + "\n")
         identify = (cloud_init.root / "usr/lib/cloud-init/ds-identify").read_text()
-        # All its other places are below PATH_ROOT.
+        # All its other files are below PATH_ROOT.
         self.identify = self.script("identify", identify.replace("-f /" + MARKER, f"-f {root}/{MARKER}"))
         places = [cloud_init.root / folder / "systemd/system-generators/cloud-init-generator" for folder in ("lib", "usr/lib")]
         text = next(place for place in places if place.exists()).read_text()
@@ -37,7 +38,7 @@ class Guest:
         return path
 
     def boot(self):
-        """Whether cloud-init works at this boot, and on which data sources."""
+        """Returns whether cloud-init is active at this boot, and with which data sources."""
         for file in (self.root / "run/cloud-init").iterdir():
             file.unlink()
         folder = str(self.root / "generated")
@@ -63,7 +64,7 @@ def test_the_serial_number_makes_cloud_init_look_for_our_seed(guest):
 def test_after_the_join_cloud_init_sleeps_whatever_became_of_its_seed(guest, documents):
     last = yaml.safe_load((documents / "dual" / "user-data").read_text(encoding="utf-8"))["runcmd"][-1]
     assert last == ["touch", "/" + MARKER]
-    # As in images that are made for one data source: they would go on without any.
+    # Images for one data source have this setting. They would go on without any source.
     (guest.root / "etc/cloud/cloud.cfg").write_text("datasource_list: [NoCloud, None]\n")
     assert guest.boot()[0]
     (guest.root / "sys/class/dmi/id/product_serial").write_text("\n")

@@ -1,4 +1,4 @@
-"""The documents that the operator hands out, read by the real cloud-init of Debian 12, Debian 13 and the newest."""
+"""Tests the operator's documents with the real cloud-init of Debian 12, of Debian 13 and in the newest release."""
 
 import subprocess
 
@@ -13,7 +13,7 @@ BY_NAME = {machine["name"]: machine for machine in MACHINES}
 
 @pytest.fixture(scope="session")
 def rendered(releases, documents):
-    """The files of each (release, machine, renderer)."""
+    """Provides the files of each (release, machine, renderer)."""
     files = {}
     for version, cloud_init in releases.items():
         cases = [(machine["name"], renderer) for machine in WITH_NETWORK for renderer in renderings.RENDERERS]
@@ -47,15 +47,15 @@ def test_each_interface_gets_by_its_mac_address_what_the_pool_says(cloud_init, r
 
 
 def dns_that_fits(wish, renderer, cloud_init):
-    """The name servers that a renderer gives to the interface."""
+    """Returns the name servers that a renderer gives to the interface."""
     servers = set(wish["network"].get("nameservers", []))
     with_dhcp = wish["network"].get("mode") != "Static"
-    # These pass over them, and take those of DHCP.
+    # These renderers ignore the name servers and use those of DHCP.
     if with_dhcp and (renderer == "network-manager" and cloud_init.release < (24,) or renderer == "eni" and cloud_init.release > (24,)):
         return set()
     if renderer not in ("eni", "network-manager") or cloud_init.release < (24,):
         return servers
-    # Newer ones give each family's servers to interfaces that have the family.
+    # Newer renderers give each family's servers to interfaces with that family.
     has_v6 = any(":" in address for one in wish["interfaces"] for address in one["addresses"])
     has_v4 = with_dhcp or any(":" not in address for one in wish["interfaces"] for address in one["addresses"])
     return {server for server in servers if (has_v6 if ":" in server else has_v4)}
@@ -107,7 +107,7 @@ def test_the_served_seed_is_taken_once_there_is_a_network(cloud_init, documents,
     check_seed(found, documents, name)
     assert found["stage"] == "net"
     wanted = yaml.safe_load((documents / name / "network-config").read_text())
-    # Older ones don't ask for it: there the machine keeps what DHCP gave it.
+    # Older releases don't request the file. The machine then keeps its settings from DHCP.
     assert found["network-config"] == (wanted if cloud_init.release >= (24, 3) else None)
 
 
@@ -118,7 +118,7 @@ def test_without_its_mode_the_place_of_a_seed_means_nothing_to_older_ones(cloud_
 
 
 def test_nothing_that_is_asked_for_is_missing(documents):
-    """cloud-init asks ten times more for what is not there."""
+    """cloud-init requests a missing file ten more times."""
     url = (documents / "silent" / "url").read_text()
     for file in ("user-data", "meta-data", "vendor-data", "network-config"):
         status = subprocess.run(["python3", "-c", "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).status)", url + file],

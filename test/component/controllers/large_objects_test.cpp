@@ -1,5 +1,5 @@
-// How much memory objects take of which everything that others can write is as large as the API server lets
-// it be: each field that is read, of each kind that is watched.
+// Measures how much memory the largest objects take. Every field that others can write is as large as the API
+// server allows, in each watched kind.
 #include <malloc.h>
 
 #include <boost/asio/io_context.hpp>
@@ -18,15 +18,15 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 constexpr std::size_t kKiB = 1024;
-constexpr std::size_t kLargest = 1024 * kKiB;  // that an API server takes, nearly
+constexpr std::size_t kLargest = 1024 * kKiB;  // nearly as large as an API server accepts
 constexpr int kCount = 8;
-constexpr std::size_t kMostEach = 50 * kKiB;  // so that 200 take less than 10 MiB
+constexpr std::size_t kMostEach = 50 * kKiB;  // 200 objects then take less than 10 MiB
 
-// Writes JSON of about `size` bytes that fits the type, with other content for each `seed`. Texts of a form
-// of their own are left out, but for quantities of resources.
+// LargeJson writes JSON of about `size` bytes that fits the type, with other content for each `seed`. It
+// leaves out texts with a special form, except quantities of resources.
 class LargeJson {
 public:
-    // `identity`: what tells the object from others, as fields of its metadata.
+    // `identity` holds the fields of the metadata that identify the object.
     LargeJson(std::string seed, std::string identity, bool is_ours)
         : seed_(std::move(seed)), identity_(std::move(identity)), is_ours_(is_ours) {}
 
@@ -80,8 +80,8 @@ private:
                        type.shape == api::Shape::String;
         }
     }
-    // What tells objects apart has bounds in the API server. Finalizers of our kinds are kept: without all of
-    // them none could be taken off.
+    // Reports whether the field has a given value. The API server limits the fields that identify an object.
+    // Finalizers of our kinds are kept, because the operator needs all of them to remove one.
     bool is_set(const api::Field& field) const {
         return field.name == "name" || field.name == "namespace" || field.name == "uid" ||
                field.name == "resourceVersion" || (is_ours_ && field.name == "finalizers");
@@ -111,7 +111,7 @@ private:
         std::string json;
         while (json.size() < size) {
             if (!json.empty()) json += ',';
-            // Some are long and many are short, which take more memory than their text.
+            // A few elements are long and many are short. Short ones take more memory than their text.
             const std::size_t each = json.size() < size / 2 ? size / 4 : 16;
             json += wrap(value(*type.element, each));
         }
@@ -129,10 +129,10 @@ private:
     std::size_t count_ = 0;
 };
 
-// Of our own kinds, which have bounds for all else, only the metadata is large.
+// Kind describes one kind. In our own kinds only the metadata is large, because everything else has bounds.
 struct Kind {
     std::string plural;
-    const api::Type* type;  // null: one of ours
+    const api::Type* type;  // null: one of our kinds
     bool is_namespaced;
 
     std::string object(int number) const {
@@ -174,7 +174,8 @@ private:
 
 enum class Way { List, Watch };
 
-// Serves `kCount` objects of one kind, made while they are read, and none of the others.
+// LargeCluster serves `kCount` objects of one kind, made while they are read, and no objects of the other
+// kinds.
 class LargeCluster final : public base::HttpTransport {
 public:
     LargeCluster(asio::any_io_executor executor, const Kind& kind, Way way)
@@ -255,7 +256,7 @@ struct Fixture {
     }
 };
 
-// Of all kinds together, as the metrics have it.
+// Returns the number of objects of all kinds in the metrics.
 std::size_t objects_in(const base::MetricsRegistry& metrics) {
     std::size_t count = 0;
     const auto text = metrics.exposition();

@@ -1,4 +1,5 @@
-"""Real kube-apiservers with our CRDs, the newest and the oldest that the user guide promises, shared by the tests of this folder."""
+"""Provides real kube-apiservers with our CRDs for the tests of this folder: the newest and the oldest that the user guide
+supports."""
 
 import sys
 from pathlib import Path
@@ -26,6 +27,6 @@ def cluster(tmp_path_factory, request):
 
 @pytest.fixture
 def clean(cluster):
-    """After the test none of our objects is left."""
+    """Removes all our objects after the test."""
     yield cluster
     cluster.kubectl("delete", "kubenodesmith", "--all", "-n", NAMESPACE)

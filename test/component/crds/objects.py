@@ -1,4 +1,4 @@
-"""The smallest valid object of each kind, and changes to it."""
+"""Builds the smallest valid object of each kind, and changes of it."""
 
 import copy
 
@@ -16,7 +16,7 @@ VALID = {
 
 
 def build(kind, name="valid", changes=None):
-    """`changes` maps places ("spec.limits.maxNodes") to values; ABSENT removes the member."""
+    """Builds an object. `changes` maps places ("spec.limits.maxNodes") to values; ABSENT removes the member."""
     document = {"apiVersion": API, "kind": kind, "metadata": {"name": name, "namespace": "kubenodesmith"},
                 "spec": copy.deepcopy(VALID[kind])}
     for place, value in (changes or {}).items():

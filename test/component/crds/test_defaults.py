@@ -1,4 +1,4 @@
-"""What a manifest leaves out comes back as documented."""
+"""Tests that fields which a manifest leaves out get their documented defaults."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""Durations end at ten years. Objects that were stored before they had this end stay writable, on the oldest API server too."""
+"""Tests that durations are limited to ten years. Objects that were stored before this limit stay writable, on the oldest API
+server too."""
 
 import json
 
@@ -9,7 +10,7 @@ from conftest import NAMESPACE, ROOT, wait_for
 from objects import build
 
 TEN_YEARS = "must be at most 87600h (ten years)"
-# The API server's own check of durations accepts these; the last one is beyond 64-bit nanoseconds.
+# The API server's own check of durations accepts these. The last one exceeds 64-bit nanoseconds.
 TOO_LONG = ["87600h1ns", "2562047h", "9999999h"]
 POOL = ["spec.scaleUp.stabilizationWindow", "spec.scaleDown.stabilizationWindow", "spec.scaleDown.unneededDuration",
         "spec.scaleDown.emptyGracePeriod", "spec.scaleDown.minNodeAge", "spec.scaleDown.volumeDetachTimeout",
@@ -60,7 +61,7 @@ def test_a_duration_cannot_be_changed_to_one_beyond_ten_years(clean, kind, field
 
 
 def without_ends(schema):
-    """The schema as it was before durations had an end."""
+    """Returns the schema without the limit of durations."""
     if isinstance(schema, list):
         return [without_ends(each) for each in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""What users apply is accepted and shown as documented."""
+"""Tests that objects of users are accepted and shown as documented."""
 
 import json
 from pathlib import Path
@@ -61,7 +61,7 @@ def test_manifests_of_the_go_project_apply_unchanged(clean, file):
 
 
 def holds(whole, part):
-    """Whether everything in `part` is in `whole` too."""
+    """Reports whether `whole` contains everything in `part`."""
     if isinstance(part, dict):
         return isinstance(whole, dict) and all(key in whole and holds(whole[key], value) for key, value in part.items())
     return whole == part

@@ -1,4 +1,4 @@
-"""What `kubenodesmith migrate` writes is accepted by a real API server."""
+"""Tests that a real API server accepts the output of `kubenodesmith migrate`."""
 
 import os
 import subprocess
@@ -62,7 +62,7 @@ def test_what_is_migrated_applies(clean, source, text):
     assert done.returncode == 0, done.stderr
     clean.kubectl("apply", "--server-side", "--validate=strict", "-f", "-", stdin=done.stdout)
     assert clean.kubectl("get", "nspool", "-n", NAMESPACE, "-o", "name").strip()
-    # What is there now is what was written: nothing was dropped or changed by a default.
+    # The stored objects are those that were written. No value was dropped or changed by a default.
     clean.kubectl("diff", "--server-side", "-f", "-", stdin=done.stdout)
     clean.kubectl("delete", "secrets", "--all", "-n", NAMESPACE)
 
@@ -81,7 +81,7 @@ def test_a_wrong_configuration_is_refused_with_the_key():
 
 
 def documented(name):
-    """The text of a project's documents in the reference data; the test is skipped without it."""
+    """Returns the text of a project's documents in the reference data. Skips the test if they are missing."""
     folder = os.environ.get("KUBENODESMITH_REFERENCE")
     if not folder or not (Path(folder) / "peers" / name).exists():
         pytest.skip("KUBENODESMITH_REFERENCE names no folder with peers/")

@@ -1,4 +1,4 @@
-"""A wrong manifest is refused by `kubectl apply` with a message that says what would be right."""
+"""Tests that `kubectl apply` refuses a wrong manifest with a message that says what would be right."""
 
 import json
 import re
@@ -212,7 +212,8 @@ ROWS = [(kind, *row) for kind, rows in KINDS.items() for row in rows]
 
 @pytest.fixture(scope="module")
 def answers(cluster, tmp_path_factory):
-    """What kubectl says to each row, by index. One kubectl for all of them: its start takes longer than a request."""
+    """Provides kubectl's answer to each row, by index. One kubectl sends them all, because its start takes longer than a
+    request."""
     folder = tmp_path_factory.mktemp("manifests")
     for index, (kind, _, changes, _) in enumerate(ROWS):
         (folder / f"row-{index:03}.json").write_text(json.dumps(build(kind, f"row-{index:03}", changes)))
@@ -276,7 +277,7 @@ def test_a_claim_may_get_labels_finalizers_and_status_although_its_spec_is_immut
 
 
 def messages(schema):
-    """Every message of a CEL rule in a schema."""
+    """Returns every message of a CEL rule in a schema."""
     if isinstance(schema, dict):
         for rule in schema.get("x-kubernetes-validations", []):
             yield rule["message"]
@@ -291,7 +292,7 @@ def messages(schema):
 def test_every_rule_of_the_crds_has_a_row(kind):
     crd = yaml.safe_load((ROOT / f"crds/{kind.lower()}s.yaml").read_text())
     expected = [row[2] for row in KINDS[kind]] + [change[2] for change in CHANGES if change[0] == kind]
-    # Parts that several kinds share are tested with one of them.
+    # Parts that several kinds share are tested with one of these kinds.
     expected += [row[2] for rows in KINDS.values() for row in rows]
     untested = {m for m in messages(crd["spec"]["versions"][0]["schema"]) if not any(e in m for e in expected)}
     assert not untested

@@ -1,4 +1,4 @@
-"""The table in docs/joining.md is what facts.yaml says; KUBENODESMITH_WRITE_DOCS=1 writes it anew."""
+"""Tests that the table in docs/joining.md agrees with facts.yaml. KUBENODESMITH_WRITE_DOCS=1 writes it anew."""
 
 import os
 import re
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/joining.md"
 BEGIN = "<!-- joins: written by component-joins -->\n"
 FACTS = yaml.safe_load((Path(__file__).parent / "facts.yaml").read_text())
-# From strong to weak, with what the table says.
+# The kinds of proof from strong to weak, with their words in the table.
 PROOFS = {"run": "run", "validated": "validated", "documents": "by its documents"}
 
 

@@ -1,4 +1,4 @@
-// The typed client against a real kube-apiserver.
+// Tests the typed client against a real kube-apiserver.
 #include "api/core.hpp"
 #include "test/component/kube/cluster.hpp"
 #include "test/support/catch.hpp"
@@ -17,7 +17,7 @@ api::ConfigMap config_map(const std::string& name, const std::string& value = "1
     return object;
 }
 
-// The refusal that the call ended with.
+// Returns the refusal with which the call ended.
 template <class T>
 asio::awaitable<std::optional<kube::ApiError>> refusal(asio::awaitable<T> call) {
     try {

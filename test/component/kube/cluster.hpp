@@ -21,11 +21,11 @@ struct Cluster {
     kube::Client client;
     std::string namespace_ = "default";
 
-    // A name that no other test uses.
+    // Returns a name that no other test uses.
     std::string fresh_name(const std::string& prefix);
-    // Polls; fails the test if it does not become true within 20 s.
+    // Polls the condition. Fails the test if it does not become true within 20 s.
     asio::awaitable<void> wait_until(std::function<bool()> condition);
-    // cluster.py's commands: "kill", "restart".
+    // Sends a command to cluster.py: "kill" or "restart".
     asio::awaitable<void> tell(std::string command, std::string program);
 };
 

@@ -1,4 +1,4 @@
-// Evictions and budgets, as a real kube-apiserver and disruption controller judge them.
+// Tests evictions and budgets, as a real kube-apiserver and disruption controller judge them.
 #include "api/core.hpp"
 #include "test/component/kube/cluster.hpp"
 #include "test/support/catch.hpp"
@@ -13,7 +13,7 @@ struct Workload : test::Cluster {
     kube::ObjectKey pod{"default", app};
     kube::ObjectKey budget{"default", app};
 
-    // A pod that says of itself that it is ready: no kubelet takes part.
+    // Creates a pod that reports itself as ready, because there is no kubelet.
     asio::awaitable<api::Pod> create_ready_pod() {
         std::optional<json::value> body = json::value{
             {"metadata", {{"name", app}, {"labels", {{"app", app}}}}},

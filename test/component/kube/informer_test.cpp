@@ -1,4 +1,4 @@
-// Informers on a real kube-apiserver.
+// Tests informers on a real kube-apiserver.
 #include "kube/informer.hpp"
 
 #include "api/core.hpp"
@@ -109,7 +109,8 @@ TEST_CASE_METHOD(Watching,
             CHECK(informer.store().size() == 2);
             CHECK(removed == 0);
             CHECK(added == 2);
-            // The new server's memory begins now: it refuses older versions as the reflector expects it.
+            // The new server remembers nothing from before its start. It refuses older versions as the
+            // reflector expects.
             auto event = co_await first_event_since("1");
             CHECK(event.type == api::WatchEventType::Error);
             CHECK(event.status.code == 410);

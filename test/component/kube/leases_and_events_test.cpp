@@ -1,4 +1,4 @@
-// Leader election and Events on a real kube-apiserver.
+// Tests leader election and Events on a real kube-apiserver.
 #include "api/core.hpp"
 #include "kube/event_recorder.hpp"
 #include "kube/leader_election.hpp"

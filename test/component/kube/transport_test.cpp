@@ -1,4 +1,4 @@
-// The authenticating transport against our own server: tokens that rotate, plugins, certificates.
+// Tests the authenticating transport against our own server: tokens that rotate, plugins, certificates.
 #include <filesystem>
 #include <fstream>
 
@@ -18,8 +18,8 @@ struct Fixture {
     test::Loop loop;
     fs::path directory = fs::temp_directory_path() /
                          ("kubenodesmith-transport-" + base::make_system_random()->text(12, "0123456789"));
-    std::string accepted = "Bearer good";  // by the server
-    std::vector<std::string> seen;         // by the server
+    std::string accepted = "Bearer good";  // the header that the server accepts
+    std::vector<std::string> seen;         // the headers that the server saw
     std::vector<std::string> targets;
     std::unique_ptr<base::HttpServer> server;
 
@@ -58,7 +58,7 @@ struct Fixture {
         auto response = co_await over.send(std::move(request));
         co_return response.status;
     }
-    // A shell script as credential plugin; each run adds a line to "runs".
+    // Returns a configuration with a shell script as credential plugin. Each run adds a line to "runs".
     kube::ClusterConfig with_plugin(const std::string& status) {
         auto script = write("plugin", "#!/bin/sh\necho \"$KUBERNETES_EXEC_INFO\" >> " +
                                           (directory / "runs").string() + "\n" + status + "\n");

@@ -1,4 +1,4 @@
-// What strangers can do to each of the operator's ports, with the bounds that it runs with.
+// Tests what strangers can do to each of the operator's ports, with its real limits.
 #include "operator/ports.hpp"
 
 #include <boost/asio/read.hpp>
@@ -76,7 +76,7 @@ struct Fixture {
         socket.non_blocking(true, ignored);
         socket.write_some(asio::buffer(text), ignored);
     }
-    // 0: the server hung up.
+    // Returns the status; 0 if the server hung up.
     asio::awaitable<int> ask(std::string page) {
         auto socket = co_await connect();
         boost::system::error_code error;

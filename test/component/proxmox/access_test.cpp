@@ -1,4 +1,4 @@
-// Who may do what, through which endpoint, and what a user is told who got it wrong.
+// Tests rights and endpoints, and the messages to a user whose settings are wrong.
 #include <iterator>
 #include <regex>
 #include <sstream>
@@ -37,7 +37,7 @@ TEST_CASE("A wrong token is named without its secret, and the server is not hamm
     };
     lab.restart();
     const auto health = check(lab);
-    CHECK(health.reachable);  // it was Proxmox that refused
+    CHECK(health.reachable);  // Proxmox answered, with a refusal
     CHECK_FALSE(health.credentials_ok);
     CHECK(health.reason == "AuthenticationFailed");
     CHECK_THAT(health.message, Contains("API token automation@pve!kubenodesmith") &&
@@ -168,7 +168,7 @@ TEST_CASE("What one host lacks of the configuration is said of that host, with t
         CHECK(offerings[i].why_not == "has no bridge vmbr1");
         CHECK(offerings[i].remedy == "create it there, or name another in spec.proxmox.networkInterfaces");
     }
-    // Who makes the bridge does not wait long.
+    // An administrator who adds the bridge does not wait long.
     lab.simulator.cluster().world.hosts[1].bridges.push_back({"vmbr1", "", "eno2"});
     lab.wait(std::chrono::seconds{45});
     CHECK(lab.run(lab.provider->offerings())[1].usable);
@@ -319,12 +319,12 @@ TEST_CASE("A machine that cannot be seen any more is not made a second time unde
     lab.step(spec);
     lab.wait(std::chrono::seconds{10});
     spec.record = placed;
-    check(lab);  // reads the rights, which are remembered for some minutes
+    check(lab);  // reads the rights, which are cached for some minutes
     auto& privileges = lab.simulator.cluster().world.custom_roles["KubeNodeSmith"];
     privileges.erase("VM.Audit");
     const auto result = lab.ensure(spec);
     REQUIRE(std::holds_alternative<NotReady>(result));
-    CHECK_THAT(std::get<NotReady>(result).message, Contains("without VM.Audit on our machines"));
+    CHECK_THAT(std::get<NotReady>(result).message, Contains("needs VM.Audit on the operator's machines"));
     privileges.insert("VM.Audit");
     lab.launch(spec);
     CHECK(spec.record.machine_id == placed.machine_id);

@@ -1,4 +1,4 @@
-// VMs that the Go project's operator made, taken over or left alone.
+// Tests VMs that the Go project's operator made: they are taken over or left alone.
 #include "providers/capabilities.hpp"
 #include "providers/launch.hpp"
 
@@ -10,7 +10,8 @@ using test::Lab;
 
 namespace {
 
-// A VM as the Go operator leaves it: the claim's name, the provider's tag, and a UUID that Proxmox drew.
+// Legacy has a VM as the Go operator leaves it: the claim's name, the provider's tag, and a UUID that Proxmox
+// made.
 struct Legacy {
     Lab lab;
     MachineSpec spec = lab.machine(1);

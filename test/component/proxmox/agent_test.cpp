@@ -1,4 +1,4 @@
-// Machines that join by way of their guest agent.
+// Tests machines that join by their guest agent.
 #include "providers/boot_sources.hpp"
 #include "providers/capabilities.hpp"
 #include "providers/launch.hpp"
@@ -12,7 +12,7 @@ using Catch::StartsWith;
 
 namespace {
 
-// Guests whose commands end as the test says.
+// Guests has guests whose commands end as the test wants.
 class Guests final : public proxmox_simulator::MachineHooks {
 public:
     void on_machine_started(const proxmox_simulator::MachineView&) override {}
@@ -36,7 +36,7 @@ public:
 
     std::vector<proxmox_simulator::GuestCommand> commands;
     std::vector<proxmox_simulator::GuestCommandResult> ready,
-        joins;  // taken one after the other, then success
+        joins;  // used one after the other, then success
 };
 
 class Join final : public GuestJoin {
@@ -178,7 +178,7 @@ TEST_CASE("A restart that loses the result of the join asks the script again, wh
     }
     world.lab.wait(10s);
     const auto before = world.spec.record;
-    world.lab.step(world.spec);  // reads the result, which the agent tells once only
+    world.lab.step(world.spec);  // reads the result, which the agent reports only once
     world.spec.record = before;
     world.lab.restart();
     world.lab.launch(world.spec);

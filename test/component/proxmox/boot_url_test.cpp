@@ -1,4 +1,4 @@
-// Machines that fetch their boot data: they are told where by their SMBIOS serial number.
+// Tests machines that fetch their boot data. Their SMBIOS serial number holds the URL.
 #include "providers/proxmox/wire/property_string.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
@@ -50,14 +50,15 @@ TEST_CASE("A machine that fetches its boot data costs fewer requests than one wi
     auto first = lab.machine(1);
     first.boot_image = &lab.served;
     lab.launch(first);
-    lab.wait(11s);  // what was known of the cluster is outdated
+    lab.wait(11s);  // the cached state of the cluster is outdated then
     lab.requests();
     auto second = lab.machine(2);
     second.boot_image = &lab.served;
     lab.launch(second);
     const auto requests = lab.requests();
     INFO(Catch::Detail::stringify(requests));
-    // One looks for volumes of the ID that is chosen, and one reads which volumes were made, to record them.
+    // One request looks for volumes with the chosen ID, and one reads which volumes were made, to record
+    // them.
     CHECK(requests.size() <= 11);
 }
 

@@ -1,4 +1,4 @@
-// A hundred machines at once, each from the template of its own host.
+// Tests a hundred machines at the same time, each from the template of its own host.
 #include <chrono>
 #include <set>
 
@@ -17,7 +17,7 @@ std::string name_of_host(int number) {
     return "pve" + std::to_string(number);
 }
 
-// Ten hosts, each with a template on its own local storage; a clone takes 20 s.
+// Returns ten hosts, each with a template on its own local storage. A clone takes 20 s.
 proxmox_simulator::World ten_hosts() {
     boost::json::array hosts, machines;
     for (int i = 0; i < kHosts; ++i) {
@@ -36,7 +36,7 @@ struct Outcome {
     base::TimePoint last_created, last_running;
 };
 
-// As the controllers do: ensure, keep the record, wait as told.
+// Makes a machine as the controllers do: calls ensure, keeps the record, waits for the given time.
 asio::awaitable<void> make(Lab& lab, MachineSpec spec, Outcome& outcome) {
     bool was_created = false;
     while (true) {
@@ -92,7 +92,7 @@ TEST_CASE("A hundred machines on ten hosts are cloned within a tenth over what t
     for (const auto& spec : specs) group.spawn(make(lab, spec, outcome));
     for (int second = 0; second < 300 && outcome.running < kMachines; ++second) lab.wait(1s);
     INFO("failure: " << outcome.failure);
-    CHECK(outcome.failure.empty());  // no lock, no collision
+    CHECK(outcome.failure.empty());  // there was no lock and no collision
     REQUIRE(outcome.running == kMachines);
     const auto created = std::chrono::duration<double>(outcome.last_created - begun).count();
     const auto running = std::chrono::duration<double>(outcome.last_running - begun).count();

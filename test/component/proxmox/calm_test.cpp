@@ -1,5 +1,5 @@
-// A host that its cluster cannot reach: the endpoint answers for it, and knows nothing of what became of a
-// change.
+// Tests a host that its cluster cannot reach. The endpoint answers for it, and does not know whether a change
+// took effect.
 #include "test/component/proxmox/lab.hpp"
 
 using namespace providers;
@@ -77,7 +77,7 @@ TEST_CASE(
     Lab lab;
     auto spec = lab.machine(1);
     lab.launch(spec);
-    // Of a machine that another process made: nothing is known of it here.
+    // Another process made the machine, so this one knows nothing of it.
     spec.record.task.clear();
     lab.restart();
     const auto refuse = [&](int times) {

@@ -1,4 +1,4 @@
-// Machines out of a template.
+// Tests machines that are cloned from a template.
 #include "providers/proxmox/wire/property_string.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
@@ -25,7 +25,7 @@ Health health(Lab& lab) {
     return lab.run(lab.provider->check());
 }
 
-// Its clones get a larger disk and an image of ours.
+// Makes the clones get a larger disk and our image.
 void use_enlarging_template(Lab& lab) {
     auto wish = named("debian");
     wish.bootDisk.sizeGiB = 20;
@@ -61,7 +61,7 @@ TEST_CASE("A clone gets its own identity, size and tags, and none of what its te
     CHECK(config.at("agent") == "1");
     CHECK_THAT(config.at("net0"), Contains("BC:24:11") && !Contains("BC:24:11:00:00:01"));
     CHECK_FALSE(config.contains("template"));
-    CHECK_THAT(config.at("scsi0"), Contains("base-9000"));  // linked
+    CHECK_THAT(config.at("scsi0"), Contains("base-9000"));  // the clone is linked
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
     CHECK(lab.vm(spec) == nullptr);
 }
@@ -74,7 +74,7 @@ TEST_CASE("A clone costs at most 13 requests beside those that follow tasks") {
     lab.launch(spec);
     auto second = lab.machine(2);
     second.boot_image = &lab.images;
-    lab.wait(11s);  // what was known of the cluster is outdated
+    lab.wait(11s);  // the cached state of the cluster is outdated then
     lab.requests();
     lab.launch(second);
     const auto requests = lab.requests();
@@ -147,14 +147,14 @@ TEST_CASE("A machine knows the template that it is made from, and another one or
     source.config["description"] = "for the nodes";
     source.config["tags"] = "debian;k8s;new";
     source.config["memory"] = "4096";
-    CHECK(revision().at("*") == first);  // nothing that a clone inherits
+    CHECK(revision().at("*") == first);  // a clone inherits no changed option
     source.config["meta"] = "creation-qemu=10.1.2,ctime=1900000000";
     CHECK(revision().at("*") != first);
     source.config = before;
     CHECK(revision().at("*") == first);
 
     source.config["name"] = "old";
-    CHECK(revision().empty());  // gone for a while: that says nothing
+    CHECK(revision().empty());  // a missing template proves nothing
     lab.plant(9001, "alfaromeo", before);
     CHECK_THAT(revision().at("*"), Catch::StartsWith("9001-"));
 }
@@ -202,7 +202,7 @@ TEST_CASE("A full clone goes to the storage that is asked for") {
     use_template(lab, wish);
     auto spec = lab.machine(1);
     lab.launch(spec);
-    CHECK(spec.record.host == "alfaromeo");  // a local target needs the template's host
+    CHECK(spec.record.host == "alfaromeo");  // a local storage needs the template's host
     CHECK_THAT(lab.vm(spec)->config.at("scsi0"), Contains("local:"));
 }
 
@@ -268,7 +268,7 @@ TEST_CASE(
     auto spec = lab.machine(1);
     lab.place(spec);
     lab.step(spec);
-    lab.wait(5s);  // cloned, not configured
+    lab.wait(5s);  // cloned, but not configured
     const auto copied = *lab.vm(spec);
     CHECK_FALSE(parse_tags(copied.config.at("tags")).contains("kubenodesmith-managed"));
     auto options = copied.config;
@@ -276,7 +276,7 @@ TEST_CASE(
     lab.plant(1500, "zagato", options);
     lab.wait(15s);
     const auto machines = lab.run(lab.provider->list());
-    REQUIRE(machines.size() == 2);  // both say whose they are; only the first proves it
+    REQUIRE(machines.size() == 2);  // both claim to be ours; only the first one proves it
     auto elsewhere = spec;
     elsewhere.record.machine_id = "1500";
     elsewhere.record.host = "zagato";

@@ -1,4 +1,4 @@
-// The operator dies, or an answer is lost, at any moment: the next call finds out what happened.
+// The operator dies, or an answer is lost, at any moment. The next call finds out what happened.
 #include "test/component/proxmox/lab.hpp"
 
 using namespace providers;
@@ -22,7 +22,7 @@ std::size_t machines_of(Lab& lab, const std::string& name) {
     return count;
 }
 
-// Like launch, but NotReady is waited for as well, as the controllers do.
+// Launches like launch(), but also waits for NotReady, as the controllers do.
 Machine launch_patiently(Lab& lab, MachineSpec& spec) {
     for (int calls = 0; calls < 200; ++calls) {
         const auto result = lab.ensure(spec);

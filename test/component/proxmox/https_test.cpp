@@ -1,4 +1,4 @@
-// The same provider over real sockets and TLS, in real time.
+// Tests the same provider over real sockets and TLS, in real time.
 #include "base/http_server.hpp"
 #include "providers/boot_sources.hpp"
 #include "providers/environment.hpp"
@@ -33,7 +33,7 @@ struct Fixture {
     base::MetricsRegistry metrics;
     ProviderEnvironment environment;
     ProviderConfig config;
-    std::optional<base::HttpResponse> instead;  // what answers in the simulator's place
+    std::optional<base::HttpResponse> instead;  // the answer that replaces the simulator's
 
     Fixture()
         : environment{loop.context.get_executor(),
@@ -139,7 +139,7 @@ TEST_CASE("An endpoint that answers too much, or is no Proxmox, is told of witho
         const auto foreign = co_await fixture.check();
         CHECK_FALSE(foreign.message.empty());
         CHECK_THAT(foreign.message, !Contains("router"));
-        CHECK_THAT(foreign.message, Contains("does not answer as a Proxmox API"));
+        CHECK_THAT(foreign.message, Contains("does not answer like a Proxmox API"));
     });
 }
 

@@ -1,4 +1,4 @@
-// Tasks that do not end, and what is left of those that were ended half-way.
+// Tests tasks that do not end, and the remains of tasks that were ended half-way.
 #include <set>
 
 #include "providers/capabilities.hpp"
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Until there is a task of that type on record.
+// Launches until a task of that type is on record.
 void launch_until(Lab& lab, MachineSpec& spec, const std::string& type) {
     for (int calls = 0; calls < 100 && spec.record.task.find(":" + type + ":") == std::string::npos; ++calls)
         lab.wait(lab.step(spec).retry_after);
@@ -99,7 +99,7 @@ TEST_CASE("Whatever task hangs, the machine is gone in the end") {
     CHECK_FALSE(lab.vm(spec));
 }
 
-// A disk that something else has open: lvremove and zfs destroy fail until it is let go.
+// The disk is open elsewhere: lvremove and zfs destroy fail until it is closed.
 TEST_CASE("A machine that cannot be destroyed for hours is tried after growing pauses, and why is said") {
     Lab lab;
     auto spec = lab.machine(1);
@@ -178,7 +178,7 @@ TEST_CASE("A task that nothing ends is said so, and told again from time to time
     }
     CHECK(stops(lab) >= 4);
     CHECK(stops(lab) <= 7);
-    // With its host it ends; the lock stays.
+    // The task ends with its host, and the lock stays.
     lab.simulator.cluster().power_off_host(spec.record.host);
     lab.wait(1min);
     CHECK(blocked(lab, spec).reason == "HostUnreachable");
@@ -197,7 +197,7 @@ TEST_CASE("A creation that had to be killed leaves a locked VM, which its claim 
     lab.wait(10min);
     const auto why = blocked(lab, spec);
     CHECK(why.reason == "Locked");
-    CHECK_THAT(why.message, Contains("by a task of ours that died") &&
+    CHECK_THAT(why.message, Contains("by a task of the operator that died") &&
                                 Contains("qm unlock " + spec.record.machine_id + " && qm destroy " +
                                          spec.record.machine_id));
     CHECK(spec.record.task == task);

@@ -1,4 +1,4 @@
-// Labs whose templates are made of an image on the web.
+// Labs whose templates are made from an image on the web.
 #pragma once
 
 #include "base/hex.hpp"
@@ -33,7 +33,7 @@ public:
     proxmox_simulator::World& world() { return simulator.cluster().world; }
     api::v1alpha1::TemplateImage& image() { return *config.spec.proxmox->template_->image; }
     providers::Health check() { return run(provider->check()); }
-    // Looks as often as it wishes, until it has nothing to do or that time is over.
+    // Checks the provider as often as it asks for, until it has nothing to do or that time has passed.
     providers::Health settle(base::Duration within = 5min) {
         auto health = check();
         for (const auto until = clock.now() + within; clock.now() < until; health = check()) {
@@ -42,27 +42,27 @@ public:
         }
         return health;
     }
-    // Another image at the same place.
+    // Publishes another image at the same URL.
     void publish(const std::string& data) {
         world().web[kImageUrl] = {data, 3 * proxmox_simulator::kGiB};
         image().checksum = sha256_of(data);
         restart();
     }
-    // Where templates of ours are, by VMID.
+    // Returns the hosts of our templates, by VMID.
     std::map<int, std::string> templates() {
         std::map<int, std::string> found;
         for (const auto& [vmid, vm] : world().machines)
             if (is_named(vm) && vm.config.contains("template")) found[vmid] = vm.node;
         return found;
     }
-    // VMs on their way, or that never got any further.
+    // Counts VMs that are still being made, or that were never completed.
     std::size_t unfinished() {
         std::size_t count = 0;
         for (const auto& [vmid, vm] : world().machines)
             count += is_named(vm) && !vm.config.contains("template");
         return count;
     }
-    // "local on alfaromeo: import/x.qcow2".
+    // Returns entries such as "local on alfaromeo: import/x.qcow2".
     std::vector<std::string> files() {
         std::vector<std::string> found;
         for (const auto& [id, storage] : world().storages) {

@@ -1,4 +1,4 @@
-// VMs that the list of guests does not show under their own names yet.
+// Tests VMs that the list of guests does not show under their own names yet.
 #include "test/component/proxmox/image_lab.hpp"
 
 using namespace std::chrono_literals;

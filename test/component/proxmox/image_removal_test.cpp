@@ -1,5 +1,5 @@
-// Templates that were made of an image, and what was downloaded for them, go when nothing needs them any
-// more.
+// Templates that were made from an image are removed when they are no longer needed, and so are their
+// downloads.
 #include "test/component/proxmox/image_lab.hpp"
 
 using namespace providers;
@@ -9,7 +9,7 @@ using test::ImageLab;
 
 namespace {
 
-// Downloaded files cannot be deleted until the faults are cleared.
+// Makes the deletion of downloaded files fail until the faults are cleared.
 void keep_files(ImageLab& lab) {
     lab.world().storages.at("local").content.insert("import");
     lab.simulator.faults().add_task("imgdel", ".*",
@@ -47,7 +47,7 @@ TEST_CASE("Templates go with their provider, each asked for once") {
     lab.log.clear();
     auto& dismantler = *lab.provider->capabilities().dismantler;
     int looks = 0;
-    // It is examined all the while.
+    // The provider is examined during all of this time.
     for (; lab.run(dismantler.dismantle()) != "" && looks < 30; ++looks) {
         lab.check();
         lab.wait(3s);

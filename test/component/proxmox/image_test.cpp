@@ -1,4 +1,4 @@
-// Templates that are made of an image: no hand touches the cluster.
+// Tests templates that are made from an image, without any manual work on the cluster.
 #include "test/component/proxmox/image_lab.hpp"
 
 using namespace providers;
@@ -163,7 +163,7 @@ TEST_CASE("What lies there under the name of the image and is none is replaced")
     ImageLab lab;
     lab.settle();
     const auto name = lab.templates().begin()->second;
-    // The name that the file has while it is there.
+    // The other lab shows the file's name while the file exists.
     ImageLab other;
     other.check();
     other.wait(1s);
@@ -231,7 +231,7 @@ TEST_CASE("Another checksum is another template; the old one goes when no machin
     const auto after = lab.settle(3min);
     CHECK(after.template_reason == "");
     CHECK(after.template_revisions != before);
-    // The one that the machine's disk is linked to, and the new ones.
+    // These are the template of the machine's linked disk, and the new ones.
     CHECK(lab.templates().size() == 4);
     CHECK(lab.vm(spec)->running);
     for (const auto& task : lab.simulator.cluster().tasks.all()) CHECK(task->exit_status == "OK");

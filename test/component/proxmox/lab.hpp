@@ -1,4 +1,5 @@
-// A Proxmox provider before a simulated cluster, in virtual time: what its users do with it, as short calls.
+// A Proxmox provider in front of a simulated cluster, in virtual time, with short functions for its users'
+// calls.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
@@ -21,7 +22,7 @@ namespace test {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// The bytes of every boot image are its machine's host and ID.
+// BootImages makes boot images whose bytes are the machine's host and ID.
 class BootImages final : public providers::BootImageSource {
 public:
     asio::awaitable<std::string> iso_image(providers::MachineRecord placed) override {
@@ -29,7 +30,7 @@ public:
     }
 };
 
-// Where machines fetch their boot data.
+// ServedBootData returns the URL of a machine's boot data.
 class ServedBootData final : public providers::ServedBootData {
 public:
     asio::awaitable<std::string> iso_image(providers::MachineRecord) override { co_return "not asked for"; }
@@ -38,7 +39,8 @@ public:
     }
 };
 
-// The operator dies after the call of ensure with that number (from 0), which was recorded or was not.
+// Death ends the operator after the call of ensure with that number (from 0). The call's result was recorded
+// or not.
 struct Death {
     int after_call = 0;
     bool is_recorded = true;
@@ -47,7 +49,7 @@ struct Death {
                (is_recorded ? ", recorded" : ", not recorded");
     }
 };
-// All within the first `calls`.
+// Returns every death within the first `calls`.
 std::vector<Death> deaths(int calls);
 
 class Lab {
@@ -57,7 +59,7 @@ public:
     Lab& operator=(const Lab&) = delete;
     ~Lab();
 
-    // Drives the loop until the coroutine is done; fails the test after an hour of virtual time.
+    // Drives the loop until the coroutine is done. Fails the test after an hour of virtual time.
     template <class T>
     T run(asio::awaitable<T> work) {
         std::optional<T> result;
@@ -74,33 +76,34 @@ public:
     }
     void wait(base::Duration duration) { clock.run_for(context, duration); }
 
-    // The provider forgets all it knows, as after a restart of the operator.
+    // Makes the provider forget everything, as after a restart of the operator.
     void restart();
-    // A machine with 2 cores and 4 GiB, named by its number.
+    // Returns a machine with 2 cores and 4 GiB, named by its number.
     providers::MachineSpec machine(int number) const;
 
     providers::EnsureResult ensure(const providers::MachineSpec& spec) { return run(provider->ensure(spec)); }
     providers::RemoveResult remove(const providers::MachineSpec& spec, providers::InUseCheck in_use = {}) {
         return run(provider->remove(spec.identity, spec.record, std::move(in_use)));
     }
-    // Calls ensure, keeps the record and waits as told until the machine runs. Fails the test for anything
-    // else.
+    // Calls ensure, keeps the record and waits for the given time until the machine runs. Fails the test for
+    // any other result.
     providers::Machine launch(providers::MachineSpec& spec);
-    // The same, with a restart in between.
+    // Launches the machine with a restart in between.
     providers::Machine launch_through(providers::MachineSpec& spec, const Death& death);
-    // Only chooses host and ID and records them.
+    // Chooses and records only host and ID.
     void place(providers::MachineSpec& spec);
-    // One call of ensure that makes progress; the record is kept.
+    // Makes one call of ensure that must make progress, and keeps the record.
     providers::Machine step(providers::MachineSpec& spec);
-    // Calls remove until it says something else than "in progress".
+    // Calls remove until the result is no longer "in progress".
     providers::RemoveResult destroy(providers::MachineSpec& spec);
 
-    // The simulated machine; null if there is none.
+    // Returns the simulated machine, or null if there is none.
     proxmox_simulator::Machine* vm(const std::string& machine_id);
     proxmox_simulator::Machine* vm(const providers::MachineSpec& spec) { return vm(spec.record.machine_id); }
-    // A VM that somebody else made.
+    // Adds a VM that somebody else made.
     proxmox_simulator::Machine& plant(int vmid, const std::string& node, proxmox_simulator::Config config);
-    // Requests since the last call of this, without those that follow tasks: "POST /nodes/pve1/qemu".
+    // Returns the requests since the last call of this function, such as "POST /nodes/pve1/qemu". Requests
+    // that follow tasks are left out.
     std::vector<std::string> requests();
     std::size_t count(const std::string& method, const std::string& path_pattern) const;
 
@@ -116,12 +119,13 @@ public:
     BootImages images;
     ServedBootData served;
     std::vector<proxmox_simulator::RequestRecord> log;
-    bool hosts_are_reachable = true;                   // by their own addresses
-    bool is_impersonated = false;                      // another certificate is shown there
-    std::vector<base::HttpClientOptions> connections;  // opened to such
+    bool hosts_are_reachable = true;                   // each host is reachable at its own address
+    bool is_impersonated = false;                      // the host shows another certificate
+    std::vector<base::HttpClientOptions> connections;  // connections to hosts at their own addresses
 
 private:
-    // Where a connection leads; by an address only if the certificate there is the one expected.
+    // Returns the host at which a connection ends. A connection by address needs the expected certificate
+    // there.
     std::string entry_of(const base::HttpClientOptions& options);
     void drive(const bool& done);
     std::size_t reported_ = 0;

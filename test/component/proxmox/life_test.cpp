@@ -1,4 +1,4 @@
-// One machine from nothing to running to nothing.
+// Tests the life of one machine, from its creation to its removal.
 #include "test/component/proxmox/lab.hpp"
 
 using namespace providers;
@@ -48,7 +48,7 @@ TEST_CASE("A machine with a boot image finds it on a CD-ROM, and the image goes 
     }
     CHECK(lab.vm(spec)->config.at("ide2") == "none,media=cdrom");
     CHECK(lab.simulator.cluster().world.storages.at("local").volumes.at(spec.record.host).size() ==
-          1);  // its disk
+          1);  // the machine's disk
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("From creation to boot a machine costs at most 14 requests beside thos
     CHECK(requests.size() <= 14);
 }
 
-// One for the machines, one for the quorum of whoever showed them.
+// One request is for the machines, one for the quorum of the host that showed them.
 TEST_CASE("Looking at a quiet cluster costs at most two requests per 10 s, whatever the number of machines") {
     Lab lab;
     std::vector<MachineSpec> specs;

@@ -1,4 +1,4 @@
-// Templates that cannot be linked to.
+// Tests templates that cannot be linked to.
 #include "test/component/proxmox/template_world.hpp"
 #include "test/simulators/proxmox/core/volumes.hpp"
 

@@ -1,4 +1,4 @@
-// Many machines at once, and hosts that differ.
+// Tests many machines at the same time, and hosts that differ.
 #include <set>
 
 #include "test/component/proxmox/lab.hpp"
@@ -93,7 +93,7 @@ TEST_CASE("IDs come from the datacenter's range when none is configured") {
     const auto result = lab.ensure(third);
     REQUIRE(std::holds_alternative<InsufficientCapacity>(result));
     CHECK_THAT(std::get<InsufficientCapacity>(result).message, Contains("5000 to 5001"));
-    // Nor is any host offered for more.
+    // Every host is also full in the offerings.
     const auto offerings = lab.run(lab.provider->offerings());
     for (const auto& host : offerings)
         CHECK_THAT(host.why_not, Contains("widen the datacenter's option next-id"));

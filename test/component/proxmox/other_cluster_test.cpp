@@ -1,5 +1,5 @@
-// An endpoint that leads to another Proxmox cluster: nothing is concluded from its answers, and nothing is
-// changed there.
+// Tests an endpoint that leads to another Proxmox cluster. The provider concludes nothing from its answers,
+// and changes nothing there.
 #include "base/url.hpp"
 #include "providers/errors.hpp"
 #include "test/component/proxmox/lab.hpp"
@@ -18,7 +18,8 @@ proxmox_simulator::World right_world() {
     return world;
 }
 
-// The same simulator plays both clusters: the machines that the other one does not have are set aside.
+// MovedLab plays both clusters with the same simulator. It sets aside the machines that the other cluster
+// lacks.
 struct MovedLab : Lab {
     MovedLab() : Lab(right_world()) {}
 
@@ -103,7 +104,7 @@ TEST_CASE_METHOD(MovedLab, "A cluster that is renamed, or a host that becomes on
     CHECK(run(provider->get(spec.identity, spec.record)));
 }
 
-// One endpoint of the list leads to another cluster.
+// MixedLab has one endpoint that leads to another cluster.
 struct MixedLab : Lab {
     MixedLab() : Lab(right_world()), other(context.get_executor(), clock, *random, other_world()) {
         environment.connect = [this](const base::HttpClientOptions& options) {

@@ -1,4 +1,5 @@
-// Nothing is touched that is not provably ours, and nothing of ours is given up while it may exist.
+// The provider changes nothing that is not provably ours, and gives up none of our machines that may still
+// exist.
 #include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
 #include "providers/launch.hpp"
@@ -16,7 +17,7 @@ RemovalBlocked blocked(Lab& lab, MachineSpec& spec) {
     return std::get<RemovalBlocked>(result);
 }
 
-// The same claim on a cluster of another name: what VMID reuse looks like.
+// Gives the machine the mark of a cluster with another name, as after reuse of its VMID.
 void hand_over(Lab& lab, const MachineSpec& spec) {
     auto* vm = lab.vm(spec);
     vm->config["smbios1"] = "uuid=99999999-0000-4000-8000-000000000000";
@@ -57,7 +58,6 @@ TEST_CASE("A machine whose mark is half ours is left alone and reported") {
     }
 }
 
-// Found by the simulation.
 TEST_CASE("A machine whose mark was edited while nobody followed its tasks is not started") {
     for (const std::string task : {":qmcreate:", ":imgcopy:"}) {
         INFO(task);
@@ -79,7 +79,6 @@ TEST_CASE("A machine whose mark was edited while nobody followed its tasks is no
     }
 }
 
-// Found by the simulation.
 TEST_CASE("A machine that somebody takes over between two of our writes does not become ours again") {
     Lab lab;
     auto spec = lab.machine(1);
@@ -101,7 +100,6 @@ TEST_CASE("A machine that somebody takes over between two of our writes does not
     CHECK(changes == 1);
 }
 
-// Found by the simulation.
 TEST_CASE("A machine that its user keeps and whose mark somebody edited is left as it is") {
     for (const auto& [option, value] :
          std::map<std::string, std::string>{{"description", "edited"}, {"tags", "other"}}) {
@@ -116,7 +114,6 @@ TEST_CASE("A machine that its user keeps and whose mark somebody edited is left 
     }
 }
 
-// Found by the simulation.
 TEST_CASE("The boot image of a machine that is not provably ours any more is left alone") {
     Lab lab;
     auto spec = lab.machine(1);

@@ -1,5 +1,5 @@
-// Proxmox writes the options of a change one by one, in an order of its own: what was written stays when the
-// next one fails. None of that may lose a machine or keep its claim waiting for ever.
+// Proxmox writes the options of a change one by one, in its own order. What was written stays when the next
+// option fails. This must not lose a machine, nor keep its claim waiting for ever.
 #include "providers/launch.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
@@ -17,7 +17,7 @@ const proxmox_simulator::RequestFault kNoQuorum{
     .reason = "unable to open file '/etc/pve/nodes/alfaromeo/qemu-server/1.conf.tmp.1' - Permission denied"};
 const proxmox_simulator::RequestFault kDaemonKilled{.status = 596, .reason = "Broken pipe"};
 
-// As a controller does: goes on after what passes, until the machine runs.
+// Goes on after temporary failures until the machine runs, as a controller does.
 void insist(Lab& lab, MachineSpec& spec) {
     for (int calls = 0; calls < 200; ++calls) {
         const auto result = lab.ensure(spec);
@@ -36,7 +36,7 @@ void insist(Lab& lab, MachineSpec& spec) {
     FAIL("the machine never ran");
 }
 
-// Until a change of its configuration was refused.
+// Calls ensure until a change of the configuration was refused.
 void ensure_until_refused(Lab& lab, MachineSpec& spec) {
     for (int calls = 0; calls < 200; ++calls) {
         const auto result = lab.ensure(spec);
@@ -106,7 +106,7 @@ TEST_CASE("A boot image that a change left in a drive is not put into a second o
     lab.restart();
     auto spec = lab.machine(1);
     spec.boot_image = &lab.images;
-    // Whatever comes after the drive.
+    // The options after the drive fail.
     lab.simulator.faults().add_option("1.*", "description", kNoQuorum);
     insist(lab, spec);
     check_finished(lab, spec);
@@ -193,7 +193,7 @@ TEST_CASE("A lock that a creation left is not taken for that of the next machine
     CHECK_THAT(std::get<AttemptFailed>(result).message, Contains("qm unlock " + first.record.machine_id));
     lab.simulator.cluster().world.machines.erase(std::stoi(first.record.machine_id));
 
-    // Its task is not recorded, so the lock is all that is seen at first.
+    // The task is not recorded, so only the lock is visible at first.
     lab.simulator.cluster().world.durations.tasks["qmcreate"] = 20s;
     auto second = lab.machine(2);
     lab.place(second);
@@ -266,7 +266,7 @@ TEST_CASE("What failed out of sight and left nothing, or was followed by a machi
     if (was_left) {
         lab.simulator.cluster().world.machines.erase(std::stoi(spec.record.machine_id));
         lab.launch(spec);
-        // By somebody with rights of his own.
+        // Somebody with separate rights removed it from the pool.
         lab.simulator.cluster().world.pools["kubernetes"].vms.clear();
     } else {
         lab.plant(std::stoi(spec.record.machine_id), spec.record.host, {{"name", "of-somebody-else"}});
@@ -280,7 +280,7 @@ TEST_CASE("A creation that lost the quorum before its VM could be seen is told o
     auto spec = lab.machine(1);
     lab.place(spec);
     const auto first = spec.record.machine_id;
-    // What it says of why it failed need not name the quorum.
+    // The error text need not name the quorum.
     const bool has_other_cause = GENERATE(false, true);
     const std::string cause = "cfs-lock 'storage-shared' error: got lock request timeout";
     if (has_other_cause)
@@ -313,7 +313,7 @@ TEST_CASE("A blank machine without tags is listed, so that it is found when its 
     lab.config.spec.proxmox->vmIDRange.reset();
     test::use_pool(lab);
     auto spec = lab.machine(1);
-    lab.simulator.faults().add_option(".*", "tags", kNoQuorum, 3);  // by each endpoint
+    lab.simulator.faults().add_option(".*", "tags", kNoQuorum, 3);  // once for each endpoint
     ensure_until_refused(lab, spec);
     lab.wait(20s);
     const auto machines = lab.run(lab.provider->list());

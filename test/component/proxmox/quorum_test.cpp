@@ -1,4 +1,4 @@
-// A cluster without quorum answers questions and refuses every change.
+// Tests a cluster without quorum, which answers queries and refuses every change.
 #include <algorithm>
 #include <set>
 
@@ -26,7 +26,7 @@ TEST_CASE("Without quorum a change is tried with growing pauses, whoever calls m
     }
     const auto refused = std::ranges::count_if(
         lab.log, [](const auto& record) { return record.method != "GET" && record.status == 500; });
-    // The first one is asked of each endpoint.
+    // The provider sends the first change to each endpoint.
     CHECK(refused >= 3);
     CHECK(refused <= 8);
     CHECK(messages.size() <= 4);
@@ -85,7 +85,7 @@ TEST_CASE(
     CHECK(is_gone);
 }
 
-// Lab's endpoints are alfaromeo, porsche and zagato, in this order.
+// The endpoints of Lab are alfaromeo, porsche and zagato, in this order.
 TEST_CASE("An endpoint that is cut off from the others is left for one in the majority") {
     Lab lab;
     lab.config.spec.proxmox->nodeWhitelist = {"porsche", "zagato"};
@@ -111,7 +111,7 @@ TEST_CASE("Nothing is gone by the word of an endpoint that is cut off") {
     lab.config.spec.proxmox->nodeWhitelist = {"porsche"};
     lab.restart();
     auto spec = lab.machine(1);
-    // The endpoint never heard of the machine: it was cut off before that was made.
+    // The endpoint never knew the machine, because it was cut off before.
     lab.launch(spec);
     const auto machine = *lab.vm(spec);
     auto& cluster = lab.simulator.cluster();
@@ -132,7 +132,7 @@ TEST_CASE("Machines are listed as they are now, and by the cluster's majority al
     CHECK(lab.run(lab.provider->list()).empty());
     auto spec = lab.machine(1);
     lab.launch(spec);
-    // A claim that loses its status a moment after its machine was made finds it by this list.
+    // A claim that loses its status right after its machine was made finds the machine by this list.
     const auto machines = lab.run(lab.provider->list());
     REQUIRE(machines.size() == 1);
     CHECK(machines.front().identity.claim_uid == spec.identity.claim_uid);

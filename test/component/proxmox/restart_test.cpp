@@ -1,5 +1,5 @@
-// After a power cut: hosts come back without the machines, which are started again unless a person wants
-// them off.
+// Tests hosts that come back without their machines after a power cut. The machines are started again unless
+// a person wants them off.
 #include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
 #include "test/component/proxmox/lab.hpp"
@@ -15,7 +15,7 @@ RestartResult start_again(Lab& lab, const MachineSpec& spec) {
     return lab.run(lab.provider->capabilities().machine_starter->start_again(spec.identity, spec.record));
 }
 
-// Calls until the machine runs; returns how often it had to.
+// Calls until the machine runs. Returns the number of calls.
 int until_running(Lab& lab, const MachineSpec& spec) {
     for (int calls = 1; calls <= 50; ++calls) {
         const auto result = start_again(lab, spec);
@@ -34,7 +34,7 @@ void cut_power(Lab& lab) {
     lab.wait(15s);
 }
 
-// A task that somebody has done on that host, as its log shows it.
+// Adds a task of somebody to the host's log.
 void begin_task(Lab& lab, const std::string& host, const char* type, const std::string& id, const char* user,
                 base::Duration duration) {
     auto& cluster = lab.simulator.cluster();
@@ -45,7 +45,7 @@ void begin_task(Lab& lab, const std::string& host, const char* type, const std::
         }(task, duration));
 }
 
-// The same on the machine's host, until it has ended.
+// Runs such a task for the machine on its host, and waits for its end.
 void log_task(Lab& lab, const MachineSpec& spec, const char* type, const char* user) {
     begin_task(lab, spec.record.host, type, spec.record.machine_id, user, 1s);
     lab.wait(2s);
@@ -98,7 +98,7 @@ TEST_CASE("A machine that a person switched off is left off, and he is named") {
     REQUIRE(left);
     CHECK_THAT(left->message, Contains("root@pam switched it off"));
     CHECK_FALSE(lab.vm(spec)->running.has_value());
-    // He starts it again, and then its host loses its power.
+    // The person starts the machine again, and then its host loses its power.
     log_task(lab, spec, "qmstart", "root@pam");
     until_running(lab, spec);
 }
@@ -108,7 +108,7 @@ TEST_CASE("A host that went down ended its guests itself, and a person who ended
     auto spec = lab.machine(1);
     lab.launch(spec);
     end_all_guests(lab, spec);
-    // As long as it has not gone down it may be a person, and if it is going down it is too late.
+    // A person may have done it until the host has gone down. If the host is going down, it is too late.
     const auto result = start_again(lab, spec);
     const auto* left = std::get_if<LeftOff>(&result);
     REQUIRE(left);

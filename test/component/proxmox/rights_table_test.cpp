@@ -1,6 +1,6 @@
-// The rights that docs/proxmox.md lists, tried one by one: with all of them machines are made and removed,
-// without any one of them the Provider says which is missing, and nothing is made. The table in the docs is
-// what came out; KUBENODESMITH_WRITE_DOCS=1 writes it anew.
+// Tries the rights that docs/proxmox.md lists one by one. With all of them machines are made and removed. If
+// one is missing, the Provider names it and nothing is made. This test produces the table in the docs;
+// KUBENODESMITH_WRITE_DOCS=1 writes it anew.
 #include <cstdlib>
 #include <fstream>
 
@@ -23,8 +23,8 @@ const Uses kClones{Use::clone, Use::cloud_init, Use::agent};
 
 struct Right {
     std::string privilege;
-    std::string path;   // in the test's world
-    std::string where;  // in the table
+    std::string path;   // path in the test's world
+    std::string where;  // path in the table
     std::string purpose;
     Uses uses;
 };
@@ -100,7 +100,7 @@ std::vector<Right> rights() {
     };
 }
 
-// A token with those rights that the use needs, and none besides; `without` it: one of them.
+// Returns a world whose token has exactly the rights that the use needs. `without` takes one of them away.
 proxmox_simulator::World world_for(Use use, const Right* without) {
     auto world = test::world_with_template("local");
     world.web = test::world_with_image().web;
@@ -132,7 +132,7 @@ public:
     }
 };
 
-// A cluster whose Provider makes machines of that use.
+// Site is a cluster whose Provider makes machines of that use.
 struct Site {
     explicit Site(Use site_use, const Right* without = nullptr)
         : use(site_use), lab(world_for(site_use, without)) {
@@ -163,7 +163,7 @@ struct Site {
         if (use == Use::agent) spec.join = &join;
     }
 
-    // Looks at the Provider's health until templates are there, if they have to be made.
+    // Checks the Provider's health until its templates exist, if the use needs any.
     Health settle() {
         auto health = lab.run(lab.provider->check());
         for (int looks = 0; looks < 60 && health.look_again_after > 0s; ++looks) {
@@ -208,7 +208,7 @@ std::size_t changes(const Lab& lab) {
     return lab.count("POST", ".*") + lab.count("PUT", ".*") + lab.count("DELETE", ".*");
 }
 
-// What says so that the right is missing, and so keeps machines from being launched; empty: nothing does.
+// Returns the condition that reports the missing right and so prevents launches; "" if there is none.
 std::string told_by(Site& site, const Right& right) {
     const auto health = site.lab.run(site.lab.provider->check());
     CHECK(changes(site.lab) == 0);
@@ -232,7 +232,7 @@ std::string table() {
             const auto condition = told_by(site, right);
             CHECK_FALSE(condition.empty());
             told.insert(condition);
-            // What it is asked for it is needed for.
+            // A right that is required is really needed.
             CHECK_FALSE(site.makes_and_removes());
         }
         std::string conditions;

@@ -1,4 +1,4 @@
-// Storages of hosts that are full, or nearly so.
+// Tests storages of hosts that are full, or nearly full.
 #include "test/component/proxmox/lab.hpp"
 
 using namespace providers;
@@ -9,7 +9,7 @@ using test::Lab;
 
 namespace {
 
-// Of disks that somebody else has there.
+// Fills a storage with the disks of others.
 void fill(Lab& lab, const std::string& host, std::uint64_t gib) {
     auto& storage = lab.simulator.cluster().world.storages.at("local");
     storage.foreign_used[host] = gib * kGiB;
@@ -46,7 +46,7 @@ TEST_CASE("Where all storages are full the machine waits for room, and takes it 
     const auto* none = std::get_if<InsufficientCapacity>(&result);
     REQUIRE(none);
     CHECK_FALSE(none->permanent);
-    CHECK_THAT(none->message, Contains("storage local on zagato has no room that is not promised"));
+    CHECK_THAT(none->message, Contains("storage local on zagato has no unreserved room"));
     for (const auto& offering : lab.run(lab.provider->offerings())) {
         CHECK_FALSE(offering.usable);
         CHECK_THAT(offering.why_not, Contains("free room or enlarge it"));
@@ -86,7 +86,7 @@ TEST_CASE("Disks that were promised but are not made yet leave no room for other
     Lab lab;
     const auto all = std::stoull(total_gib(lab));
     for (const auto* host : {"alfaromeo", "porsche"}) fill(lab, host, all);
-    // Beside the reserve there is room for two disks of 8 GiB.
+    // There is room for two disks of 8 GiB beside the reserve.
     fill(lab, "zagato", all - all / 20 - 20);
     std::vector<Reservation> placed;
     for (int number = 1; number <= 3; ++number) {

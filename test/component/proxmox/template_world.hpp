@@ -1,4 +1,4 @@
-// Worlds with templates, and labs whose machines come out of them.
+// Worlds with templates, and labs whose machines are cloned from them.
 #pragma once
 
 #include <boost/json/parse.hpp>
@@ -10,8 +10,8 @@
 
 namespace test {
 
-// Three hosts with template 9000 ("debian", tags k8s and debian, disk of 8 GiB, cloud-init drive) on
-// `storage` of alfaromeo. What a template may carry that a machine must not is set on it as well.
+// Returns three hosts with template 9000 ("debian", tags k8s and debian, disk of 8 GiB, cloud-init drive) on
+// `storage` of alfaromeo. The template also has options that a machine must not inherit.
 inline proxmox_simulator::World world_with_template(const std::string& storage) {
     return proxmox_simulator::world_from_json(boost::json::parse(R"({"machines": [
         {"vmid": 9000, "node": "alfaromeo", "config": {
@@ -22,7 +22,7 @@ inline proxmox_simulator::World world_with_template(const std::string& storage) 
             "balloon": "1024", "agent": "1", "smbios1": "uuid=99999999-0000-4000-8000-000000000001"}}]})"));
 }
 
-// The only rights on machines come from the resource pool "kubernetes".
+// Returns a world in which only the resource pool "kubernetes" grants rights on machines.
 inline proxmox_simulator::World with_pool_rights_alone(
     proxmox_simulator::World world = proxmox_simulator::default_world()) {
     auto& all = world.custom_roles["KubeNodeSmith"];
@@ -31,7 +31,7 @@ inline proxmox_simulator::World with_pool_rights_alone(
         world.custom_roles["Machines"].insert(privilege);
         all.erase(privilege);
     }
-    // What is deeper replaces what is inherited.
+    // A deeper entry replaces what is inherited.
     for (const auto* role : {"Machines", "KubeNodeSmith"})
         world.acl.push_back({"/pool/kubernetes", "user", "automation@pve", role, true});
     return world;
@@ -42,7 +42,7 @@ inline void use_pool(Lab& lab) {
     lab.restart();
 }
 
-// With vmOptions that fit clones, and no cloud-init of ours.
+// Uses a template, with vmOptions that fit clones and without our cloud-init.
 inline void use_template(Lab& lab, api::v1alpha1::Template wish) {
     auto& spec = *lab.config.spec.proxmox;
     spec.template_ = std::move(wish);
@@ -57,7 +57,7 @@ inline api::v1alpha1::Template named(const std::string& name) {
     return wish;
 }
 
-// What creations that died left behind, once that can be seen.
+// Returns what dead creations left behind, once Proxmox shows it.
 inline std::vector<providers::Leftover> leftovers(Lab& lab) {
     lab.wait(std::chrono::seconds{30});
     auto* finder = lab.provider->capabilities().leftover_finder;
@@ -65,7 +65,7 @@ inline std::vector<providers::Leftover> leftovers(Lab& lab) {
     return lab.run(finder->leftovers()).found;
 }
 
-// Settings for Proxmox' own cloud-init, as the controllers would give them.
+// GuestSettings holds settings for Proxmox' own cloud-init, as the controllers would provide them.
 class GuestSettings final : public providers::GuestSettingsSource {
 public:
     asio::awaitable<providers::GuestSettings> guest_settings() override { co_return settings; }

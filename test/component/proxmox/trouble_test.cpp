@@ -1,4 +1,4 @@
-// What goes wrong on the way to a running machine, and what the caller is told.
+// Tests what can go wrong until a machine runs, and the messages to the caller.
 #include <algorithm>
 
 #include "providers/errors.hpp"
@@ -30,7 +30,7 @@ TaskFault fault(TaskTrouble trouble, std::string text = "no space left on device
     return {trouble, std::move(text)};
 }
 
-// What stops the removal in the end.
+// Returns what finally blocks the removal.
 RemovalBlocked blocked(Lab& lab, MachineSpec& spec) {
     const auto result = lab.destroy(spec);
     const auto* why = std::get_if<RemovalBlocked>(&result);
@@ -39,7 +39,7 @@ RemovalBlocked blocked(Lab& lab, MachineSpec& spec) {
     return *why;
 }
 
-// A full clone of it needs 8 GiB on the host's own storage.
+// Returns templates whose full clones need 8 GiB on the host's own storage.
 proxmox_simulator::World local_templates() {
     return proxmox_simulator::world_from_json(boost::json::parse(R"({"machines": [
         {"vmid": 9000, "node": "alfaromeo", "config": {"name": "debian", "template": "1", "scsi0": "local:8"}},
@@ -54,7 +54,7 @@ void use_local_templates(Lab& lab) {
     test::use_template(lab, wish);
 }
 
-// Beside those of templates.
+// Counts the volumes that are not a template's.
 std::size_t volumes_of_machines(Lab& lab) {
     std::size_t count = 0;
     for (const auto& [host, volumes] : lab.simulator.cluster().world.storages.at("local").volumes) {
@@ -115,7 +115,7 @@ TEST_CASE("A creation that fails ends the attempt with its reason and leaves not
     CHECK(failed.reason == "CreateFailed");
     CHECK(failed.avoid_host);
     CHECK_THAT(failed.message, Contains("creating the VM failed: unable to create VM"));
-    // Which stands in the task's log alone.
+    // Only the task's log contains this text.
     CHECK_THAT(failed.message, Contains("No space left on device"));
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
     CHECK(lab.simulator.cluster().world.machines.empty());
@@ -209,7 +209,6 @@ TEST_CASE("A start whose exit status says it failed although the machine runs is
     CHECK(lab.vm(spec)->running);
 }
 
-// Found by the simulation.
 TEST_CASE("A start that succeeded before its host went down is no running machine") {
     Lab lab;
     auto spec = lab.machine(1);

@@ -1,5 +1,5 @@
-// Two providers of one Proxmox cluster whose ranges of VMIDs overlap, as two Kubernetes clusters may have
-// them: each chooses without a word to the other.
+// Tests two providers of one Proxmox cluster whose ranges of VMIDs overlap, as two Kubernetes clusters may
+// have them. They choose IDs without any communication.
 #include "providers/registry/registry.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
@@ -29,7 +29,7 @@ Owner owner_in(Lab& lab, int number) {
     return owner;
 }
 
-// One call, as a controller makes it; what passes is tried again.
+// Makes one call, as a controller does. Temporary failures are tried again.
 void step(Lab& lab, Owner& owner) {
     const auto result = lab.run(owner.provider->ensure(owner.spec));
     if (const auto* failed = std::get_if<AttemptFailed>(&result))
@@ -41,7 +41,8 @@ void step(Lab& lab, Owner& owner) {
 }
 
 void race_for_one_id(Lab& lab) {
-    // Each begins at one of two IDs, by what it is called: the second is one that begins at the same.
+    // Each provider begins at one of two IDs, which depends on its name. The second one is chosen to begin at
+    // the same ID.
     lab.config.spec.proxmox->vmIDRange = api::v1alpha1::VMIDRange{1000, 1001};
     std::vector<Owner> owners;
     owners.push_back(owner_in(lab, 1));
@@ -67,7 +68,7 @@ void race_for_one_id(Lab& lab) {
         CHECK(machine->config.at("name") == owner.spec.name);
         CHECK_THAT(machine->config.at("description"), Contains(owner.spec.identity.claim_uid));
     }
-    // The first goes, and leaves the other alone.
+    // The first machine is removed, and the other one remains.
     auto result = lab.run(owners[0].provider->remove(owners[0].spec.identity, owners[0].spec.record, {}));
     for (int calls = 0; calls < 200 && std::holds_alternative<RemovalInProgress>(result); ++calls) {
         owners[0].spec.record.task = std::get<RemovalInProgress>(result).task;

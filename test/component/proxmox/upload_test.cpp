@@ -1,4 +1,4 @@
-// How boot images reach their hosts.
+// Tests how boot images reach their hosts.
 #include "providers/errors.hpp"
 #include "test/component/proxmox/lab.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kUploads = "/nodes/[a-z]+/storage/local/upload";
 
-// Its one endpoint is the host alfaromeo.
+// OneEndpoint has only the endpoint of host alfaromeo.
 struct OneEndpoint : Lab {
     OneEndpoint() {
         config.spec.proxmox->endpoints.clear();
@@ -24,14 +24,14 @@ struct OneEndpoint : Lab {
         spec.boot_image = &images;
         return spec;
     }
-    // Hosts that were asked to take an image.
+    // Returns the hosts that were asked to take an image.
     std::vector<std::string> asked() const {
         std::vector<std::string> hosts;
         for (const auto& record : log)
             if (record.path.ends_with("/upload")) hosts.push_back(record.entry_host);
         return hosts;
     }
-    // Calls ensure as it wishes for that long; what it said last.
+    // Calls ensure as often as it asks for within that time. Returns its last message.
     std::string try_for(MachineSpec& spec, base::Duration duration) {
         std::string message;
         for (const auto until = clock.now() + duration; clock.now() < until;) {
@@ -98,7 +98,7 @@ TEST_CASE_METHOD(OneEndpoint,
         launch(spec);
     }
     CHECK(asked() == Hosts{"alfaromeo", "alfaromeo"});
-    CHECK(connections.size() == 1);  // it is not tried each time
+    CHECK(connections.size() == 1);  // the provider does not try it each time
 }
 
 TEST_CASE_METHOD(OneEndpoint, "Without the right to read addresses it goes through the endpoint") {
@@ -121,7 +121,8 @@ TEST_CASE_METHOD(OneEndpoint,
     CHECK(count("POST", kUploads) >= 4);
     CHECK(count("POST", kUploads) <= 9);
     CHECK_THAT(message, Contains("Sys.Audit on /") && Contains("porsche"));
-    CHECK(simulator.cluster().world.storages.at("local").volumes["porsche"].size() == 1);  // its disk
+    // This is the machine's disk.
+    CHECK(simulator.cluster().world.storages.at("local").volumes["porsche"].size() == 1);
     simulator.faults().slow_remote_shells(0s);
     try_for(spec, 2min);
     CHECK(vm(spec)->running);

@@ -1,5 +1,5 @@
-// Volumes of others: disks that people kept or attached, volumes of a CSI plugin, disks of another cluster on
-// the same storage. None of them disappears with a machine or a template.
+// Tests volumes of others: disks that people kept or attached, volumes of a CSI plugin, and disks of another
+// cluster on the same storage. They all survive the removal of a machine or a template.
 #include "test/simulators/proxmox/core/volumes.hpp"
 #include "test/component/proxmox/image_lab.hpp"
 
@@ -17,7 +17,7 @@ proxmox_simulator::World& world_of(Lab& lab) {
     return lab.simulator.cluster().world;
 }
 
-// A disk that somebody else made; returns its volume ID.
+// Adds a disk that somebody else made. Returns its volume ID.
 std::string put_volume(Lab& lab, const std::string& storage, int vmid, const std::string& file,
                        const std::string& host = "alfaromeo") {
     auto& place = world_of(lab).storages.at(storage);
@@ -100,7 +100,7 @@ TEST_CASE("An ID that a volume carries is not chosen, until the volume is gone")
         lab.place(first);
         CHECK(first.record.machine_id == "1001");
         lab.launch(first);
-        lab.wait(11s);  // what was known of the cluster is outdated
+        lab.wait(11s);  // the cached state of the cluster is outdated then
         auto second = lab.machine(2);
         const auto full = lab.ensure(second);
         REQUIRE(std::holds_alternative<InsufficientCapacity>(full));
@@ -130,7 +130,7 @@ TEST_CASE("A disk that somebody attached under the machine's ID holds its remova
     CHECK_THAT(why.message, Contains(option + " " + disk));
     CHECK_THAT(why.message, Contains("qm disk unlink " + spec.record.machine_id + " --idlist " + option));
     CHECK(exists(lab, disk));
-    // As its owner moves it to another VM, which gives it another name.
+    // The owner moves the disk to another VM, which gives it another name.
     lab.vm(spec)->config.erase(option);
     lab.wait(1min);
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));

@@ -1,4 +1,4 @@
-"""Random requests, right and wrong ones, made from Proxmox' API definition."""
+"""Makes random requests, right and wrong ones, from Proxmox' API definition."""
 
 TEXTS = ["", "a", "abc", "a_b", "a-b", "x.y", "-a", "a b", "a,b", "a;b", "0", "1", "2", "5", "100", "-1", "1.5", "99999999999",
          "true", "yes", "on", "vmbr0", "local", "local:8", "local:iso/x.iso,media=cdrom", "none,media=cdrom", "local:cloudinit",
@@ -16,7 +16,7 @@ class Generator:
         self.definition, self.rng = definition, rng
 
     def request(self, endpoint):
-        """One request for an endpoint, with valid path parameters and others of all kinds."""
+        """Returns one request for an endpoint, with valid path parameters and other parameters of all kinds."""
         path = endpoint["path"]
         for name, value in (("node", "pve1"), ("vmid", "105"), ("storage", "local"), ("upid", "UPID:x"), ("volume", "v"),
                             ("userid", "a@pve"), ("tokenid", "tok"), ("poolid", "p"), ("sid", "vm:1")):

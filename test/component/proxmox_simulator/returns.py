@@ -7,7 +7,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.\d+|\d+\.|\.\d+|\d+)([eE][+-]?\d+)?")
 
 
 def problems(schema, value, path="data"):
-    """What does not fit, as texts; numbers may be strings, as Proxmox itself has it."""
+    """Returns the faults as texts. Numbers may be strings, because Proxmox itself sends them so."""
     if value is None:
         # Proxmox sends null for some absent values (parent, clipboard).
         return []

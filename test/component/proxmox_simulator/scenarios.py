@@ -11,8 +11,8 @@ import urllib.parse
 
 import worlds
 
-# The simulator's time and the scenarios' sleeps run so much faster than ours. With more, a second in which a busy machine
-# runs something else is longer than the recorded differences between time limits.
+# The simulator's time and the scenarios' sleeps run this much faster than real time. With a larger factor, a second's delay on
+# a busy machine would exceed the recorded differences between time limits.
 SPEED = 2
 # The recorder reads its port from a name that its own file leaves undefined.
 LAUNCHER = f"""
@@ -44,7 +44,8 @@ class Stage:
         self.thread = threading.Thread(target=self._watch)
 
     def _watch(self):
-        """A file qga/ID.json silences that guest's agent; killing a host's process switches the host off."""
+        """Watches the folder. A file qga/ID.json silences that guest's agent, and the end of a host's process switches the
+        host off."""
         silent, hosts = set(), dict(self.hosts)
         while not self.ended.wait(0.02):
             now = {path.stem for path in (self.folder / "qga").glob("*.json")}
@@ -68,7 +69,7 @@ class Stage:
             process.wait()
 
     def play(self, reference, number):
-        """Runs scenario `number`; returns its recording."""
+        """Runs scenario `number` and returns its recording."""
         out = self.folder / f"out{number}.jsonl"
         script = reference / "tools" / "proxmox-scenarios" / f"scen{number}.py"
         environment = os.environ | {"PVER": str(self.folder), "PORT": str(self.simulator.port), "OUT": str(out),
@@ -80,7 +81,7 @@ class Stage:
 
 
 def load(path):
-    """Exchanges by (label, how many with this label came before)."""
+    """Returns the exchanges by (label, number of earlier exchanges with this label)."""
     exchanges, seen = {}, {}
     for line in path.read_text(encoding="utf-8").splitlines():
         exchange = json.loads(line)
@@ -91,14 +92,14 @@ def load(path):
 
 
 def mask(text):
-    """Numbers, UUIDs, UPIDs and hashes differ by nature."""
+    """Masks numbers, UUIDs, UPIDs and hashes, which differ by nature."""
     text = re.sub(r"UPID:[^\"\s]+", "UPID", str(text))
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "UUID", text)
     return re.sub(r"\d+", "#", re.sub(r"[0-9a-f]{40}", "SHA", text))
 
 
 def differences(label, real, ours):
-    """Status, reason phrase, envelope, error keys, key sets, JSON kinds, task exit status."""
+    """Returns the differences in status, reason phrase, envelope, error keys, key sets, JSON kinds and task exit status."""
     found = []
     if real["status"] != ours["status"]:
         found.append(f"status {real['status']} != {ours['status']}")
@@ -128,7 +129,7 @@ def data_differences(label, expected, got):
     return []
 
 
-# A load between 0 and 1: the recordings say 0 (an integer) where nothing was measured yet.
+# A load is between 0 and 1. The recordings have 0 (an integer) where nothing was measured yet.
 MEASURED = {"cpu"}
 
 

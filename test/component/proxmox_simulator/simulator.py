@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class Simulator:
-    """A running simulator; ends with the `with` block."""
+    """A running simulator, which ends with the `with` block."""
 
     def __init__(self, folder: Path, world: dict | None = None, *arguments):
         self.folder = folder
@@ -28,7 +28,7 @@ class Simulator:
         deadline = time.monotonic() + 120
         ready = self.folder / "ready.json"
         while time.monotonic() < deadline:
-            # A part of it may be there first.
+            # The file may be incomplete at first.
             if ready.exists() and (text := ready.read_text()).endswith("\n"):
                 return json.loads(text)
             assert self.process.poll() is None, (self.folder / "simulator.log").read_text()
@@ -36,14 +36,14 @@ class Simulator:
         raise TimeoutError("the simulator did not start")
 
     def control(self, verb, target, **body):
-        """One call of the control interface (control.hpp)."""
+        """Makes one call of the control interface (control.hpp)."""
         request = urllib.request.Request(self.ready["control"] + target, method=verb,
                                          data=json.dumps(body).encode() if verb != "GET" else None)
         with urllib.request.urlopen(request, timeout=60) as response:
             return json.load(response)
 
     def requests(self):
-        """The request log so far."""
+        """Returns the request log so far."""
         return [json.loads(line) for line in (self.folder / "requests.jsonl").read_text().splitlines()]
 
     def __enter__(self):

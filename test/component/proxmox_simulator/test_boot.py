@@ -1,4 +1,4 @@
-"""Simulated machines boot: what they find as cloud-init data lets them join a real control plane, or not."""
+"""Tests the boot of simulated machines. Their cloud-init data lets them join a real control plane, or not."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def simulator(cluster, tmp_path_factory):
-    """A world whose snippets are the user-data of machines that shall join."""
+    """Provides a world whose snippets are the user-data of machines that will join."""
     def volume(name, token):
         data = user_data(join_configuration(cluster, token, name))
         return {"name": f"snippets/{name}.yaml", "content": "snippets", "format": "snippet", "data": data}
@@ -49,7 +49,7 @@ def finish(api, upid):
 
 
 def wait_for(condition, seconds=120):
-    """The first true value of `condition`."""
+    """Returns the first true value of `condition`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         value = condition()

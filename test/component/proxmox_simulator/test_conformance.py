@@ -1,6 +1,6 @@
-"""The simulator answers as Proxmox VE 9.2 did: the recorded scenarios, exchange by exchange.
+"""Tests that the simulator answers as Proxmox VE 9.2 did: the recorded scenarios, exchange by exchange.
 
-Each difference that is allowed is listed with its reason; one that is listed and no longer found fails as well.
+Each permitted difference is listed with its reason. A listed difference that no longer occurs also fails.
 """
 
 import concurrent.futures
@@ -31,7 +31,7 @@ ALLOWED = {
 
 
 def admin(simulator, method, path, **parameters):
-    """A call with all rights, outside the scenario."""
+    """Makes a call with all rights, outside the scenario."""
     url = simulator.ready["url"] + "/api2/json" + path
     data = urllib.parse.urlencode(parameters).encode() if method in ("POST", "PUT") else None
     if parameters and data is None:
@@ -49,13 +49,13 @@ def run_to_end(simulator, method, path, **parameters):
 
 
 def play_one_node(reference, folder):
-    """Scenarios 1 to 4 run on the same host one after the other."""
+    """Runs scenarios 1 to 4 on the same host one after the other."""
     recordings = {}
     with Simulator(folder / "simulator", worlds.one_node(), "--speed", str(scenarios.SPEED)) as simulator, \
             scenarios.Stage(folder, simulator) as stage:
         for number in (1, 2, 3):
             recordings[number] = stage.play(reference, number)
-        # The fourth was recorded with the pool gone and machine 9000 on.
+        # The fourth scenario was recorded without the pool and with machine 9000 on.
         for member in admin(simulator, "GET", "/pools/kube")["members"]:
             admin(simulator, "PUT", "/pools", poolid="kube", vms=member["vmid"], delete=1)
         admin(simulator, "DELETE", "/pools", poolid="kube")
@@ -71,7 +71,7 @@ def play_three_nodes(reference, folder):
         # The recording hosts could not reach each other by ssh.
         simulator.control("POST", "/task-faults", type="qmigrate", text="migration aborted")
         recordings[7] = stage.play(reference, 7)
-        # The eighth was recorded with machine 300 on, on the first host.
+        # The eighth scenario was recorded with machine 300 on, on the first host.
         node = next(vm["node"] for vm in admin(simulator, "GET", "/cluster/resources", type="vm") if vm["vmid"] == 300)
         if node != "pve1":
             run_to_end(simulator, "POST", f"/nodes/{node}/qemu/300/migrate", target="pve1")
@@ -81,7 +81,7 @@ def play_three_nodes(reference, folder):
 
 
 def play_sleeping_hosts(reference, folder):
-    """Suspension, devices, waking of hosts and high availability, one after the other."""
+    """Runs suspension, devices, waking of hosts and high availability one after the other."""
     with Simulator(folder / "simulator", worlds.sleeping_hosts(), "--speed", str(scenarios.SPEED)) as simulator, \
             scenarios.Stage(folder, simulator, token="automation@pve!kubenodesmith") as stage:
         return {number: stage.play(reference, number) for number in (11, 12)}
@@ -89,7 +89,7 @@ def play_sleeping_hosts(reference, folder):
 
 @pytest.fixture(scope="module")
 def plays(reference, tmp_path_factory):
-    """All stages at the same time: most of it is waiting."""
+    """Runs all stages simultaneously, because most of the time is waiting."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
         yield {play: pool.submit(play, reference, tmp_path_factory.mktemp(play.__name__))
                for play in (play_one_node, play_three_nodes, play_sleeping_hosts)}
@@ -143,13 +143,13 @@ def test_sleeping_machines_devices_and_hosts_answer_as_recorded(reference, sleep
     check(reference, number, sleeping_hosts[number])
 
 
-# What real Proxmox answers beside its own definition as well.
+# Real Proxmox also answers these, beside its own definition.
 LOOSE_ANSWERS = {"GET /nodes/{node}/network": "netmask is a number of bits",
                  "GET /pools/{poolid}": "the deprecated form"}
 
 
 def test_every_answer_fits_the_definition(reference, one_node, three_nodes, sleeping_hosts):
-    """Also those that no recording has a counterpart for."""
+    """The test includes answers without a counterpart in a recording."""
     definition = json.loads((reference / "data" / "proxmox-api.json").read_text(encoding="utf-8"))
     endpoints = [(e, re.compile(re.sub(r"\{\w+\}", "[^/]+", e["path"]) + "/?")) for e in definition["endpoints"]]
     found, checked = [], 0
@@ -167,7 +167,7 @@ def test_every_answer_fits_the_definition(reference, one_node, three_nodes, slee
 
 
 def outcomes(recording, prefix):
-    """What happened to each of several racing requests: the text of a refusal, or the exit status of its task."""
+    """Returns the result of each of several racing requests: the text of a refusal, or the exit status of its task."""
     refused = [x["reason"] for (label, _), x in recording.items() if label.startswith(prefix + "[") and x["status"] != 200]
     ended = [x["body"]["data"]["exitstatus"] for (label, _), x in recording.items() if label.startswith(prefix) and label.endswith("/task")]
     return refused, ended

@@ -1,4 +1,4 @@
-"""Trouble on demand through the control interface, the request log, several API endpoints."""
+"""Tests trouble on demand through the control interface, the request log, and several API endpoints."""
 
 import http.client
 import json
@@ -14,14 +14,14 @@ TOKEN = "PVEAPIToken=automation@pve!kubenodesmith=00000000-1111-4222-8333-444444
 
 
 class Client:
-    """Plain requests to one endpoint."""
+    """Sends plain requests to one endpoint."""
 
     def __init__(self, simulator, host="alfaromeo"):
         self.address = simulator.ready["endpoints"][host].removeprefix("https://")
         self.context = ssl.create_default_context(cafile=simulator.ready["authority"])
 
     def __call__(self, method, path, token=TOKEN, **parameters):
-        """Status, reason and data."""
+        """Returns status, reason and data."""
         connection = http.client.HTTPSConnection(self.address, context=self.context, timeout=40)
         query = urllib.parse.urlencode(parameters)
         body = query if method in ("POST", "PUT") else None
@@ -34,7 +34,7 @@ class Client:
         return response.status, response.reason, json.loads(text)["data"] if text.startswith(b"{") else None
 
     def finish(self, answer):
-        """The exit status of the task that a request started."""
+        """Returns the exit status of the task that a request started."""
         status, reason, upid = answer
         assert status == 200, reason
         path = f"/nodes/{upid.split(':')[1]}/tasks/{urllib.parse.quote(upid, safe='')}/status"

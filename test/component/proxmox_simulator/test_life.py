@@ -1,4 +1,4 @@
-"""proxmoxer, an independent client, drives machines through their lives."""
+"""Lets proxmoxer, an independent client, create, use and remove machines."""
 
 import io
 import time
@@ -8,7 +8,7 @@ from proxmoxer import ProxmoxAPI, ResourceException
 from proxmoxer.tools import Tasks
 from simulator import Simulator
 
-TOKEN = "00000000-1111-4222-8333-444444444444"  # of the simulator's own world
+TOKEN = "00000000-1111-4222-8333-444444444444"  # token of the simulator's own world
 HOST = "alfaromeo"
 
 
@@ -82,7 +82,7 @@ def test_a_template_is_cloned_configured_and_asked(api):
 
 
 def poll(what, ask, seconds=120):
-    """Asks until the answer is not None; the simulated guest needs some time, on a busy machine more."""
+    """Asks until the answer is not None. The simulated guest needs some time, and more of it on a busy machine."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         answer = ask()

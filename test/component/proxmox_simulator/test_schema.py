@@ -1,5 +1,5 @@
-"""The simulator's own table of endpoints against Proxmox' API definition, and its verdicts against those of a
-validator made from that definition alone."""
+"""Compares the simulator's own table of endpoints with Proxmox' API definition. Also compares its judgements with those of a
+validator that was made from that definition alone."""
 
 import importlib.util
 import json
@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import requests_of_all_kinds
 
-# Served with fewer parameters than Proxmox has, on purpose.
+# These are intentionally served with fewer parameters than Proxmox has.
 SUBSETS = {"PUT /cluster/options": "only what a node autoscaler's tests set",
            "PUT /nodes/{node}/config": "what concerns neither certificates nor places"}
-# Written in another way that accepts the same values.
+# These are written in another way that accepts the same values.
 SAME_LANGUAGE = {"userid", "host", "cputype", "device-id", "sub-device-id", "sub-vendor-id", "vendor-id"}
-# The definition holds only a part of Proxmox' endpoints. These are as pve-manager declares them.
+# The definition holds only a part of Proxmox' endpoints. These are declared as in pve-manager.
 NODE = {"node": {"type": "string", "format": "pve-node"}}
 CHECK_NODE = {"check-node": {"type": "string", "format": "pve-node", "optional": 1}}
 MAPPING = {"id": {"type": "string", "format": "pve-configid"}}
@@ -52,7 +52,7 @@ BEYOND_THE_DEFINITION = {
         "parameters": {"properties": NODE | {"pci-id-or-mapping": {"type": "string"}}}},
     "GET /cluster/ha/groups": {"parameters": {"properties": {}}, "permissions": {"check": ["perm", "/", ["Sys.Audit"]]}}}
 OF_ONE_TYPE = {"POST /cluster/ha/rules": "a rule's parameters depend on its type"}
-# Rights that Proxmox words as an expression; the handlers check them.
+# Proxmox states these rights as an expression, and the handlers check them.
 CHECKED_INSIDE = {"PUT /access/acl", "POST /access/users", "DELETE /access/users/{userid}",
                   "GET /access/users/{userid}/token", "GET /access/users/{userid}/token/{tokenid}",
                   "POST /access/users/{userid}/token/{tokenid}", "DELETE /access/users/{userid}/token/{tokenid}",
@@ -75,7 +75,7 @@ def table():
 
 
 def group_of(definition, property_):
-    """The keys of a property string, or None."""
+    """Returns the keys of a property string, or None."""
     form = property_.get("format")
     if isinstance(form, dict):
         return form.get("property-string")
@@ -84,7 +84,7 @@ def group_of(definition, property_):
 
 
 def declared(definition, property_):
-    """A declaration of Proxmox in the words that the simulator uses for its own."""
+    """Returns a declaration of Proxmox in the notation of the simulator's own declarations."""
     if "alias" in property_:
         return {key: property_[key] for key in ("alias", "keyAlias") if key in property_}
     result = {key: property_[key] for key in ("type", "pattern", "enum", "minimum", "maximum", "minLength", "maxLength",
@@ -100,7 +100,7 @@ def declared(definition, property_):
 
 
 def normal(declaration, name=""):
-    """Takes out what says the same in another way."""
+    """Removes parts that say the same in another way."""
     result = dict(declaration)
     result.setdefault("required", False)
     if "alias" in result:
@@ -173,7 +173,7 @@ def route_differences(name, theirs, ours):
 
 @pytest.fixture(scope="module")
 def validator(reference):
-    """The reference validator, which knows only Proxmox' definition."""
+    """Provides the reference validator, which knows only Proxmox' definition."""
     path = reference / "tools" / "proxmox-scenarios" / "schema_check.py"
     spec = importlib.util.spec_from_file_location("schema_check", path)
     module = importlib.util.module_from_spec(spec)
@@ -181,12 +181,12 @@ def validator(reference):
     return module.S(str(reference / "data" / "proxmox-api.json"))
 
 
-# Proxmox checks these by code that the reference validator does not have.
+# Proxmox checks these with code that the reference validator does not have.
 BEYOND_THE_VALIDATOR = {"email"}
 
 
 def test_requests_are_judged_as_by_proxmox_definition(definition, table, validator):
-    """Thousands of right and wrong requests: the same parameters are found wrong."""
+    """Both find the same parameters wrong in thousands of right and wrong requests."""
     generator = requests_of_all_kinds.Generator(definition, random.Random(1))
     served = [e for e in definition["endpoints"]
               if any(e["method"] == t["method"] and e["path"] == t["path"] for t in table)

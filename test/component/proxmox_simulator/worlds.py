@@ -1,4 +1,4 @@
-"""The initial states that the recorded scenarios start from, as world files of the simulator."""
+"""Defines the initial states of the recorded scenarios, as world files of the simulator."""
 
 AUTOSCALER = [
     "Datastore.AllocateSpace", "Datastore.Audit", "Pool.Audit", "Pool.Allocate", "SDN.Use", "Sys.Audit", "VM.Allocate",
@@ -28,13 +28,13 @@ def _access():
                 {"path": "/", "user": "root2@pve", "role": "Administrator"}]}
 
 
-# The guest agent answers between 6 and 11 s after the start in the recordings.
+# In the recordings the guest agent answers between 6 and 11 s after the start.
 DURATIONS = {"boot": 8, "request": 0.02, "guestShutdown": 1,
              "tasks": {"qmcreate": 0.3, "qmclone": 0.8, "qmclone-full": 4, "qmstart": 0.8, "qmstop": 0.6, "qmdestroy": 0.3}}
 
 
 def one_node():
-    """Scenarios 1 to 4: a single host with the machine that was there before the recording."""
+    """Returns the world of scenarios 1 to 4: a single host with the machine that existed before the recording."""
     template = {"vmid": 9000, "config": {"name": "tmpl", "memory": "256", "cores": 1, "agent": "1", "tags": "kube;tmpl",
                                          "scsi0": "local:1", "ide2": "local:cloudinit", "boot": "order=scsi0",
                                          "net0": "virtio=BC:24:11:00:90:00,bridge=vmbr0",
@@ -44,7 +44,8 @@ def one_node():
 
 
 def sleeping_hosts():
-    """Scenarios 11 and 12: three hosts whose QEMU is Debian's, and a token that has rights on a resource pool."""
+    """Returns the world of scenarios 11 and 12: three hosts with Debian's QEMU, and a token that has rights on a resource
+    pool."""
     machines = [right for right in AUTOSCALER if right.startswith("VM.")] + ["Pool.Audit"]
     disks = ["Datastore.AllocateSpace", "Datastore.Audit"]
     return {
@@ -62,6 +63,6 @@ def sleeping_hosts():
 
 
 def three_nodes():
-    """Scenarios 7 and 8."""
+    """Returns the world of scenarios 7 and 8."""
     return _access() | {"cluster": "lab", "hosts": [_host(f"pve{n}") for n in (1, 2, 3)], "storages": [LOCAL, SHARED],
                         "pools": [], "durations": DURATIONS}

@@ -1,4 +1,4 @@
-"""Objects against the schema of their CRD, as an API server checks them before it stores them."""
+"""Checks objects against the schema of their CRD, as an API server does before it stores them."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ def schema_of(plural):
 
 
 def faults(value, schema, at=""):
-    """What would be answered with 422, each with its place."""
+    """Returns everything that the server would answer with 422, each with its place."""
     kind = schema.get("type")
     is_wrong = kind and (not isinstance(value, KINDS[kind]) or (isinstance(value, bool) and kind != "boolean"))
     if is_wrong:

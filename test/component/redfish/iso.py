@@ -10,13 +10,13 @@ def volume_label(image):
 
 
 def files(image):
-    """Content by name, of the root folder."""
+    """Returns the content by name, of the root folder."""
     assert image[16 * SECTOR + 1:16 * SECTOR + 6] == b"CD001"
     root, length = _extent(image[16 * SECTOR + 156:])
     found, at = {}, root * SECTOR
     while at < root * SECTOR + length and image[at]:
         record = image[at:at + image[at]]
-        if not record[25] & 2:  # no folder
+        if not record[25] & 2:  # not a folder
             start, size = _extent(record)
             name = record[33:33 + record[32]].decode().split(";")[0].rstrip(".")
             found[name] = image[start * SECTOR:start * SECTOR + size]

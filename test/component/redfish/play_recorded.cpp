@@ -1,5 +1,5 @@
-// play-recorded TREE: what the operator makes of the Redfish service that a file holds (one JSON object from
-// path to document), as JSON for recorded.py, which judges it.
+// play-recorded TREE: runs the operator against the Redfish service in a file (one JSON object from path to
+// document). It writes the result as JSON for recorded.py, which judges it.
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -16,7 +16,7 @@ namespace {
 using api::v1alpha1::BootMethod;
 using api::v1alpha1::PowerOffMode;
 
-// What somebody else does between the operator's look at the host and its wake.
+// Meddling is an action of somebody else between the operator's look at the host and its wake.
 enum class Meddling { none, sets_override, turns_on };
 
 struct Course {
@@ -34,7 +34,7 @@ const Course kCourses[] = {
     {"deaf", BootMethod::Disk, PowerOffMode::GracefulThenForce, false},
     {"forced", BootMethod::Disk, PowerOffMode::Force},
     {"PXE", BootMethod::PXE},
-    {"UefiHttp", BootMethod::UefiHttp},  // from where DHCP says
+    {"UefiHttp", BootMethod::UefiHttp},  // the URL comes from DHCP
     {"UefiHttp-URI", BootMethod::UefiHttp, PowerOffMode::GracefulThenForce, true, Meddling::none,
      "http://images.example.org/boot.efi"},
     {"VirtualMedia", BootMethod::VirtualMedia},
@@ -43,7 +43,7 @@ const Course kCourses[] = {
     {"foreign", BootMethod::Disk, PowerOffMode::GracefulThenForce, true, Meddling::turns_on},
 };
 
-// What the recordings do not tell has to be stated by whoever lists the host.
+// A user must state values that a recording lacks, such as this one.
 constexpr const char* kStatedUuid = "5a0f1c2e-9d3b-4c77-8a61-0e9b7d24c813";
 
 template <class T>
@@ -86,13 +86,14 @@ json::array show_exchanges(redfish_player::Player& player) {
     return result;
 }
 
-// What the recording holds, before the operator comes: off, and with `is_repaired` in good health.
+// Sets the host to its state before the operator comes: off, and with `is_repaired` in good health.
 void prepare(PlayedHost& played, bool is_repaired) {
     played.player().set_power("Off");
     if (is_repaired) played.player().set_healthy();
 }
 
-// Somebody wants each boot from the network, the old way. False: this BMC does not take it.
+// Makes the host boot from the network each time, in legacy mode, as somebody else might. Returns false if
+// this BMC refuses it.
 bool set_other_override(redfish_player::Player& player) {
     const auto systems = player.tree().systems();
     if (systems.empty()) return false;
@@ -109,7 +110,8 @@ bool set_other_override(redfish_player::Player& player) {
     return is_taken;
 }
 
-// The user's next try after the operator said what is missing; false: nothing that could be stated helps.
+// Plays the user's next try after the operator reported what is missing. Returns false if the user can state
+// nothing that helps.
 bool state_more(PlayedHost& played, NodeSmithHost& host, bool& is_repaired, json::array& stated) {
     const auto reason = ready_reason(played.host());
     const auto systems = played.player().tree().systems();
@@ -160,7 +162,7 @@ json::object run_course(const json::object& documents, const NodeSmithHost& host
                                      {"images", array_of(boot.images)}});
     result["boots"] = std::move(boots);
     if (result.at("woke").as_bool()) played.join();
-    // A claim whose host did not wake gives it back.
+    // A claim whose host did not wake releases it.
     result["asleep"] = played.sleep();
     result["parting"] = played.outcome();
     result["power"] = player.power();

@@ -1,6 +1,6 @@
-// play-variations TREE VARIATIONS: what the operator makes of the Redfish service that a file holds where its
-// BMC answers as each of the variations says, as JSON: of each the course and what came of it, for
-// variations.py, which judges it.
+// play-variations TREE VARIATIONS: runs the operator against the Redfish service in a file, with a BMC that
+// answers as each variation says. It writes the course and the result of each as JSON for variations.py,
+// which judges it.
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -32,12 +32,12 @@ std::string path_of(const base::HttpRequest& request) {
     return redfish_player::key_of(request.target);
 }
 
-// What becomes true while a course is played.
+// Course holds what becomes true while a variation is played.
 struct Course {
     std::optional<base::TimePoint> begun = {};
     std::optional<base::TimePoint> on_asked = {};
     bool is_expired = false;  // all sessions have ended
-    std::string power = {};   // as last seen
+    std::string power = {};   // the last state seen
     std::string power_before = {};
     std::optional<base::TimePoint> power_changed = {};
 };
@@ -60,11 +60,12 @@ public:
         course_.is_expired = true;
         played_.player().expire_sessions();
     }
-    // Documents whose names stand for places of the tree; nullopt: the tree lacks the place.
+    // Returns the documents, with the names of places replaced by paths of the tree; nullopt if the tree
+    // lacks a place.
     std::optional<json::object> changed(json::object documents) const {
         const auto* changes = variation_.if_contains("documents");
         if (!changes) return documents;
-        std::map<std::string, json::array> members;  // of collections that get others
+        std::map<std::string, json::array> members;  // new members of collections
         for (const auto& [name, change] : changes->as_object()) {
             const auto key = redfish_player::key_of(replaced(std::string(name)));
             auto text = json::serialize(change);
@@ -239,7 +240,7 @@ std::string chassis_of(redfish_player::Player& player) {
     return redfish_player::key_of(text_of(chassis->get_array().front().as_object(), "@odata.id"));
 }
 
-// What has to be stated of any host so that its BMC's silence about it does not matter here.
+// Returns a host with every value stated that its BMC may lack, so that this does not matter here.
 NodeSmithHost stated(const redfish_player::Tree& tree) {
     NodeSmithHost host;
     const auto systems = tree.systems();
@@ -273,7 +274,7 @@ json::object play(json::object documents, const json::object& variation) {
     odd.begin();
     json::object result{{"name", text_of(variation, "name")}, {"finding", text_of(variation, "finding")}};
     if (wakes) {
-        // The machine joins, whatever its BMC says.
+        // The machine joins, whatever its BMC reports.
         const auto finding = text_of(variation, "finding");
         if (finding == "B-5" || finding == "B-6") played.world().inventory.ready_nodes.insert("recorded");
         result["woke"] = played.wake();

@@ -44,7 +44,7 @@ void PlayedHost::examine() {
     tell_inventory();
 }
 
-// As the controllers' inventory shows the object to a provider.
+// Shows the object to the provider as the controllers' inventory does.
 void PlayedHost::tell_inventory() {
     providers::Host host;
     host.name = kName;

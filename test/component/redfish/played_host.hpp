@@ -1,5 +1,5 @@
-// One host behind a BMC that plays a recorded tree, in virtual time: examined, made ready, woken and put to
-// sleep by a Redfish provider as the controllers do it.
+// One host behind a BMC that plays a recorded tree, in virtual time. A Redfish provider examines it, makes it
+// ready, wakes it and puts it to sleep, as the controllers do.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -22,23 +22,23 @@ struct Play {
 
 class PlayedHost {
 public:
-    // `host` is what its user says of it.
+    // `host` holds what its user states.
     PlayedHost(const json::object& documents, NodeSmithHost host, Play play = {});
 
-    // Twice, as a host needs it to be given to a claim; its status is then in host().
+    // Examines the host twice, as it needs before a claim can get it. Its status is then in host().
     void examine();
     const NodeSmithHost& host() const { return host_; }
     const providers::HostReport& report() const { return report_; }
     redfish_player::Player& player() { return player_; }
     redfish_tests::World& world() { return world_; }
-    // What its BMC answers instead of what it should.
+    // Returns the wrong answers of its BMC.
     redfish_simulator::OddAnswers& odd() { return world_.odd("recorded"); }
 
-    // True: it is on.
+    // Returns whether the host is on.
     bool wake();
-    // Its Node registers and serves for half an hour.
+    // Lets its Node register and serve for half an hour.
     void join();
-    // True: it is off and free again.
+    // Returns whether the host is off and free again.
     bool sleep();
     const std::string& outcome() const { return claim_.outcome; }
 

@@ -1,4 +1,5 @@
-"""sushy-emulator whose systems turn on and off one to two seconds after they are told to, and not after up to eleven by its dice."""
+"""Runs sushy-emulator with systems that turn on and off within one to two seconds. The original takes up to eleven seconds,
+at random."""
 
 import sys
 from types import SimpleNamespace

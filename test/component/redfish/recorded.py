@@ -1,6 +1,6 @@
-"""Recorded service trees of real servers, read independently of the operator, and what the operator makes of them.
+"""Reads recorded service trees of real servers independently of the operator, and judges the operator's work with them.
 
-As a program (recorded.py REFERENCE --write | --check): the table of docs/redfish.md."""
+The program (recorded.py REFERENCE --write | --check) writes or checks the table of docs/redfish.md."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ class Recording:
             self.documents = json.load(file)
 
     def get(self, link):
-        """The document that a link or a path leads to; {} if the recording lacks it."""
+        """Returns the document at a link or path; {} if the recording lacks it."""
         path = link.get("@odata.id", "") if isinstance(link, dict) else link or ""
         return self.documents.get(path.lower().rstrip("/"), {})
 
@@ -46,7 +46,7 @@ class Recording:
 
     @cached_property
     def system(self):
-        """The one whose power can be switched; {}: there is none."""
+        """Returns the system whose power can be switched; {} if there is none."""
         return next((each for each in self.systems if "#ComputerSystem.Reset" in each.get("Actions", {})), {})
 
     @property
@@ -66,7 +66,7 @@ class Recording:
 
     @property
     def cpus(self):
-        """Logical processors; 0: the recording does not tell."""
+        """Returns the number of logical processors; 0 if the recording lacks it."""
         summary = self.system.get("ProcessorSummary") or {}
         if summary.get("LogicalProcessorCount"):
             return summary["LogicalProcessorCount"]
@@ -106,7 +106,7 @@ class Recording:
 
     @property
     def boot_targets(self):
-        """Those that may be asked for; None: nothing can be overridden."""
+        """Returns the boot targets that may be requested; None if nothing can be overridden."""
         places = [place.get("Boot") or {} for place in (self.system, self.settings)]
         name = "BootSourceOverrideTarget"
         listed = next((place[name + ALLOWABLE] for place in places if name + ALLOWABLE in place), None)
@@ -123,7 +123,7 @@ class Recording:
 
     @property
     def tag_places(self):
-        """Documents that have an AssetTag of this system alone, by kind."""
+        """Returns the documents with an AssetTag of this system alone, by kind."""
         linked = next((self.get(link) for link in self.system.get("Links", {}).get("Chassis") or []), {})
         systems = [self.get(link) for link in linked.get("Links", {}).get("ComputerSystems") or []]
         places = {"system": self.system, "chassis": linked if systems == [self.system] else {}}
@@ -136,7 +136,7 @@ class Recording:
 
 @cache
 def played(reference, name):
-    """What play-recorded tells of it."""
+    """Returns what play-recorded reports about the recording."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(Recording(reference, name).documents, file)
         file.flush()
@@ -145,7 +145,7 @@ def played(reference, name):
     return json.loads(run.stdout)
 
 
-# What the operator says when it refuses, and when that is true. What is not listed here is not known to be true.
+# These functions decide whether the operator's refusals are true. A refusal that is not listed here is not known to be true.
 def offers(recording, target, told):
     listed = recording.boot_targets
     return target not in (listed or []) and (told or "") == ", ".join(listed or [])
@@ -182,7 +182,7 @@ def is_true(recording, sentence):
 
 
 def forbidden(recording, exchange):
-    """Values of a request that the recording's lists do not allow, by a reading of our own."""
+    """Returns the values of a request that the recording's lists do not allow, by an independent reading."""
     body = json.loads(exchange["body"] or "{}")
     wrong = []
     if exchange["method"] == "PATCH":
@@ -200,7 +200,7 @@ def resets(course):
 
 
 def locked_at(recording, course):
-    """The kind of place that bore the mark; "": none did."""
+    """Returns the kind of place that had the mark; "" if none had it."""
     patched = [each["target"] for each in course["exchanges"] if "AssetTag" in each["body"] and each["status"] < 300]
     return next((kind for kind, place in recording.tag_places.items() if place["@odata.id"].rstrip("/") in
                  [target.rstrip("/") for target in patched]), "")
@@ -213,12 +213,12 @@ def lock_of(recording, course):
     return f"`{tags[0]}`" if tags else "no"
 
 
-# The table.
+# The code below writes the table.
 STATED = {"bmc.systemID": "`bmc.systemID`", "systemUUID": "`systemUUID`", "capacity": "`capacity`", "repair": ""}
 
 
 def plain(sentence):
-    """Without what stands elsewhere in the row, and in the host's object."""
+    """Removes what is elsewhere in the row or in the host's object."""
     short = re.sub(r"^no host: recorded |^Unsupported: [^:]+: |; it offers .+$| of recorded|: The resource at .+ was not found\.", "", sentence)
     short = re.sub(r"\.? \(HTTP status \d+\)", "", short)
     return short.replace("|", "/")

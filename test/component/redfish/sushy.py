@@ -1,4 +1,4 @@
-"""sushy-tools' Redfish emulator as a process: made-up systems behind one BMC, over TLS with Basic authentication."""
+"""Runs sushy-tools' Redfish emulator as a process: artificial systems behind one BMC, over TLS with Basic authentication."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class Sushy:
         (self.port,) = free_ports(1)
         self.url = f"https://127.0.0.1:{self.port}"
         self.ca_file = self.folder / "ca.crt"
-        self.temporary = self.folder / "tmp"  # where it keeps the media that it has fetched
+        self.temporary = self.folder / "tmp"  # holds the media that it has fetched
 
     def start(self, die_with_parent=False):
         for folder in (self.folder / "state", self.temporary):

@@ -1,4 +1,5 @@
-// A provider with real time and real TLS connections, against the emulator that test_sushy.py has started.
+// Tests a provider with real time and real TLS connections, against the emulator that test_sushy.py has
+// started.
 #include <cstdlib>
 
 #include "base/http_server.hpp"
@@ -86,7 +87,7 @@ struct Lab {
         co_return true;
     }
 
-    // One step; false: it neither runs nor has failed.
+    // Makes one step. Returns false if the host neither runs nor has failed.
     bool wake(providers::MachineIdentity& identity, providers::MachineRecord& record) {
         providers::MachineSpec spec;
         spec.identity = identity;
@@ -125,7 +126,7 @@ struct Lab {
     providers::BootImageSource* boot_image = nullptr;
 };
 
-// What the operator serves, and beside it the image that the host boots.
+// Served provides the operator's boot data, and beside it the image that the host boots.
 class Served final : public providers::ServedBootData, public bootstrap::SeedSource {
 public:
     explicit Served(Lab& lab) : lab_(lab), tasks_(lab.context.get_executor()) {
@@ -245,14 +246,14 @@ TEST_CASE("a host behind sushy takes and gives back its boot override") {
     providers::MachineRecord record;
     while (!lab.wake(identity, record)) continue;
     lab.inventory.objects["host-3"].use.stage = HostStage::in_use;
-    // After it has served the override is cancelled as far as the BMC lets us.
+    // After the host has served, the override is cancelled as far as the BMC permits.
     const auto report = lab.run(lab.examiner().examine_host(host.name));
     INFO(report.message);
     CHECK(report.reason.empty());
     while (!lab.is_gone(identity, record)) continue;
 }
 
-// Ends with the host on, and the medium where test_sushy.py reads it.
+// The test ends with the host on, and the medium where test_sushy.py reads it.
 TEST_CASE("a host behind sushy has its boot data beside the image that it boots") {
     api::v1alpha1::RedfishSpec spec;
     spec.boot.method = api::v1alpha1::BootMethod::VirtualMedia;

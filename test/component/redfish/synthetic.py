@@ -1,4 +1,5 @@
-"""A Redfish service of our own as documents: one server with all that the operator asks for, as the standard has it."""
+"""Describes an artificial Redfish service as documents: one server with everything that the operator reads, as in the
+standard."""
 
 ROOT = "/redfish/v1"
 SYSTEM = f"{ROOT}/Systems/Blade1"
@@ -77,7 +78,7 @@ def service_root():
 
 
 def tree():
-    """As the recordings are: an object from path, in lower case, to document."""
+    """Returns an object from path, in lower case, to document, as in the recordings."""
     documents = [
         service_root(), collection(f"{ROOT}/Systems", "ComputerSystem", "Blade1"), system(), reset_info(),
         collection(f"{SYSTEM}/Processors", "Processor", "CPU1", "CPU2"), processor(1), processor(2),

@@ -1,4 +1,4 @@
-"""The operator against recorded service trees of real servers: each works, or is refused with a sentence that is true."""
+"""Runs the operator against recorded service trees of real servers. Each server works, or is refused with a true sentence."""
 
 import json
 import os

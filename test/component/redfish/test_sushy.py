@@ -1,4 +1,4 @@
-"""Our Redfish client against an independent server: sushy-tools with its FakeDriver, over TLS, with Basic."""
+"""Tests our Redfish client against an independent server: sushy-tools with its FakeDriver, over TLS, with Basic."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
-"""What our own Redfish services show, held against DMTF's schemas by DMTF's validator: the player of service trees, also after it
-was used, and the BMC that unit tests and the simulation work with."""
+"""Checks our own Redfish services with DMTF's validator and DMTF's schemas. These are the player of service trees, also
+after use, and the BMC of unit tests and the simulation."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from processes import Processes  # noqa: E402
 
 @pytest.fixture(scope="module")
 def validator():
-    """The program, and the folder of schemas."""
+    """Provides the program, and the folder of schemas."""
     setup = subprocess.run([ROOT / "hack/setup_redfish_validator.sh"], capture_output=True, text=True, timeout=600,
                            check=False)
     if setup.returncode != 0:
@@ -34,7 +34,7 @@ def validator():
 
 
 class Front:
-    """A service over HTTPS; `tree` are its documents, without them it is the BMC of our tests."""
+    """A service over HTTPS. `tree` holds its documents; without them it is the BMC of our tests."""
 
     def __init__(self, folder, tree=None, habits=()):
         self.folder = folder

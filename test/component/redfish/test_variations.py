@@ -1,4 +1,5 @@
-"""Odd answers of BMCs, laid over recorded trees: no news is no bad news, and refused means the next step."""
+"""Runs odd answers of BMCs over recorded trees. A missing answer proves nothing bad, and after a refusal the next step
+follows."""
 
 import os
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 import variations
 
 REFERENCE = os.environ.get("KUBENODESMITH_REFERENCE")
-# With sessions, media slots, parts of all kinds, and little of each.
+# These have sessions, media slots and parts of all kinds, but few of each.
 SAMPLE = ["dell-r750-idrac9", "hpe-dl380ag11", "dmtf-tower"]
 TREES = SAMPLE if REFERENCE and (Path(REFERENCE) / "cases/redfish/variations.json").exists() else ["(no variations)"]
 

@@ -1,6 +1,6 @@
-"""What is right of a host whose BMC answers oddly: each variation of a service tree is judged by its name.
+"""Judges a host whose BMC answers oddly: each variation of a service tree is judged by its name.
 
-As a program (variations.py REFERENCE [TREE...]): what is wrong of each."""
+The program (variations.py REFERENCE [TREE...]) prints the faults of each tree."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ from recorded import BIN, Recording, names
 
 FORCED = "ForceOff"
 IMAGE = "http://images.example.org/live.iso"
-# What takes several hosts, or a moment that no player can know, is in the unit tests.
+# Unit tests cover variations that need several hosts, or a moment that no player can know.
 PLAYED_ELSEWHERE = {"four-systems-two-sessions-no-basic", "two-bad-one-good", "directory-account",
                     "claim-deleted-after-override", "turned-on-after-override", "three-slots-one-taken"}
 
@@ -85,7 +85,7 @@ RIGHT = {
 
 
 def wrong(results):
-    """The names of those that are not right, and what came of them."""
+    """Returns the names of the variations with a wrong result, and their results."""
     judged = {name: result for name, result in results.items() if name not in PLAYED_ELSEWHERE}
     return {name: result for name, result in judged.items()
             if "failed" in result or name not in RIGHT or not RIGHT[name](result)}

@@ -1,4 +1,4 @@
-"""The real kube-scheduler as the judge of plans: puts one workload after the other into a cluster and sees what it does."""
+"""Lets the real kube-scheduler judge plans. It puts one workload after the other into a cluster and watches the scheduler."""
 
 import copy
 import http.client
@@ -16,20 +16,20 @@ NAMESPACES = ("default", "other")
 PRIORITIES = (0, 1, 2)
 THREADS = 4
 STARTUP_SECONDS = 120
-# A pod that was refused is tried again by the scheduler after 1 s, then 2 s. On a busy machine: TEST_PATIENCE.
+# The scheduler tries a refused pod again after 1 s, then after 2 s. On a busy machine set TEST_PATIENCE.
 PATIENCE_SECONDS = 4 * float(os.environ.get("TEST_PATIENCE", "1"))
-CACHES_SECONDS = 0.1  # until the scheduler knows volumes, classes and attach limits; it says nothing of them
+CACHES_SECONDS = 0.1  # time until the scheduler knows volumes, classes and attach limits, which it does not report
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
-# A node that only probes can be placed on: it offers nothing else and lies in no topology domain.
+# Only probes can be placed on this node: it offers nothing else and is in no topology domain.
 BARRIER = "barrier"
 GATE = {"name": "test/not-yet"}
-# While a kubelet starts.
+# A Node has this taint while its kubelet starts.
 NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 
 class Api:
-    """Requests as the administrator over connections that stay open, one for each thread."""
+    """Sends requests as the administrator over persistent connections, one for each thread."""
 
     def __init__(self, cluster):
         self.address = urllib.parse.urlparse(cluster.server).netloc
@@ -43,7 +43,7 @@ class Api:
     def call(self, method, path, body=None, content_type="application/json", missing_ok=False):
         try:
             response, answer = self._exchange(method, path, body, content_type)
-        except (http.client.HTTPException, OSError):  # the server closed a connection that was long idle
+        except (http.client.HTTPException, OSError):  # the server closed a connection that was idle for long
             del self.local.connection
             response, answer = self._exchange(method, path, body, content_type)
         if missing_ok and response.status == http.client.NOT_FOUND:
@@ -71,7 +71,7 @@ class Api:
 
 
 def watch(api, path, seen):
-    """Calls seen(type, object) for each event from now on, in a thread of its own."""
+    """Calls seen(type, object) for each event from now on, in a separate thread."""
     def run():
         connection = api.connect(timeout=None)
         connection.request("GET", f"{path}?watch=true&allowWatchBookmarks=false&timeoutSeconds=3600")
@@ -83,7 +83,7 @@ def watch(api, path, seen):
 
 
 class Pods:
-    """What is known of all pods, by name (which tests never use twice)."""
+    """Knows all pods by name (tests never use a name twice)."""
 
     def __init__(self, api):
         self.changed = threading.Condition()
@@ -103,7 +103,7 @@ class Pods:
             listener(name)
 
     def wait(self, condition, seconds):
-        """Until condition(known pods) holds; False if it did not in time."""
+        """Waits until condition(known pods) holds. Returns False if it did not in time."""
         with self.changed:
             return self.changed.wait_for(lambda: condition(self.known), seconds)
 
@@ -111,7 +111,7 @@ class Pods:
         return self.known.get(name, {}).get("spec", {}).get("nodeName")
 
     def refusal(self, name):
-        """The scheduler's message, if it has tried the pod and found no node."""
+        """Returns the scheduler's message if it has tried the pod and found no node."""
         conditions = self.known.get(name, {}).get("status", {}).get("conditions", [])
         return next((c.get("message", "") for c in conditions if c["type"] == "PodScheduled" and c.get("reason") == "Unschedulable"), None)
 
@@ -161,13 +161,13 @@ class Judge:
         while any(self.cluster.find(f"/api/v1/namespaces/{name}/serviceaccounts/default") is None for name in NAMESPACES):
             assert time.monotonic() < deadline, "no default service account"
             time.sleep(0.05)
-        # From here on nobody but the scheduler acts: no taints by heartbeat, no DaemonSets' pods, no kubelets.
+        # From here on only the scheduler acts: no taints by heartbeat, no DaemonSets' pods, no kubelets.
         for program in ("kube-controller-manager", "kwok"):
             self.cluster.kill(program)
         self._make_barrier()
 
     def judge(self, workload):
-        """A verdict: what the scheduler did with our plan: steered, left to itself, and told whom the machines are for."""
+        """Returns what the scheduler did with our plan: steered, left alone, and with nominations for the new machines."""
         label = f"workload%3Dw{workload['seed']}"
         self._make_nodes(workload, ready=True)
         for storage_class in workload["classes"]:
@@ -177,7 +177,7 @@ class Judge:
         self._left_alone(workload, verdict)
         self._told_together(workload, verdict)
         self._told_one_by_one(workload, verdict)
-        # The scheduler knows of this, as of all that is done to nodes, before the next workload's pods exist.
+        # The scheduler learns of this, as of all changes of nodes, before the next workload's pods exist.
         self.api.call("DELETE", f"/api/v1/nodes?labelSelector={label}")
         self.api.call("DELETE", f"/apis/storage.k8s.io/v1/csinodes?labelSelector={label}")
         return verdict
@@ -186,7 +186,7 @@ class Judge:
         list(self.threads.map(function, items))
 
     def _make_nodes(self, workload, ready, joining=False):
-        """Those that are ready, or those that were bought or are coming; joining: their kubelets still start."""
+        """Makes the ready nodes, or those that were launched or are coming. With `joining`, their kubelets still start."""
         entries = [entry for entry in workload["nodes"] if entry["ready"] == ready]
         self._each(lambda entry: self._make_node(workload["seed"], entry, [NOT_READY] if joining else []), entries)
         self._wait_until_nodes_are_known()
@@ -213,8 +213,9 @@ class Judge:
         # Admission adds node.kubernetes.io/not-ready.
         self.api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": node.get("spec", {}).get("taints", []) + more_taints}})
 
-    # The scheduler sees what happens to nodes in its order, and to pods likewise, but not nodes before pods. So the last that
-    # happens to nodes is a label of the barrier, and when a pod that demands this label is placed, all before it is known, too.
+    # The scheduler sees changes of nodes in their order, and changes of pods likewise, but not nodes before pods. The last
+    # change of nodes is therefore a label of the barrier. Once a pod that demands this label is placed, the scheduler knows
+    # everything before it.
     def _wait_until_nodes_are_known(self):
         self.probes += 1
         number = str(self.probes)
@@ -229,8 +230,8 @@ class Judge:
         assert self.pods.wait(lambda known: name not in known, STARTUP_SECONDS), f"{name} is not gone"
 
     def _begin(self, workload, prefix, joining=False):
-        """Life up to the machines' joining: what was there, then the pods that fit on ready nodes, then the machines.
-        Returns the entries of the other pods, and the names of all with a promised place so far."""
+        """Plays until the machines join: first what was there, then the pods that fit on ready nodes, then the machines.
+        Returns the entries of the other pods, and the names of all pods with a planned place so far."""
         self._each(lambda volume: self._make_volume(prefix, volume), workload["volumes"])
         self._each(lambda claim: self._make_claim(prefix, claim), workload["claims"])
         ready = {entry["node"]["metadata"]["name"] for entry in workload["nodes"] if entry["ready"]}
@@ -244,11 +245,11 @@ class Judge:
         return entries, promised
 
     def _steer(self, prefix, entries):
-        """Lets the scheduler try the promised node first for each pod. Nothing in a spec changes what the pod demands.
-        Returns the promised nodes by the pods' names.
+        """Lets the scheduler try the planned node first for each pod. The specs keep the demands of the pods.
+        Returns the planned nodes by the pods' names.
 
-        One pod after the other: the scheduler's queue would put those that wait together into the order of their making,
-        and it counts those that are nominated for a node as if they were there."""
+        The pods come one after the other. The scheduler's queue would sort waiting pods by their creation, and it counts
+        nominated pods as if they were on their node."""
         promised = dict(self.threads.map(lambda entry: self._make_held(prefix, entry), entries))
         for entry in entries:
             path = self._path(prefix, entry["pod"])
@@ -268,7 +269,7 @@ class Judge:
         return f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{prefix}{pod['metadata']['name']}"
 
     def _settle(self, names):
-        """Until the scheduler has an answer to all."""
+        """Waits until the scheduler has answered for all pods."""
         self.pods.wait(lambda known: all(self.pods.node(name) or self.pods.refusal(name) for name in names), STARTUP_SECONDS)
 
     def _end(self):
@@ -307,7 +308,7 @@ class Judge:
         return pod["metadata"]["name"]
 
     def _steered(self, workload, verdict):
-        """Each pod is made to go where we promised, in our order; those that we refused come last and may go anywhere."""
+        """Makes each pod go to its planned place, in our order. The pods that we refused come last and may go anywhere."""
         prefix = f"s{workload['seed']}-"
         entries, promised = self._begin(workload, prefix)
         impossible = [entry for entry in entries if "node" not in entry]
@@ -326,14 +327,14 @@ class Judge:
         self._end()
 
     def _left_alone(self, workload, verdict):
-        """The pods that machines were bought for come as they arrived, and the scheduler does what it likes."""
+        """Lets the pods with a planned machine come in the order of their arrival, and the scheduler choose freely."""
         prefix = f"u{workload['seed']}-"
         entries, _ = self._begin(workload, prefix)
         names = [self._make_pod(prefix, entry["pod"]) for entry in self._arrived(workload, entries)]
         verdict["left_over"] = self._left_over(names)
 
     def _told_together(self, workload, verdict):
-        """As left alone, but each pod is nominated for the node that was bought for it before the scheduler may try any of them."""
+        """Works as _left_alone, but nominates each pod for its node before the scheduler may try any of them."""
         prefix = f"t{workload['seed']}-"
         entries, _ = self._begin(workload, prefix)
         arrived = self._arrived(workload, entries)
@@ -346,8 +347,8 @@ class Judge:
         verdict["left_over_though_told"] = self._left_over(names)
 
     def _told_one_by_one(self, workload, verdict):
-        """The pods were refused already and are nominated while the nodes are not ready yet, which these become one after the other:
-        a pod that may not go to its own node yet takes what room is left elsewhere."""
+        """Nominates pods that were already refused, while the nodes are not ready yet. The nodes become ready one after the
+        other. A pod that may not use its own node yet takes free room elsewhere."""
         prefix = f"o{workload['seed']}-"
         entries, _ = self._begin(workload, prefix, joining=True)
         arrived = self._arrived(workload, entries)

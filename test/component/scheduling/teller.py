@@ -1,14 +1,14 @@
-"""Tells the scheduler which pods new nodes are for, as the operator does."""
+"""Nominates pods for new nodes, as the operator does."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-MOST_TELLINGS = 8  # of one pod, of a node that is not open, and again of one that is
+MOST_TELLINGS = 8  # for one pod while its node is closed, and again once it is open
 THREADS = 4
 
 
 class Teller:
-    """The scheduler takes a nomination off at each attempt that fails: then the pod is told again, a few times."""
+    """Nominates pods again. The scheduler removes a nomination at each failed attempt, so a pod is nominated a few times."""
 
     def __init__(self, api, pods):
         self.api = api
@@ -20,7 +20,7 @@ class Teller:
         pods.listeners.append(self._seen)
 
     def begin(self, wishes):
-        """wishes: by name of the pod its path and the node that was bought for it."""
+        """Begins with `wishes`: each pod's name with its path and the node that was launched for it."""
         with self.lock:
             self.wishes = {name: {"path": path, "node": node, "times": 0} for name, (path, node) in wishes.items()}
         self._tell_all(wishes)
@@ -53,7 +53,7 @@ class Teller:
             if not wish or wish["times"] == MOST_TELLINGS:
                 return
             wish["times"] += 1
-        version = pod["metadata"]["resourceVersion"]  # of a newer one an event comes
+        version = pod["metadata"]["resourceVersion"]  # a newer version causes another event
         try:
             self.api.merge(wish["path"] + "/status", {"metadata": {"resourceVersion": version}, "status": {"nominatedNodeName": wish["node"]}})
         except RuntimeError as error:

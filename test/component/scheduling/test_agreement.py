@@ -1,4 +1,4 @@
-"""Our plans, judged by the kube-scheduler itself."""
+"""Lets the kube-scheduler itself judge our plans."""
 
 import collections
 import json
@@ -15,14 +15,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cluster import Cluster  # noqa: E402
 from judge import Judge  # noqa: E402
 
-# Every second of the first 240, unless told otherwise: all of them take nine minutes.
-SAMPLE, STEP = 120, 2
+# By default every fifth of the first 240 workloads runs. `make judges` runs all of them.
+SAMPLE, STEP = 48, 5
 IS_SAMPLE = "KUBENODESMITH_WORKLOADS" not in os.environ
 WORKLOADS = int(os.environ.get("KUBENODESMITH_WORKLOADS", SAMPLE))
 FIRST = int(os.environ.get("KUBENODESMITH_FIRST_WORKLOAD", "0"))
 # The aim is 2. The workloads are harsh: few pods, machines of exactly their size, and no taints that reserve special machines.
 MOST_LEFT_OVER_PERCENT = 10
-# Where the scheduler is told which pods the machines are for; the aim is 1. What is left are spreads whose order it does not keep.
+# This limit applies with nominations; the aim is 1. The remaining cases are spreads whose order the scheduler does not keep.
 MOST_LEFT_OVER_THOUGH_TOLD_PERCENT = 2
 MOST_LEFT_OVER_ONE_BY_ONE_PERCENT = 5
 
@@ -45,8 +45,8 @@ def test_each_kind_of_constraint_is_covered(verdicts):
     print("\nworkloads with pods placed, by kind of constraint:", dict(placed))
     if not IS_SAMPLE:
         pytest.skip("workloads of one's own choice cover what they cover")
-    assert len(placed) == 15 and min(placed.values()) >= 8
-    assert sum(verdict["impossible"] for verdict in verdicts) > 100
+    assert len(placed) == 15 and min(placed.values()) >= 3
+    assert sum(verdict["impossible"] for verdict in verdicts) > 40
 
 
 def test_every_promised_place_is_accepted(verdicts):
@@ -77,7 +77,8 @@ def left_over(verdicts, key):
 
 def test_the_scheduler_that_is_told_needs_hardly_ever_another_machine(verdicts):
     hundredfold, which = left_over(verdicts, "left_over_though_told")
-    assert hundredfold <= MOST_LEFT_OVER_THOUGH_TOLD_PERCENT * len(verdicts), which
+    # In a sample this small one workload alone is more than the bound.
+    assert hundredfold <= max(100, MOST_LEFT_OVER_THOUGH_TOLD_PERCENT * len(verdicts)), which
 
 
 def test_nodes_that_become_ready_one_by_one_cost_little_of_that(verdicts):

@@ -1,9 +1,10 @@
-// scheduling-workloads: random workloads with our plan for each, as JSON lines, for a real cluster to judge.
-//   {seed, features, classes, volumes, claims, nodes: [{node, csi, ready}], running: [pod with
-//   spec.nodeName],
+// scheduling-workloads: writes random workloads with our plan for each, as JSON lines, for a real cluster to
+// judge.
+//   {seed, features, classes, volumes, claims, nodes: [{node, csi, ready}],
+//    running: [pod with spec.nodeName],
 //    pods: [{pod, node (absent: refused), reasons}] in the order of placement,
 //    now: how many of them need no machine that is not ready, arrival: [names]}
-// The first workloads single out one kind of constraint after the other, the rest combine them at random.
+// The first workloads each have one kind of constraint, the rest combine them at random.
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <iostream>
@@ -23,7 +24,7 @@ constexpr std::uint64_t kSeedsPerFeature = 8;
 struct Planned {
     scheduling::Snapshot snapshot;
     scheduling::Result result;
-    std::vector<scheduling::Node> nodes;  // those of the snapshot, then those launched
+    std::vector<scheduling::Node> nodes;  // the snapshot's nodes, then launched ones
 };
 
 random_cluster::Options options_for(std::uint64_t seed) {
@@ -48,14 +49,14 @@ Planned plan(std::uint64_t seed, const random_cluster::Options& options) {
         metadata.name = options.prefix + metadata.name;
         metadata.creationTimestamp.reset();
         metadata.labels[std::string(api::labels::kHostname)] = metadata.name;
-        // What is not known to be bounded is enough.
+        // A resource that is not known to be limited counts as sufficient.
         builders::edit(node).status.allocatable.try_emplace("ephemeral-storage", builders::quantity("1Ti"));
         planned.nodes.push_back(std::move(node));
     }
     return planned;
 }
 
-// A valid pod for an API server.
+// Returns a valid pod for an API server.
 json::object encoded(api::Pod pod) {
     pod.spec.containers->at(0).name = "main";
     pod.metadata.uid.clear();
@@ -75,7 +76,7 @@ api::Pod on(api::Pod pod, const std::string& node) {
     return pod;
 }
 
-// The pods that the DaemonSets' controller would make on the node.
+// Adds the pods that the DaemonSets' controller would make on the node.
 void add_daemons(json::array& running, const Planned& planned, const scheduling::Node& node) {
     const auto& name = node.node->metadata.name;
     for (const auto& set : planned.snapshot.daemon_sets) {

@@ -1,4 +1,4 @@
-// The certificate of the modelled cluster's authority; its key was thrown away.
+// The certificate of the modelled cluster's authority, whose key no longer exists.
 #pragma once
 
 namespace simulation {

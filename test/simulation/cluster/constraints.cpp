@@ -51,7 +51,7 @@ std::int64_t matching_pods(const Candidate& candidate, const Spread& spread, con
     });
 }
 
-// By domain, of the nodes that the pod may be on.
+// Counts matching pods by domain, on the nodes that the pod may use.
 std::map<std::string, std::int64_t> counts(const std::vector<Candidate>& all, const Spread& spread,
                                            const api::Pod& pod) {
     std::map<std::string, std::int64_t> result;

@@ -1,4 +1,4 @@
-// What pods ask of each other, as the kube-scheduler understands it: host ports, required and preferred
+// Constraints between pods as the kube-scheduler understands them: host ports, required and preferred
 // anti-affinity by node, hard and soft topology spreads.
 #pragma once
 
@@ -10,20 +10,21 @@
 
 namespace simulation {
 
-// A node with what is free on it and who is there.
+// Candidate is a node with its free resources and its pods.
 struct Candidate {
     const api::Node* node;
     api::ResourceList free;
     std::vector<const api::Pod*> pods;
 };
 
-// nullopt: the pods are no obstacle; else the reason in the scheduler's words. `candidate` is one of `all`.
+// Returns why other pods forbid the node, in the scheduler's words; nullopt if they allow it. `candidate` is
+// one of `all`.
 std::optional<std::string> pods_refuse(const Candidate& candidate, const std::vector<Candidate>& all,
                                        const api::Pod& pod);
-// How many pods are in the way of what the pod would like: soft spreads and preferred anti-affinity.
+// Counts the pods that conflict with the pod's preferences: soft spreads and preferred anti-affinity.
 std::int64_t crowd(const Candidate& candidate, const std::vector<Candidate>& all, const api::Pod& pod);
 
-// Node selector and required node affinity.
+// Reports whether the node selector and the required node affinity accept the node.
 bool is_selected(const api::Pod& pod, const api::StringMap& labels, const std::string& node_name);
 
 }  // namespace simulation

@@ -7,17 +7,18 @@ namespace {
 
 using api::ConditionStatus;
 
-// node-monitor-grace-period, default toleration of not-ready and unreachable, period of the pod collector.
+// The values are node-monitor-grace-period, the default toleration of not-ready and unreachable, and the
+// period of the pod collector.
 constexpr std::chrono::seconds kMonitorGrace{40};
 constexpr std::chrono::seconds kPatience{300};
 constexpr std::chrono::seconds kLostPodsAfter{20};
 constexpr std::chrono::seconds kPodStart{2};
 constexpr std::chrono::seconds kCloudProviderTakes{20};
-// As large as the server that it is on.
+// A network root is as large as its server's disk.
 constexpr std::int64_t kNetworkRootMiB = 2 * 1024 * 1024;
 constexpr std::chrono::milliseconds kLongestLag = std::chrono::seconds{60};
 
-// In every second seed taints follow conditions at once.
+// Draws how late taints follow conditions. In every second seed they follow immediately.
 std::uint64_t draw_longest_lag(base::Random& random) {
     return random.below(2) == 0 ? 0 : random.below(kLongestLag.count());
 }
@@ -152,7 +153,7 @@ bool Kubelets::resume(const std::string& system_uuid) {
     auto found = kubelets_.find(system_uuid);
     if (found == kubelets_.end() || found->second.wiped) return false;
     found->second.up = true;
-    // A kubelet registers when it starts, also if somebody deleted its Node meanwhile.
+    // A kubelet registers when it starts, even if somebody deleted its Node in the meantime.
     if (!view_.find<api::Node>({"", found->second.registration.node})) {
         server_.put(fresh_node(found->second.registration));
     }
@@ -249,7 +250,7 @@ void Kubelets::write_readiness(Kubelet& kubelet, const api::Node& node, Conditio
     server_.edit<api::Node>({"", node.metadata.name}, [&after](api::Node& object) { object = after; });
 }
 
-// Taint-based eviction, and for a Node that is out of service: its pods are gone at once.
+// Models taint-based eviction. The pods of a Node that is out of service are deleted immediately.
 void Kubelets::give_up_pods(const Kubelet& kubelet, const std::string& node) {
     auto due = kubelet.unfit_since + kPatience;
     const auto* object = view_.find<api::Node>({"", node});
@@ -270,7 +271,7 @@ void Kubelets::give_up_pods(const Kubelet& kubelet, const std::string& node) {
     }
 }
 
-// Pods of Nodes that are no more (kube-controller-manager's pod garbage collector).
+// Deletes the pods of Nodes that no longer exist, as kube-controller-manager's pod garbage collector does.
 void Kubelets::collect_lost_pods() {
     std::vector<api::ObjectKey> lost;
     for (const auto& [key, pod] : view_.all<api::Pod>()) {
@@ -302,7 +303,7 @@ void Kubelets::follow(const api::Pod* before, const api::Pod* after) {
     }
 }
 
-// A kubelet that is away does it when it is back, or the pod is collected with its Node.
+// Starts the pod. A kubelet that is down starts it later, or the pod is collected with its Node.
 void Kubelets::start_pod(const std::string& uid, const api::ObjectKey& key) {
     const auto* pod = view_.find<api::Pod>(key);
     if (!pod || pod->metadata.uid != uid || !is_alive(*pod)) return;

@@ -1,5 +1,5 @@
-// A controller of the modelled cluster: when something it watches changed, it looks at everything once, a
-// little later, and acts. Several changes in between are one look.
+// A controller of the modelled cluster. When something that it watches has changed, it waits a little, looks
+// at everything once, and acts. Several changes during that wait cause one look.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ public:
         : clock_(clock), reaction_time_(reaction_time), act_(std::move(act)) {}
 
     void poke() { poke_after(reaction_time_); }
-    // The earliest wish wins.
+    // The earliest time wins.
     void poke_after(base::Duration wait) {
         auto due = clock_.now() + wait;
         if (alarm_ && due_ <= due) return;

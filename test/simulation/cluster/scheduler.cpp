@@ -12,7 +12,8 @@ bool is_pending(const api::Pod& pod) {
     return pod.spec.nodeName.empty() && is_alive(pod);
 }
 
-// What stays free on average of CPU and memory, as the kube-scheduler's LeastAllocated scores it by default.
+// Returns the average free share of CPU and memory, as the kube-scheduler's LeastAllocated scores it by
+// default.
 double score(const api::Node& node, const api::ResourceList& free, const api::ResourceList& wanted) {
     double score = 0;
     for (const auto* name : {"cpu", "memory"}) {
@@ -80,7 +81,8 @@ Scheduler::Scheduler(fake::ApiServer& server, ClusterSnapshot& view, Trace& trac
       trace_(trace),
       reactor_(server.clock(), kReactionTime, [this] { schedule(); }) {
     view.subscribe<api::Pod>([this](const api::Pod* before, const api::Pod* after) {
-        // A pending pod that comes, or any that frees its place, also if it was only nominated for it.
+        // The scheduler reacts to a new pending pod, and to every pod that frees its place. A place for which
+        // a pod was only nominated counts as well.
         bool comes = after && is_pending(*after) && !before;
         bool gives_up = before && after && is_pending(*after) && gives_room(*before, *after);
         bool frees = before && !before->spec.nodeName.empty() &&
@@ -88,7 +90,7 @@ Scheduler::Scheduler(fake::ApiServer& server, ClusterSnapshot& view, Trace& trac
         if (comes || gives_up || frees) reactor_.poke();
     });
     view.subscribe<api::Node>([this](const api::Node* before, const api::Node* after) {
-        // A Node that is gone counts no longer among those that a hard spread looks at.
+        // A hard spread no longer counts a Node that is gone.
         if (!before || !after || before->spec != after->spec ||
             before->metadata.labels != after->metadata.labels ||
             before->status.allocatable != after->status.allocatable) {
@@ -111,7 +113,7 @@ std::vector<Candidate> candidates(const ClusterSnapshot& view) {
     return result;
 }
 
-// Whom the Node itself refuses, as by a taint, keeps no room there that others lack.
+// A pod that the Node itself refuses, such as by a taint, keeps no room there that other pods lack.
 bool Scheduler::gives_room(const api::Pod& before, const api::Pod& after) const {
     const auto& name = before.status.nominatedNodeName;
     if (name.empty() || name == after.status.nominatedNodeName) return false;
@@ -130,7 +132,7 @@ api::ResourceList Scheduler::held_there(const std::string& node, const api::Pod&
     return held;
 }
 
-// Of nominated pods only the resources count: what they ask of other pods is left out.
+// Only the resources of nominated pods count; their constraints on other pods do not.
 std::optional<std::string> Scheduler::refuses(const Candidate& candidate, const std::vector<Candidate>& all,
                                               const api::Pod& pod) const {
     if (auto refusal = node_refuses(*candidate.node, pod)) return refusal;
@@ -197,7 +199,7 @@ void Scheduler::schedule() {
             return reactor_.poke_after(pause_);
         }
     }
-    // Whoever found a place may have made one for those that keep their distance.
+    // A pod that was bound may have made a place for a pod that was refused before.
     if (any_bound && any_refused) reactor_.poke();
 }
 
@@ -205,7 +207,7 @@ void Scheduler::bind(const api::Pod& pod, const api::Node& node) {
     trace_.line("scheduler", "binds ", api::key_of(pod).str(), " to ", node.metadata.name);
     server_.edit<api::Pod>(api::key_of(pod), [&](api::Pod& bound) {
         bound.spec.nodeName = node.metadata.name;
-        bound.status.nominatedNodeName.clear();  // as the API server does when it binds
+        bound.status.nominatedNodeName.clear();  // the API server does so when it binds
         api::set_condition(
             *bound.status.conditions,
             {std::string(api::conditions::kPodScheduled), api::ConditionStatus::True, "", "", {}},
@@ -219,7 +221,7 @@ void Scheduler::refuse(const api::Pod& pod, const std::string& message) {
     if (is_said && pod.status.nominatedNodeName.empty()) return;
     trace_.line("scheduler", "cannot place ", api::key_of(pod).str(), ": ", message);
     server_.edit<api::Pod>(api::key_of(pod), [&](api::Pod& refused) {
-        refused.status.nominatedNodeName.clear();  // as preemption that does not help leaves it
+        refused.status.nominatedNodeName.clear();  // preemption that does not help does so
         api::set_condition(*refused.status.conditions,
                            {std::string(api::conditions::kPodScheduled),
                             api::ConditionStatus::False,

@@ -1,7 +1,8 @@
-// A small kube-scheduler: binds pods to Nodes, or says in their status that no Node fits. Honours resources,
-// node selectors, required node affinity, taints, cordons, and what pods ask of each other (constraints.hpp).
-// Scores by what stays free, and before that by what the pod would like. Tries first the Node that a pod is
-// nominated for, and keeps its room there from pods of no higher priority.
+// A small kube-scheduler. It binds pods to Nodes, or writes in their status that no Node fits. It honours
+// resources, node selectors, required node affinity, taints, cordons, and constraints between pods
+// (constraints.hpp). It prefers Nodes that satisfy the pod's preferences, then those with most free
+// resources. It first tries the Node for which a pod is nominated. Pods of no higher priority cannot take
+// that room.
 #pragma once
 
 #include <map>
@@ -19,19 +20,21 @@ namespace simulation {
 class Scheduler {
 public:
     Scheduler(fake::ApiServer& server, ClusterSnapshot& view, Trace& trace);
-    // It binds one pod at a time, and so long after the last, as it does when a thousand wait.
+    // Makes the scheduler bind one pod at a time with a pause after each, as the real one does when a
+    // thousand pods wait.
     void slow_down(base::Duration pause) { pause_ = pause; }
 
 private:
     void schedule();
     Candidate* place(const api::Pod& pod, std::vector<Candidate>& candidates, std::string& why_not) const;
-    // Why the pod cannot run there; nullopt: it can.
+    // Returns why the pod cannot run there; nullopt if it can.
     std::optional<std::string> refuses(const Candidate& candidate, const std::vector<Candidate>& all,
                                        const api::Pod& pod) const;
-    // A pending pod is no longer nominated for a Node that it could use. The kube-scheduler, too, takes that
-    // for a pod that is gone from there and tries others again.
+    // Reports whether a pending pod lost its nomination for a Node that it could use. The real kube-scheduler
+    // also treats that as a pod that left the Node, and tries other pods again.
     bool gives_room(const api::Pod& before, const api::Pod& after) const;
-    // What pending pods hold that are nominated for the Node, as far as they go before this one.
+    // Returns the resources that the Node reserves for nominated pending pods, as far as these have priority
+    // over this one.
     api::ResourceList held_there(const std::string& node, const api::Pod& pod) const;
     void bind(const api::Pod& pod, const api::Node& node);
     void refuse(const api::Pod& pod, const std::string& message);
@@ -44,17 +47,18 @@ private:
     base::TimePoint not_before_{};
 };
 
-// All Nodes, with what their pods leave free.
+// Returns all Nodes with the resources that their pods leave free.
 std::vector<Candidate> candidates(const ClusterSnapshot& view);
-// What `wanted` lacks in `free`, in the scheduler's words; nullopt: nothing.
+// Returns which part of `wanted` does not fit into `free`, in the scheduler's words; nullopt if all of it
+// fits.
 std::optional<std::string> lacks(const api::ResourceList& free, const api::ResourceList& wanted);
-// nullopt: the pod may run there as far as the Node alone says (no resources, no other pods); else the reason
-// in the scheduler's words.
+// Returns why the Node alone refuses the pod, in the scheduler's words; nullopt if it does not. Resources and
+// other pods are left out.
 std::optional<std::string> node_refuses(const api::Node& node, const api::Pod& pod);
-// The same of the pod's volumes.
+// Returns why the pod's volumes forbid the Node; nullopt if they allow it.
 std::optional<std::string> volumes_refuse(const ClusterSnapshot& view, const api::Node& node,
                                           const api::Pod& pod);
-// It has volumes, which may be usable on one Node only.
+// Reports whether the pod has volumes, which may be usable on one Node only.
 bool uses_volumes(const api::Pod& pod);
 
 }  // namespace simulation

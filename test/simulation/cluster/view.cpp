@@ -13,7 +13,7 @@ void ClusterSnapshot::Kept<T>::apply(const fake::Change& change) {
     if (change.after) {
         T object{};
         auto issues = api::decode_into(change.after->value(), &object, api::type_of<T>());
-        // What cannot be decoded concerns no model: see odd_objects.hpp.
+        // No model uses an object that cannot be decoded (odd_objects.hpp).
         if (issues.error) return;
         api::settle(std::move(issues), object);
         after = std::make_shared<const T>(std::move(object));

@@ -1,6 +1,6 @@
-// The in-memory API server's objects as typed values, always current, but for those of tenants: for the
-// models of scheduler, kubelets and controllers, and for the invariants. Not a cache of the operator's kind:
-// it is never stale.
+// The objects of the in-memory API server as typed values, without those of tenants. The models of scheduler,
+// kubelets and controllers use it, and so do the invariants. It is always current, unlike the operator's
+// cache.
 #pragma once
 
 #include <functional>
@@ -28,19 +28,19 @@ using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::NodeSmithProvider;
 
-// A namespace whose objects are in no view (tenants.hpp).
+// The namespace whose objects are in no view (tenants.hpp).
 inline constexpr const char* kTenants = "tenants";
 
 template <api::Kind T>
 using Objects = std::map<api::ObjectKey, std::shared_ptr<const T>>;
 
-// `before` is null for an added, `after` for a removed object.
+// `before` is null for an added object, `after` for a removed one.
 template <api::Kind T>
 using Listener = std::function<void(const T* before, const T* after)>;
 
 class ClusterSnapshot {
 public:
-    // The server must outlive it.
+    // The server must outlive the view.
     explicit ClusterSnapshot(fake::ApiServer& server);
     ClusterSnapshot(const ClusterSnapshot&) = delete;
     ClusterSnapshot& operator=(const ClusterSnapshot&) = delete;
@@ -54,13 +54,14 @@ public:
         auto found = all<T>().find(key);
         return found == all<T>().end() ? nullptr : found->second.get();
     }
-    // Called at once, in the order of subscription; a listener must not change objects itself.
+    // Registers a listener. Listeners are called immediately, in the order of subscription, and must not
+    // change objects themselves.
     template <api::Kind T>
     void subscribe(Listener<T> listener) {
         std::get<Kept<T>>(kept_).listeners.push_back(std::move(listener));
     }
 
-    // Null: there is none.
+    // Returns a random object, or null if there is none.
     template <api::Kind T>
     const T* any(base::Random& random) const {
         const auto& all = this->all<T>();
@@ -89,12 +90,12 @@ private:
 };
 
 bool is_ready(const api::Node& node);
-// Running or about to, and in nobody's way to go: neither ended nor being deleted.
+// Reports whether the pod runs or is about to: it has neither ended nor is it being deleted.
 bool is_alive(const api::Pod& pod);
 bool has_ended(const api::Pod& pod);
-// Static pods and pods of DaemonSets stay on their Node whatever happens.
+// Reports whether the pod is static or of a DaemonSet. Such a pod stays on its Node whatever happens.
 bool belongs_to_node(const api::Pod& pod);
-// What the pod asks of a Node: the sum of its containers (the models use no init containers).
+// Returns the pod's requests: the sum of its containers (the models use no init containers).
 api::ResourceList requests_of(const api::Pod& pod);
 bool tolerates(const api::Pod& pod, const api::Taint& taint);
 

@@ -23,7 +23,7 @@ bool is_owned_by(const api::Pod& pod, const std::string& kind, const std::string
     return owner && owner->kind == kind && owner->name == name;
 }
 
-// The DefaultTolerationSeconds admission plugin.
+// Models the DefaultTolerationSeconds admission plugin.
 void add_default_tolerations(api::Pod& pod) {
     for (auto key : {api::taints::kNotReady, api::taints::kUnreachable}) {
         api::Toleration toleration;
@@ -35,7 +35,7 @@ void add_default_tolerations(api::Pod& pod) {
     }
 }
 
-// The API server's defaults of a pod (and not of a pod template): limits become requests.
+// Models the API server's defaults of a pod, which pod templates do not get: limits become requests.
 void add_default_requests(api::Pod& pod) {
     for (auto& container : *pod.spec.containers)
         for (const auto& [name, amount] : container.resources.limits)
@@ -125,7 +125,8 @@ void Workloads::reconcile(const Deployment& deployment) {
         create_pod(deployment.name, deployment.pod,
                    owner_of("ReplicaSet", deployment.name, "uid-of-" + deployment.name));
     }
-    // Pods without a node go first, then the youngest (the ReplicaSet controller's ranking, shortened).
+    // Pods without a node are deleted first, then the youngest. This is the ReplicaSet controller's ranking,
+    // shortened.
     std::ranges::sort(alive, [](const auto& a, const auto& b) {
         return std::tuple(!a->spec.nodeName.empty(), b->metadata.creationTimestamp, api::key_of(*a)) <
                std::tuple(!b->spec.nodeName.empty(), a->metadata.creationTimestamp, api::key_of(*b));
@@ -136,7 +137,7 @@ void Workloads::reconcile(const Deployment& deployment) {
 
 void Workloads::reconcile_daemon_set(const api::DaemonSet& set) {
     std::set<std::string> served;
-    std::vector<std::pair<api::ObjectKey, std::string>> pods;  // with the node they are for
+    std::vector<std::pair<api::ObjectKey, std::string>> pods;  // each with its node
     for (const auto& [key, pod] : view_.all<api::Pod>()) {
         if (!is_owned_by(*pod, "DaemonSet", set.metadata.name)) continue;
         const auto& terms = pod->spec.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution
@@ -170,8 +171,8 @@ void Workloads::count_budgets() {
     for (const auto& [key, budget] : budgets) count(*budget);
 }
 
-// pkg/controller/disruption: expected pods are what their controllers wish for; a pod that is being deleted
-// or was just evicted is not healthy.
+// Counts as pkg/controller/disruption does. Expected pods are the replicas of their controllers. A pod that
+// is being deleted or was just evicted is not healthy.
 void Workloads::count(const api::PodDisruptionBudget& budget) {
     std::int64_t healthy = 0, expected = 0;
     for (const auto& [name, deployment] : deployments_) {
@@ -198,7 +199,7 @@ void Workloads::count(const api::PodDisruptionBudget& budget) {
         api::key_of(budget), [&status](api::PodDisruptionBudget& object) { object.status = status; });
 }
 
-// kube-controller-manager's token cleaner.
+// Deletes expired tokens, as kube-controller-manager's token cleaner does.
 void Workloads::sweep_tokens() {
     std::vector<api::ObjectKey> expired;
     bool more = false;

@@ -1,5 +1,6 @@
-// The workloads of the modelled cluster and their controllers: deployments keep their replicas, DaemonSets
-// have a pod on each Node that takes it, disruption budgets are counted, expired bootstrap tokens are swept.
+// The workloads of the modelled cluster and their controllers. Deployments keep their replicas, and
+// DaemonSets have a pod on each Node that accepts it. Disruption budgets are counted, and expired bootstrap
+// tokens are deleted.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,13 @@
 
 namespace simulation {
 
-// Where all workloads live.
+// The namespace of all workloads.
 inline constexpr const char* kNamespace = "default";
 
 struct Deployment {
     std::string name;
     std::int64_t replicas = 0;
-    std::int64_t most_replicas = 6;  // when it is scaled
+    std::int64_t most_replicas = 6;  // upper bound when it is scaled
     api::Pod pod;                    // the template: labels, annotations, spec
 };
 
@@ -52,7 +53,7 @@ private:
     Reactor tokens_;
 };
 
-// The pod of the DaemonSet on that Node, as its controller and the API server complete it.
+// Returns the DaemonSet's pod on that Node, as its controller and the API server complete it.
 api::Pod daemon_pod(const api::DaemonSet& set, const std::string& node);
 
 }  // namespace simulation

@@ -12,9 +12,9 @@ namespace {
 using Request = api::CertificateSigningRequest;
 
 const std::string kRequests = "certificatesigningrequests.certificates.k8s.io";
-// Between an approval and the certificate in the kubelet's hands.
+// Time from the approval until the kubelet has its certificate.
 constexpr std::chrono::seconds kSigning{1};
-// Of so many machines one has its token stolen; the last of the keys is the thieves'.
+// One machine in so many has its token stolen. The thieves use the last of the keys.
 constexpr std::uint64_t kOneOf = 4;
 constexpr std::size_t kStrangeKey = test::kRequestKeys - 1;
 constexpr std::chrono::milliseconds kWhileItJoins{2'000};
@@ -24,7 +24,7 @@ std::string name_of(const std::string& system_uuid) {
     return "node-csr-" + system_uuid;
 }
 
-// Kubelets keep their key on the disk.
+// Returns the key of a machine. A kubelet keeps its key on the disk.
 std::size_t key_of(const std::string& system_uuid) {
     return static_cast<unsigned char>(system_uuid.back()) % kStrangeKey;
 }
@@ -61,7 +61,7 @@ void Certificates::ask(const std::string& system_uuid, const std::string& node, 
     mine = {node, token_id, key_of(system_uuid), std::move(granted), nullptr};
     if (random_->below(kOneOf) == 0) forge(mine);
     const auto name = name_of(system_uuid);
-    // Of the attempt before, which had another token.
+    // The old request is of the attempt before, which had another token.
     if (server_.get<Request>({"", name})) server_.remove<Request>({"", name});
     trace_.line("machine", node, " asks for its certificate");
     server_.put(request_of(test::kubelet_request(node, mine.key), name, token_id));
@@ -86,8 +86,8 @@ void Certificates::follow(const fake::Change& change) {
     }
 }
 
-// Not the machine's own name with another key before the machine itself has asked: whoever is first with its
-// token is the machine.
+// Lets a thief send a request that must be refused. It never asks for the machine's own name with another key
+// before the machine has asked. The first to use the token would count as the machine.
 void Certificates::forge(const Waiting& victim) {
     auto parts = test::kubelet_request(victim.node, victim.key);
     const auto nodes = server_.list<api::Node>();
@@ -109,7 +109,7 @@ void Certificates::forge(const Waiting& victim) {
             parts.signed_with = kStrangeKey;
             break;
     }
-    // Half of them while the machine itself asks.
+    // Half of the thieves ask while the machine itself asks.
     send(std::move(parts), victim, random_->below(2) == 0 ? kWhileItJoins : kLongestWait);
 }
 

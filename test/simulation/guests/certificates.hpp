@@ -1,5 +1,5 @@
-// How kubelets come to their first certificate: they ask with their bootstrap token, and somebody has to
-// approve. Thieves that read the token ask, too, for what is not the machine's.
+// Kubelets ask for their first certificate with their bootstrap token, and somebody has to approve it.
+// Thieves who read the token also ask, for certificates that are not the machine's.
 #pragma once
 
 #include <functional>
@@ -15,15 +15,15 @@
 
 namespace simulation {
 
-// Begins the name of each request of a thief.
+// Prefix of the name of each request of a thief.
 inline constexpr std::string_view kForged = "forged-";
 
 class Certificates {
 public:
     Certificates(fake::ApiServer& server, Trace& trace, std::unique_ptr<base::Random> random);
 
-    // The machine's kubelet asks for the Node's certificate with that token; `granted` is called once, a
-    // moment after it was approved, unless the machine was forgotten before.
+    // Lets the machine's kubelet ask for the Node's certificate with that token. `granted` is called once, a
+    // moment after the approval, unless the machine was forgotten before.
     void ask(const std::string& system_uuid, const std::string& node, const std::string& token_id,
              std::function<void()> granted);
     void forget(const std::string& system_uuid);

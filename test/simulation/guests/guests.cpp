@@ -31,7 +31,7 @@ std::string file_of(const json::object& cloud_config, std::string_view path) {
     throw std::runtime_error("write_files has no " + std::string(path));
 }
 
-// The path behind `kubeadm join --config`.
+// Returns the path behind `kubeadm join --config`.
 std::string join_configuration_path(const json::object& cloud_config) {
     for (const auto& command : cloud_config.at("runcmd").as_array()) {
         const auto& words = command.as_array();
@@ -54,7 +54,7 @@ api::StringMap parse_labels(const std::string& text) {
     return labels;
 }
 
-// Another machine's identity: as when firmware reports a UUID of its own.
+// Returns the identity of another machine, as firmware does that reports its own UUID.
 std::string other_uuid(std::string uuid) {
     uuid.back() = uuid.back() == '0' ? '1' : '0';
     uuid.front() = uuid.front() == 'f' ? 'e' : 'f';
@@ -188,9 +188,10 @@ Guests::Seed Guests::read_seed(const proxmox::MachineView& machine) const {
     return {std::move(result), is_ours ? token.substr(0, token.find('.')) : std::string()};
 }
 
-// A netboot image has credentials of its own and takes its host name from DHCP.
+// Returns the registration of a netboot image, which has its own credentials and gets its host name from
+// DHCP.
 Registration Guests::own_registration(const proxmox::MachineView& machine) const {
-    // What is tried before is empty.
+    // The devices before the network are empty.
     if (std::ranges::none_of(machine.boot_order,
                              [](const auto& device) { return device.starts_with("net"); }))
         throw std::runtime_error("nothing to boot from");

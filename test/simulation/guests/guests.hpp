@@ -1,5 +1,5 @@
-// What happens inside the simulated machines: a guest boots, reads its cloud-init CD-ROM or, without one,
-// what its image brings, and joins the cluster if it can prove itself.
+// Models the inside of the simulated machines. A guest boots and reads its cloud-init CD-ROM or, without one,
+// the settings of its image. It joins the cluster if it can prove its identity.
 #pragma once
 
 #include <functional>
@@ -19,10 +19,10 @@ namespace simulation {
 
 namespace proxmox = proxmox_simulator;
 
-// Whether the machine's image has credentials of its own; its Node is named by DHCP.
+// Reports whether the machine's image has its own credentials; DHCP then names its Node.
 bool joins_by_itself(const api::Node& node);
 
-// Of a machine; 0: it has none.
+// Returns the size of the machine's largest disk; 0 if it has none.
 std::int64_t largest_disk_mib(const proxmox::Config& config);
 
 enum class PowerEvent { started, stopped, destroyed };
@@ -36,34 +36,34 @@ public:
     void on_machine_stopped(const proxmox::MachineView& machine) override;
     void on_machine_destroyed(const proxmox::MachineView& machine) override;
 
-    // Called at once, before the guest notices.
+    // Called immediately, before the guest notices.
     using Listener = std::function<void(PowerEvent, const proxmox::MachineView&)>;
     void subscribe(Listener listener) { listeners_.push_back(std::move(listener)); }
 
-    // How the machines of others behave: they boot and never join.
+    // Treats the machine as one of others: it boots and never joins.
     void ignore(int vmid) { strangers_.insert(vmid); }
-    // Whoever gets that ID next is another machine.
+    // Undoes ignore(), because the next machine with this ID is another one.
     void heed(int vmid) { strangers_.erase(vmid); }
     const std::set<int>& strangers() const { return strangers_; }
-    // The static addresses of those that run, by system UUID.
+    // Returns the static addresses of running machines, by system UUID.
     const std::map<std::string, std::set<std::string>>& addresses() const { return addresses_; }
 
 private:
     struct Seed {
         Registration registration;
-        std::string
-            token_id;  // for whose certificate the operator has to be asked; empty: the cluster approves
+        std::string token_id;  // the operator has to approve the certificate of this token; empty: the
+                               // cluster approves
     };
 
     void tell(PowerEvent event, const proxmox::MachineView& machine) const;
     void join(const proxmox::MachineView& machine);
     void register_node(const proxmox::MachineView& machine, const Registration& registration);
-    // Throws std::runtime_error or the like with what is wrong with the machine's data.
+    // Throws std::runtime_error or the like if the machine's data is wrong, and says why.
     Seed read_seed(const proxmox::MachineView& machine) const;
-    // Before anything else it has to have a network.
+    // Gives the machine its network, which it needs before anything else.
     void configure_network(const proxmox::MachineView& machine);
     Registration own_registration(const proxmox::MachineView& machine) const;
-    // Whether the operator has to approve the certificate.
+    // Reports whether the operator has to approve the certificate.
     bool prove(const std::string& token) const;
 
     base::Clock& clock_;

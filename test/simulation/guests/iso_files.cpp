@@ -25,7 +25,7 @@ std::uint32_t little_endian(std::string_view image, std::size_t offset) {
     return value;
 }
 
-// ASCII is all that is expected here; a version ";1" is cut off.
+// Converts a name to ASCII, which every expected name is, and cuts off a version ";1".
 std::string text(std::string_view ucs2) {
     std::string result;
     for (std::size_t i = 1; i < ucs2.size(); i += 2) result += ucs2[i];
@@ -62,7 +62,7 @@ IsoImage read_iso(std::string_view image) {
         }
         auto name_length = static_cast<unsigned char>(piece(image, at + 32, 1)[0]);
         auto name = text(piece(image, at + 33, name_length));
-        if (name_length > 1) {  // else this directory or its parent
+        if (name_length > 1) {  // others are this directory or its parent
             result.files[name] =
                 piece(image, static_cast<std::size_t>(little_endian(image, at + 2)) * kSector,
                       little_endian(image, at + 10));

@@ -9,10 +9,11 @@ namespace simulation {
 
 struct IsoImage {
     std::string volume_id;                     // lower case
-    std::map<std::string, std::string> files;  // of the root directory
+    std::map<std::string, std::string> files;  // files of the root directory
 };
 
-// Throws std::runtime_error if that is no such image. ECMA-119; Joliet: names in UCS-2, big endian.
+// Throws std::runtime_error if the text is not such an image. Sources: ECMA-119, and Joliet with names in
+// UCS-2, big endian.
 IsoImage read_iso(std::string_view image);
 
 }  // namespace simulation

@@ -1,4 +1,4 @@
-// What cloud-init makes of a network configuration in a simulated machine.
+// Models how cloud-init applies a network configuration in a simulated machine.
 #pragma once
 
 #include <set>
@@ -8,9 +8,9 @@
 
 namespace simulation {
 
-// The static addresses that the guest has, without prefix length. Throws std::runtime_error if the
-// configuration is one that some guest would not apply: not of version 1, or for a MAC address that no
-// interface of the machine has, so that the guest would be without any network.
+// Returns the static addresses of the guest, without prefix length. Throws std::runtime_error if some guest
+// would not apply the configuration and would have no network. That is so if the version is not 1, or if no
+// interface of the machine has the MAC address.
 std::set<std::string> own_addresses(const std::string& network_config,
                                     const proxmox_simulator::Config& config);
 

@@ -1,5 +1,5 @@
-// The part of invariant 7 that is about networks: no address and no MAC address is given twice, a guest has
-// those that are reserved for its claim and no others, and all come back when claims end.
+// The part of invariant 7 that concerns networks. No address and no MAC address is assigned twice. A guest
+// has exactly the addresses that are reserved for its claim. All addresses become free when claims end.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -20,7 +20,7 @@ public:
         check_mac_addresses();
     }
 
-    // All that have not come back by now never do.
+    // An address that is not free by now never becomes free.
     Findings at_rest() const override {
         Findings findings;
         for (const auto& [key, pool] : world_.view.all<NodeSmithPool>()) {
@@ -42,8 +42,8 @@ private:
                 const auto holder = key.name + "/" + reservation.claim;
                 const auto [other, is_new] = holders.emplace(reservation.address, holder);
                 if (is_new) continue;
-                // Two pools may take the same one at once; then both see it and give it back before it is
-                // used.
+                // Two pools may reserve the same address simultaneously. Both then notice it, and give the
+                // address back before any machine uses it.
                 if (is_used(reservation) && is_used({reservation.address, claim_of(other->second), ""}))
                     stage_.violate("no address is given twice", reservation.address + " is reserved for " +
                                                                     other->second + " and for " + holder);
@@ -71,8 +71,8 @@ private:
         }
     }
 
-    // It was kept when its claim ended (deletionPolicy Retain), and then its user deleted its Node: nothing
-    // in the cluster tells of it or of its addresses.
+    // Reports whether nothing in the cluster knows the machine or its addresses. Its claim kept the machine
+    // (deletionPolicy Retain), and then its user deleted the Node.
     bool is_unknown(const std::string& uuid) const {
         if (world_.view.node_of_machine(uuid)) return false;
         const auto& claims = world_.view.all<NodeSmithClaim>();

@@ -1,4 +1,4 @@
-// Invariant 3: no machine goes off while pods run on its Node that were not asked to leave.
+// Invariant 3: no machine is switched off while pods run on its Node that were not asked to leave.
 #include <set>
 
 #include "test/simulation/invariants/invariant.hpp"
@@ -27,10 +27,10 @@ public:
             if (type.ends_with("On")) return;
             const auto& uuid = world_.bmcs.uuid(host);
             const auto* node = world_.view.node_of_machine(uuid);
-            // A host may join without a token too.
+            // A host may also join without a token.
             remember(told_while_broken_, uuid, !node || !is_ready(*node) || became_ready_just_now(*node));
         });
-        // What the other cluster turns off is judged by two_clusters_share_a_rack.
+        // two_clusters_share_a_rack judges what the other cluster turns off.
         world_.bmcs.subscribe([this](Cluster cluster, const std::string& host, const std::string& type) {
             if (!type.ends_with("On")) remember(told_by_others_, host, cluster == Cluster::theirs);
         });
@@ -48,7 +48,7 @@ private:
         }
     }
 
-    // "": Proxmox has no such machine.
+    // Returns "" if Proxmox has no such machine.
     std::string uuid_at(const std::string& path) const {
         const auto vmid = vmid_of(path);
         const auto& machines = world_.proxmox.cluster().world.machines;
@@ -56,8 +56,8 @@ private:
         return machine == machines.end() ? "" : uuid_of(machine->second);
     }
 
-    // What becomes Ready while the request is on its way, or the machine goes off, is nobody's fault: nothing
-    // calls it back.
+    // Excuses a Node that becomes Ready while the request is under way or the machine is going off. The
+    // request cannot be called back.
     void note_departure(const std::string& uuid) {
         const auto* node = world_.view.node_of_machine(uuid);
         remember(told_before_joined_, uuid, !node);
@@ -95,7 +95,7 @@ private:
     void check(const std::string& uuid, const NodeSmithClaim* claim, const std::string& what) {
         const auto* node = world_.view.node_of_machine(uuid);
         if (!node || !is_ready(*node) || told_while_broken_.contains(uuid)) return;
-        // Others need a token of ours to join, which is revoked before.
+        // Other Nodes need one of our tokens to join, and the operator revokes it before.
         if (told_before_joined_.contains(uuid) && joins_by_itself(*node)) return;
         if (claim && may_be_forced(*claim)) return;
         for (const auto* pod : world_.view.pods_on(node->metadata.name)) {
@@ -107,7 +107,7 @@ private:
         }
     }
 
-    // The pool's user wishes that the drain ends at a deadline, whatever runs.
+    // Reports whether the pool's user wants the drain to end at a deadline, whatever runs there.
     bool may_be_forced(const NodeSmithClaim& claim) const {
         if (is_repaired(claim)) return true;
         const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
@@ -115,7 +115,7 @@ private:
     }
 
     std::set<std::string> told_by_others_;  // names of hosts
-    // Machines, by UUID.
+    // These sets hold machines by UUID.
     std::set<std::string> told_while_broken_;
     std::set<std::string> told_before_joined_;
 };

@@ -1,4 +1,4 @@
-// Invariant 17: a bootstrap token is good for the certificate of its claim's Node, and for no other.
+// Invariant 17: a bootstrap token is valid for the certificate of its claim's Node only.
 #include <map>
 
 #include "api/core.hpp"
@@ -29,8 +29,8 @@ public:
     }
 
 private:
-    // Whoever has the certificate stays that Node. A claim that is restored without its status has lost the
-    // record of it.
+    // A machine that has the certificate remains that Node, so its claim must not try again. A claim that is
+    // restored without its status has lost the record.
     void look(const NodeSmithClaim& claim) {
         const auto& status = claim.status;
         if (stage_.deeds.restored_claims.contains(claim.metadata.uid)) return;
@@ -43,7 +43,8 @@ private:
                                " tries again under a name that a certificate was approved for");
     }
 
-    std::map<std::string, std::int32_t> attempts_;  // that a certificate was approved in, by UID of the claim
+    std::map<std::string, std::int32_t> attempts_;  // attempt in which a certificate was approved, by UID of
+                                                    // the claim
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
-// No deadline fires because of a clock: what the operator gives up, or takes away since it waited long
-// enough, has really waited, by the time that passed in the world. Clocks of hosts jump and are wrong by
-// hours.
+// No deadline fires because of a clock. When the operator gives up or removes something after a wait, that
+// time has really passed in the world. The clocks of hosts jump and are wrong by hours.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,9 +13,9 @@ using api::ConditionStatus;
 namespace conditions = api::conditions;
 namespace reasons = api::reasons;
 
-// A calendar that follows the API server's makes a period shorter by a tenth at most.
+// A calendar that is adjusted to the API server's shortens a period by a tenth at most.
 constexpr double kLeastShare = 0.9;
-// From when a process looked at the clock until what it wrote has arrived.
+// Time from a process's look at the clock until its write has arrived.
 constexpr std::chrono::seconds kOnTheWay{20};
 constexpr std::chrono::minutes kOnABadWay{3};
 
@@ -42,7 +41,8 @@ public:
     }
 
 private:
-    // The shortest that its users ever set: what is shortened may be due at once.
+    // Periods holds the shortest period that its users ever set. A period that was shortened may be due
+    // immediately.
     struct Periods {
         base::Duration provision{base::Duration::max()};
         base::Duration registration{base::Duration::max()};
@@ -154,7 +154,7 @@ private:
     std::map<api::ObjectKey, Periods> periods_;
     std::map<std::string, std::map<std::string, base::TimePoint>> begun_;  // by claim UID and condition
     std::map<std::string, base::TimePoint> unready_, created_;             // by Node
-    std::set<std::string> forged_;  // UIDs of claims whose status somebody else wrote
+    std::set<std::string> forged_;  // UIDs of claims whose status was written by others
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What was deleted ends, in whatever order it was deleted, and takes its machines with it.
+// A deleted object ends, whatever the order of deletions, and its machines end with it.
 #include "test/simulation/invariants/invariant.hpp"
 
 namespace simulation {
@@ -10,7 +10,8 @@ public:
 
     Findings at_rest() const override {
         Findings findings;
-        // A claim whose machine nobody can prove to be its own waits for a person, and what it needs with it.
+        // A claim waits for a person if its machine cannot be proven its own. The objects that it needs wait
+        // as well.
         const bool waits_for_people = std::ranges::any_of(
             world_.view.all<NodeSmithClaim>(), [this](const auto& entry) { return waits(*entry.second); });
         if (waits_for_people) return findings;
@@ -38,7 +39,7 @@ private:
         return false;
     }
 
-    // A Secret whose claims live on is kept for them.
+    // The operator keeps a Secret for claims that live on.
     bool is_needed(const std::string& secret) const {
         const auto names = [&](const auto& entry) { return entry.second->status.protectedSecret == secret; };
         return std::ranges::any_of(world_.view.all<NodeSmithProvider>(), names) ||
@@ -56,7 +57,7 @@ private:
         }
     }
 
-    // Nobody but the objects on record holds a Secret.
+    // Only the recorded objects may hold a Secret.
     void check_finalizers(Findings& findings) const {
         for (const auto& secret : world_.server.list<api::Secret>()) {
             if (!api::has_finalizer(secret.metadata, api::finalizers::kCredentials)) continue;

@@ -1,4 +1,4 @@
-// Invariant 4: no budget is violated by the operator.
+// Invariant 4: the operator violates no budget.
 #include <algorithm>
 
 #include "test/simulation/invariants/invariant.hpp"
@@ -29,7 +29,7 @@ private:
         const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kDisrupted);
         return condition ? condition->reason : "";
     }
-    // Decided by the operator, not forced upon it.
+    // Reports whether the operator decided the disruption and was not forced to it.
     static bool is_voluntary(const NodeSmithClaim& claim) {
         auto reason = reason_of(claim);
         return reason == api::reasons::kEmpty || reason == api::reasons::kUnderutilized ||
@@ -37,7 +37,7 @@ private:
                reason == api::reasons::kEvacuation;
     }
 
-    // Pods are evicted, never deleted: only the eviction API knows budgets.
+    // Checks that pods are evicted and never deleted, because only the eviction API respects budgets.
     void check_request(const Process& process, const base::HttpRequest& request,
                        const base::HttpResponse& response) {
         if (request.method != "DELETE" || response.status != 200) return;
@@ -47,7 +47,7 @@ private:
                        process.name() + " deleted a pod without asking its budgets: " + request.target);
     }
 
-    // A drain that was under way as its claim ended is excused.
+    // Excuses a drain that was under way when its claim ended.
     bool any_node_is_repaired() const {
         constexpr std::chrono::seconds kUnderWay{5};
         if (repair_ended_ && world_.now() - *repair_ended_ < kUnderWay) return true;
@@ -68,7 +68,8 @@ private:
         if (!pool || pool->spec.scaleDown.maxConcurrent == 0) return;
         auto leaving = std::ranges::count_if(world_.view.all<NodeSmithClaim>(), [&claim](const auto& entry) {
             const auto& other = *entry.second;
-            // A machine that waits for a person's decision about its volumes is drained, and stops no other.
+            // A drained machine that waits for a person's decision about its volumes stops no other
+            // disruption.
             return other.spec.poolRef == claim.spec.poolRef && is_disrupted(other) && is_voluntary(other) &&
                    !api::is_true(other.status.conditions, api::conditions::kKeptForVolumes);
         });

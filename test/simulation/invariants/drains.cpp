@@ -1,5 +1,6 @@
-// While the eviction of one pod fails, the other pods of its node leave: each request has its own verdict.
-// Judged of nodes on which an eviction has just failed, so that it is certain that they are being drained.
+// While the eviction of one pod fails, the other pods of its node are evicted, because each request is
+// answered separately. Only nodes on which an eviction has just failed are judged, since these are certainly
+// being drained.
 #include <algorithm>
 #include <map>
 
@@ -8,9 +9,9 @@
 namespace simulation {
 namespace {
 
-// From one try of the pod that fails to the next.
+// Time between two tries to evict the pod that fails.
 constexpr std::chrono::seconds kGoesOn{100};
-// A pod that is asked for with bad luck twice, and whose claim's reconciler is slow to begin.
+// Covers two unlucky requests for a pod, and a claim's reconciler that starts slowly.
 constexpr std::chrono::minutes kLeavesWithin{2};
 constexpr std::int32_t kCriticalPod = 2'000'000'000;
 
@@ -67,7 +68,7 @@ private:
         });
     }
 
-    // Nothing of the pod itself keeps it. Critical pods leave when the others have left.
+    // Reports whether nothing about the pod itself keeps it. Critical pods are evicted after the others.
     bool may_leave(const api::Pod& pod) const {
         if (!world_.interference.webhook || !is_alive(pod) || pod.spec.nodeName.empty()) return false;
         return !belongs_to_node(pod) && !world_.interference.webhook->is_for(pod.metadata.name) &&
@@ -76,8 +77,9 @@ private:
                !is_troubled();
     }
 
-    std::map<std::string, base::TimePoint> failed_at_;  // by Node: an eviction of one of its pods
-    std::map<std::string, base::TimePoint> stays_;      // by UID of a pod: since when it could leave
+    std::map<std::string, base::TimePoint> failed_at_;  // time of the last failed eviction, by Node
+    std::map<std::string, base::TimePoint> stays_;      // time since when a pod could have been evicted, by
+                                                        // its UID
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// What the provider's word is worth: nothing while its endpoint leads to another Proxmox cluster, less than
-// that of a kubelet that reports, and less when many machines are gone at once. That no claim goes before its
-// machine and no Node before it, other invariants see.
+// How far the operator may believe the provider. It must believe nothing while the endpoint leads to another
+// Proxmox cluster. It must trust a kubelet that reports more, and it must doubt a provider if many machines
+// vanish simultaneously. Other invariants check that machines are removed before their claims and Nodes.
 #include <deque>
 #include <map>
 #include <string>
@@ -26,7 +26,7 @@ public:
     }
 
 private:
-    // A change that left for the right cluster a moment before arrives at the other one.
+    // A change that was sent to the right cluster a moment ago arrives at the other one.
     bool may_have_been_under_way() const {
         return !since_ || world_.now() - *since_ <= longest_way_to_provider(world_.faults);
     }
@@ -66,7 +66,7 @@ private:
         if (is_confirmed(claim)) return;
         const auto* node = world_.view.find<api::Node>({"", claim.status.nodeName});
         const auto* label = node ? api::find(node->metadata.labels, api::labels::kClaim) : nullptr;
-        // A forged status names Nodes that are not the claim's; the operator labels none of these.
+        // A forged status names Nodes that are not the claim's; the operator labels no such Node.
         const bool is_its = label && *label == claim.metadata.name &&
                             node->status.nodeInfo.systemUUID == claim.status.systemUUID;
         if (is_its && api::is_true(node->status.conditions, api::conditions::kReady))
@@ -75,7 +75,7 @@ private:
         check_number(claim);
     }
 
-    // Claims of one look are given up within moments.
+    // Checks how many claims are given up together. The claims of one look are given up within moments.
     void check_number(const NodeSmithClaim& claim) {
         constexpr base::Duration kOneLook = std::chrono::seconds{5};
         constexpr std::size_t kBelievedOneIn = 10;

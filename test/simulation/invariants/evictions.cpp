@@ -1,5 +1,5 @@
-// What the operator evicts to save a node runs again soon, on nodes that are there or were
-// launched beforehand. Judged when nobody makes trouble any more.
+// Pods that the operator evicts to save a node soon run again. They run on nodes that exist or were launched
+// beforehand. This is judged only when all trouble has ended.
 #include <algorithm>
 #include <map>
 
@@ -48,7 +48,7 @@ private:
                stage_.last_deed() + kSettled <= world_.now();
     }
 
-    // A drain that shall save the node, and that nobody forced.
+    // Reports whether a drain removes the node to save cost, without being forced by anybody.
     bool is_being_saved(const std::string& node) const {
         return std::ranges::any_of(world_.view.all<NodeSmithClaim>(), [&node](const auto& entry) {
             const auto& claim = *entry.second;
@@ -60,7 +60,7 @@ private:
 
     void follow(const api::Pod* before, const api::Pod* after) {
         const auto& pod = after ? *after : *before;
-        // Whose data was given up waits for a person.
+        // A pod whose data was given up waits for a person.
         if (uses_volumes(pod)) return;
         if (!after || !after->spec.nodeName.empty()) waiting_.erase(pod.metadata.uid);
         const bool begins_to_end = before && after && !before->metadata.deletionTimestamp &&
@@ -74,7 +74,7 @@ private:
     }
 
     void check_purchase(const NodeSmithClaim& claim) {
-        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
+        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
         for (const auto& [uid, successor] : waiting_) {
             if (!uids || uids->find(uid) == std::string::npos) continue;
             stage_.violate("evicted pods run again", "claim " + claim.metadata.name + " is bought for pod " +
@@ -84,7 +84,8 @@ private:
     }
 
     base::TimePoint calm_since_{};
-    std::map<std::string, int> evicted_;        // by UID of the controller: successors that are still to come
+    std::map<std::string, int> evicted_;        // number of successors that are still to come, by UID of the
+                                                // controller
     std::map<std::string, Successor> waiting_;  // by UID
 };
 

@@ -1,6 +1,6 @@
-// Invariant 7 and what follows for bare metal: no host serves two claims and no claim two hosts; a host that
-// no claim has, or that somebody else turned on, or whose BMC speaks for another machine, is not touched;
-// what is given back is off.
+// Invariant 7 and its consequences for bare metal. No host serves two claims, and no claim has two hosts. The
+// operator leaves a host alone if no claim has it or if somebody else turned it on. The same holds if its BMC
+// speaks for another machine. A released host is off.
 #include <map>
 #include <set>
 
@@ -34,8 +34,8 @@ public:
     }
 
 private:
-    // Power is cut only of what we woke, or what its user gave us. Of what the other cluster turned on:
-    // two_clusters.cpp.
+    // Checks that the operator cuts the power only of hosts that it turned on or that their user gave to it.
+    // two_clusters.cpp judges hosts that the other cluster turned on.
     void check_power(const std::string& name, const std::string& type, const NodeSmithHost* host) {
         const auto lent = world_.bmcs.lent_since(name);
         const bool is_theirs = world_.bmcs.woken_by(name) == Cluster::theirs;
@@ -45,7 +45,7 @@ private:
                        "host " + name + " is asked for " + type + ", which somebody else turned on");
     }
 
-    // And what is known to be ours is not left on.
+    // Checks that a host that the operator turned on is not released while it is on.
     void check_given_back(const NodeSmithHost& before, const NodeSmithHost& after) {
         const auto& name = after.metadata.name;
         if (claim_uid_of(&before).empty() || !claim_uid_of(&after).empty() || !before.status.wokenTime)
@@ -79,7 +79,7 @@ private:
         const auto* host = world_.view.find<NodeSmithHost>({kNodesNamespace, name});
         const bool is_free = claim_uid_of(host).empty();
         check_power(name, type, host);
-        // BMCs know no fence: what a paused process had begun, it sends when it goes on.
+        // BMCs know no fence. A paused process sends what it had begun when it resumes.
         if (is_free && world_.faults.has(Fault::paused)) {
             late_.insert(name);
         } else if (is_free && !was_under_way(name, type)) {
@@ -108,8 +108,8 @@ private:
         }
     }
 
-    // While a claim had it that had not asked for it to be turned on yet: then it is left alone, and its
-    // status says so.
+    // Reports whether a person turned the host on while a claim had it but had not yet asked for power. The
+    // operator then leaves the host alone, and its status says so.
     bool was_turned_on_by_hand(const NodeSmithHost& host) const {
         const auto* ready = api::find_condition(host.status.conditions, api::conditions::kReady);
         return ready && ready->reason == "InUseByOthers" &&
@@ -125,7 +125,7 @@ private:
         if (owner.empty() && is_on && !is_excused)
             findings.push_back({"no host is left on", "host " + name + " is on, though no claim has it"});
         if (owner.empty() || world_.view.claim_by_uid(owner)) return;
-        // One whose Node lives is kept for a person to decide.
+        // A host whose Node lives is kept until a person decides.
         if (is_on && world_.view.node_of_machine(world_.bmcs.uuid(name))) return;
         findings.push_back({"no host is kept for nobody",
                             "host " + name + " is reserved for claim " + owner + ", which is gone"});

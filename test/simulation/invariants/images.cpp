@@ -1,5 +1,5 @@
-// Invariant 24: of an image each host that needs one has one template, with the image's content, and nothing
-// else is left of its making; no template is made again and again.
+// Invariant 24: each host that needs a template of an image has one with the image's content. Nothing else
+// remains of its creation. No template is made again and again.
 #include <map>
 
 #include "test/simulation/images.hpp"
@@ -10,7 +10,8 @@
 namespace simulation {
 namespace {
 
-// Read independently of the operator's code, by what it wrote of itself.
+// Reports whether the template is the provider's, from what the operator wrote on it. This code is
+// independent of the operator's.
 bool is_of(const proxmox::Machine& machine, const NodeSmithProvider& provider) {
     const auto description = proxmox::config_text(machine.config, "description");
     return description.find("\"image\":") != std::string::npos &&
@@ -47,8 +48,8 @@ public:
         for (const auto& [id, storage] : lab().storages) {
             for (const auto& [host, volumes] : storage.volumes) {
                 for (const auto& [name, volume] : volumes)
-                    // A provider that cannot delete it for minutes says so, and goes when it is deleted
-                    // itself.
+                    // A provider that cannot delete the file for minutes reports it, and gives up when it is
+                    // deleted itself.
                     if (volume.content == "import" && serves(host) &&
                         !world_.was_reported(name.substr(name.rfind('/') + 1)))
                         findings.push_back({kName, "file " + id + ":" + name + " is left on " + host});
@@ -59,7 +60,7 @@ public:
 
 private:
     static constexpr const char* kName = "templates are of their images";
-    // That came of an operator which died before it learned of the first one.
+    // Number of second templates that may come from an operator that died before it learned of the first one.
     static constexpr std::size_t kSecondOnes = 2;
 
     const proxmox::World& lab() const { return world_.proxmox.cluster().world; }
@@ -70,14 +71,14 @@ private:
                                                                           : nullptr;
     }
 
-    // "": of a storage that is shared.
+    // Reports whether the host is on; "" stands for a storage that all hosts share.
     bool serves(const std::string& host) const {
         return host.empty() || std::ranges::any_of(lab().hosts, [&](const proxmox::Host& known) {
                    return known.name == host && known.powered_on;
                });
     }
 
-    // Where machines may be placed; the judge of rooms knows the same rules.
+    // Reports whether machines may be placed on the host. The judge of rooms uses the same rules.
     bool needs_one(const NodeSmithProvider& provider, const proxmox::Host& host) const {
         const auto& spec = *provider.spec.proxmox;
         const auto lists = [&](const std::vector<std::string>& names) {
@@ -101,7 +102,7 @@ private:
     void check(const NodeSmithProvider& provider, Findings& findings) const {
         const auto* ready = api::find_condition(provider.status.conditions, api::conditions::kReady);
         const bool is_about_image = ready && ready->reason.starts_with("Image");
-        // Something else keeps it from all work.
+        // Another problem keeps the provider from all work.
         if (!ready || (ready->status != api::ConditionStatus::True && !is_about_image)) return;
         const auto& wish = *provider.spec.proxmox->template_;
         const auto content = content_of(lab(), *wish.image);

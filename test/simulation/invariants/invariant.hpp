@@ -1,5 +1,5 @@
-// What must always hold, as small checkers: each watches what it needs and reports the first thing that must
-// not be.
+// Conditions that must always hold, as small checkers. Each checker watches what it needs and reports the
+// first violation.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,11 @@
 
 namespace simulation {
 
-// What was under way when somebody took a mark off or changed the cables is nobody's fault.
+// Time for which a request may be under way when somebody removes a mark or changes the cables. Such a
+// request is no violation.
 inline constexpr std::chrono::minutes kInFlight{3};
 
-// What trouble left behind lasts for so long: nodes that are not Ready again yet, watches that are dead.
+// Time for which the effects of trouble last, such as nodes that are not Ready again yet, or dead watches.
 inline constexpr std::chrono::minutes kSettled{15};
 
 struct Violation {
@@ -31,13 +32,13 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
-// What no BMC can tell two clusters without a lock.
+// SharedRackCounts counts cases that no BMC can decide for two clusters without a lock.
 struct SharedRackCounts {
-    std::uint64_t contested = 0;        // both asked a host to turn on, having seen it off
-    std::uint64_t cut_unknowingly = 0;  // and who was second asked it to turn off
+    std::uint64_t contested = 0;        // both clusters asked a host to turn on after they saw it off
+    std::uint64_t cut_unknowingly = 0;  // the second of them then asked it to turn off
 };
 
-// What checkers see, and where they report to.
+// Stage is what checkers see, and where they report violations.
 struct Stage {
     World& world;
     Operators& operators;
@@ -46,15 +47,15 @@ struct Stage {
     OtherCluster& others;
     SharedRackCounts& counts;
 
-    // A user or an outsider deleted the claim.
+    // Reports whether a user or an outsider deleted the claim.
     bool was_deleted_by_others(const std::string& claim_uid) const {
         return deeds.deleted_claims.contains(claim_uid) ||
                world.interference.deleted_claims.contains(claim_uid);
     }
-    // When anybody last did what excuses what would otherwise be a violation.
+    // Returns when anybody last did something that excuses a violation.
     base::TimePoint last_deed() const { return std::max(deeds.last, world.interference.last); }
     void violate(const std::string& invariant, const std::string& message) const;
-    // By its user's wish or doing the claim may go before its machine or host.
+    // Reports whether its user wanted or caused that the claim ends before its machine or host.
     bool may_go_first(const NodeSmithClaim& claim) const;
 };
 
@@ -65,11 +66,11 @@ public:
     Invariant& operator=(const Invariant&) = delete;
     virtual ~Invariant() = default;
 
-    // Every virtual second.
+    // Runs every virtual second.
     virtual void each_second() {}
-    // After each virtual second in which a claim or a machine changed.
+    // Runs after each virtual second in which a claim or a machine changed.
     virtual void after_change() {}
-    // What must not be once all has come to rest.
+    // Returns the violations that remain once the world is at rest.
     virtual Findings at_rest() const { return {}; }
 
 protected:
@@ -79,15 +80,17 @@ protected:
 
 std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage);
 
-// The machine that a path of Proxmox is about: .../nodes/HOST/qemu/VMID[/...]; nullopt: none.
+// Returns the VMID in a path of Proxmox (.../nodes/HOST/qemu/VMID[/...]); nullopt if there is none.
 std::optional<int> vmid_of(const std::string& path);
-// UID of the claim that has the host; "": none, or there is no such host.
+// Returns the UID of the claim that has the host; "" if no claim has it or the host does not exist.
 std::string claim_uid_of(const NodeSmithHost* host);
 
-// What left for a provider earlier than this has arrived: BMCs are slow, and the network to any may be.
+// Returns after which time every request to a provider has arrived. BMCs are slow, and so may be the network
+// to any provider.
 base::Duration longest_way_to_provider(const FaultPlan& faults);
 
-// Its Node was not Ready for so long that nobody is asked any more.
+// Reports whether the operator repairs the claim's node, which was not Ready for so long that budgets no
+// longer count.
 bool is_repaired(const NodeSmithClaim& claim);
 
 // ---- one maker per file

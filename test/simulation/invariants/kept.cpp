@@ -1,5 +1,5 @@
-// A machine that never joined and is kept for a look is off, and there is at most one of a pool that asks for
-// it.
+// A machine that never joined and is kept for inspection is off. A pool has at most one of them, if it asks
+// for one.
 #include <algorithm>
 #include <map>
 
@@ -58,7 +58,7 @@ private:
                !api::is_true(claim.status.conditions, api::conditions::kMachineDeleted);
     }
 
-    // Provably the claim's, present attempt.
+    // Returns the machine that is provably the claim's, of its present attempt.
     const proxmox::Machine* machine_of(const NodeSmithClaim& claim) const {
         for (const auto vmid : world_.administrators.marked()) {
             const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
@@ -69,7 +69,8 @@ private:
 
     void look_at(const NodeSmithClaim& claim, Findings& findings) const {
         const auto* machine = machine_of(claim);
-        // Whose mark an administrator spoiled is somebody else's, and no word of ours is true of it.
+        // A machine whose mark an administrator changed is no longer ours, so the claim cannot be right about
+        // it.
         const bool is_tampered =
             world_.administrators.untouchable().contains(std::atoi(claim.status.machineID.c_str()));
         if (is_tampered) return;

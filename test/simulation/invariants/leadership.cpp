@@ -1,5 +1,5 @@
-// Invariant 15: only the leader writes. A process that was stopped while its lease ran out, or was cut off,
-// sends nothing any more, neither to the API server nor to a provider that knows a fence.
+// Invariant 15: only the leader writes. A process whose lease ran out while it was stopped or cut off sends
+// nothing any longer. That holds for the API server and for each provider that knows a fence.
 #include <boost/json/parse.hpp>
 
 #include "test/simulation/invariants/invariant.hpp"
@@ -14,7 +14,7 @@ bool is_lease(const base::HttpRequest& request) {
     return request.target.starts_with("/apis/coordination.k8s.io/");
 }
 
-// Reviews change nothing.
+// Reports whether the request changes anything, which reviews do not.
 bool is_write(const base::HttpRequest& request) {
     return request.method != "GET" && !fake::is_review(request.target);
 }
@@ -28,7 +28,7 @@ public:
                 if (request.method != "GET" && is_lease(request) && response.status < 300)
                     note(response.body);
             });
-        // What has left arrives whenever it does: nothing calls it back.
+        // The check happens at the departure, because a request that has left cannot be called back.
         world_.network.on_api_departure = [this](const Process& process, const base::HttpRequest& request) {
             if (is_write(request) && !is_lease(request)) check(process, request);
         };

@@ -1,5 +1,5 @@
-// Invariant 2: what the limits of pools and of the ControlPlane allow is never exceeded, whatever the status
-// says. A user who lowers a limit below what exists makes no violation; launching more then would.
+// Invariant 2: the limits of pools and of the ControlPlane are never exceeded, whatever the status says. A
+// user who lowers a limit below the present use causes no violation. A launch after that would be one.
 #include <deque>
 #include <map>
 #include <set>
@@ -26,10 +26,10 @@ struct Figures {
     }
 };
 
-// A decision made under the old limit may still be carried out for so long.
+// Time for which a decision under the old limit may still be carried out.
 constexpr std::chrono::minutes kLimitsInFlight{4};
 
-// The highest limit that was in force lately; 0 is none.
+// Limit is the highest limit that was recently in force; 0 means no limit.
 class Limit {
 public:
     void set(std::int64_t value, base::TimePoint now) {
@@ -51,12 +51,12 @@ private:
     std::deque<std::pair<base::TimePoint, std::int64_t>> history_;
 };
 
-// The limits of one pool or ControlPlane, and what was used of them when last looked at.
+// Account holds the limits of one pool or ControlPlane, and their use at the last look.
 class Account {
 public:
     Limit nodes, cpu_cores, memory_mib;
 
-    // Empty, or what is too much: only what grew beyond a limit is.
+    // Returns what exceeds its limit, or "". Only use that grew counts.
     std::string check(const Figures& used, base::TimePoint now) {
         auto before = std::exchange(last_, used);
         std::string excess;
@@ -136,9 +136,9 @@ private:
         judge(by_claims_, used, "claims");
     }
 
-    // Machines that exist, and those that have their place on a host and may be made at any moment. Machines
-    // whose claim is gone, or has seen its machine gone, are no pool's any more: a process that was killed
-    // may have asked for them, and they are orphans.
+    // Counts machines that exist, and those that have a place on a host and may be made at any moment. It
+    // leaves out machines whose claim is gone or has seen its machine gone. Such a machine is an orphan that
+    // a killed process may have requested.
     void check_machines() {
         std::set<std::string> with_machine;  // UIDs of claims
         for (auto vmid : world_.administrators.marked()) {
@@ -150,7 +150,7 @@ private:
             const bool may_have_one = !claim->status.machineID.empty() && !is_forged(*claim);
             if (!may_have_one && !with_machine.contains(claim->metadata.uid)) continue;
             if (api::is_true(claim->status.conditions, api::conditions::kMachineDeleted)) continue;
-            if (claim->status.keptSince) continue;  // stopped, for a look
+            if (claim->status.keptSince) continue;  // stopped, and kept for inspection
             const auto& size = claim->spec.requirements;
             for (const auto& name : {claim->spec.poolRef, std::string()}) {
                 used[name] += {1, size.cpuCores, size.memoryMiB};

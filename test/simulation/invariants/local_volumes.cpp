@@ -1,5 +1,5 @@
-// Invariant: no machine is removed while a bound volume is on its disk, unless somebody allowed it: by an
-// annotation, by the pool, or by deleting the claim or pool.
+// Invariant: no machine is removed while its disk holds a bound volume, unless somebody allowed it. An
+// annotation, the pool, or the deletion of the claim or pool can allow it.
 #include <algorithm>
 
 #include "test/simulation/invariants/invariant.hpp"
@@ -9,7 +9,7 @@ namespace simulation {
 namespace {
 
 constexpr const char* kLocalVolumesKept = "local volumes outlive no decision";
-// What was asked for before the volume was there is on its way.
+// Time for which a request that was sent before the volume existed may be under way.
 constexpr std::chrono::minutes kOnItsWay{1};
 
 bool says_disposable(const api::ObjectMeta& metadata) {
@@ -38,14 +38,14 @@ public:
             const auto mark =
                 machine == machines.end() ? std::nullopt : world_.administrators.mark_of(machine->second);
             const auto* claim = mark ? world_.view.claim_by_uid(mark->claim_uid) : nullptr;
-            // Whoever deleted it was judged then.
+            // A machine whose claim was deleted was judged at that deletion.
             if (claim && !claim->metadata.deletionTimestamp)
                 check(*claim, "machine " + std::to_string(*vmid) + " is destroyed");
         });
     }
 
 private:
-    // Its user decided so.
+    // Reports whether the user allowed the loss of the volumes.
     bool is_allowed(const NodeSmithClaim& claim) const {
         const auto& deeds = stage_.deeds;
         const auto& uid = claim.metadata.uid;
@@ -60,13 +60,13 @@ private:
         return decision && *decision == "discard";
     }
 
-    // It is released instead of removed, with its disk.
+    // Reports whether the machine is released with its disk instead of removed.
     static bool is_released(const NodeSmithClaim& claim) {
         return claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
                api::is_true(claim.status.conditions, api::conditions::kRegistered);
     }
 
-    // Its disk is gone already.
+    // Reports whether the disk is already gone.
     static bool is_vanished(const NodeSmithClaim& claim) {
         const auto* deleted = api::find_condition(claim.status.conditions, api::conditions::kMachineDeleted);
         return deleted && deleted->status == api::ConditionStatus::True;
@@ -88,7 +88,7 @@ private:
         for (const auto& [key, volume] : world_.view.all<api::PersistentVolume>()) {
             const auto* only_on = api::find(volume->metadata.labels, kOnlyOn);
             if (!only_on || *only_on != node || !is_held(*volume)) continue;
-            // Without its Node nobody knows any more which ID the driver had given it.
+            // After the Node is gone, nothing shows which ID the driver had given it.
             if (volume->metadata.labels->contains(kByDriver) && !world_.view.find<api::Node>({"", node}))
                 continue;
             stage_.violate(kLocalVolumesKept, what + " while volume " + key.name +

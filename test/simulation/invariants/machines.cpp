@@ -1,5 +1,5 @@
-// Invariants 1 and 5, and what follows from them for finalizers: which machines may exist, and whose are
-// touched.
+// Invariants 1 and 5, and their consequences for finalizers: which machines may exist, and whose machines the
+// operator may change.
 #include <algorithm>
 #include <map>
 
@@ -12,8 +12,8 @@ const Mark& mark_of(World& world, int vmid) {
     return *world.administrators.mark_of(world.proxmox.cluster().world.machines.at(vmid));
 }
 
-// What a process asked for before it was killed may be made after its successor saw that there is no such
-// machine, and gave the attempt up. The collector of orphans removes it.
+// LateMachines finds machines that are made late. A killed process may have requested a machine, and its
+// successor gives the attempt up before that machine exists. The collector of orphans later removes it.
 class LateMachines {
 public:
     explicit LateMachines(World& world) : world_(world) {}
@@ -74,7 +74,7 @@ public:
         }
     }
 
-    // Long after all trouble, nothing is left that nobody owns.
+    // Long after all trouble, every machine must have an owner.
     Findings at_rest() const override {
         Findings findings;
         for (auto vmid : world_.administrators.marked()) {
@@ -87,7 +87,7 @@ public:
                 {"no orphans", "machine " + std::to_string(vmid) + " of claim " + mark->claim_uid +
                                    " has neither claim nor Node (its UUID is " + uuid_of(machine) + ")"});
         }
-        // What a task left locked when it died is cleared away by an administrator once he is told.
+        // An administrator clears away the locks of a dead task once the operator reports them.
         for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines) {
             const auto lock = machine.config.find("lock");
             if (lock == machine.config.end()) continue;
@@ -102,19 +102,21 @@ public:
     }
 
 private:
-    // What nothing proves to be ours, such as a clone that was never configured, is left to people, who are
-    // told.
+    // Reports whether the operator reports the machine. It leaves a machine that cannot be proven ours, such
+    // as a clone that was never configured, to people.
     bool is_reported(int vmid, const std::string& host) const {
         const auto name = "(" + std::to_string(vmid) + " on " + host + ")";
         return std::ranges::any_of(world_.view.all<NodeSmithProvider>(), [&](const auto& entry) {
             const auto* orphans =
                 api::find_condition(entry.second->status.conditions, api::conditions::kOrphansFound);
-            return orphans && orphans->message.find("nothing proves it ours") != std::string::npos &&
+            return orphans &&
+                   orphans->message.find("it is not proven that they belong to this operator") !=
+                       std::string::npos &&
                    orphans->message.find(name) != std::string::npos;
         });
     }
 
-    // Its guest has another UUID than the machine, but joined as this one.
+    // Reports whether a Node names the machine although the guest has another UUID.
     bool is_named_by_node(int vmid) const {
         return std::ranges::any_of(world_.view.all<api::Node>(), [&](const auto& entry) {
             return entry.second->spec.providerID.ends_with("/vms/" + std::to_string(vmid));
@@ -148,8 +150,8 @@ private:
         auto found = world_.administrators.untouchable().find(*vmid);
         if (found == world_.administrators.untouchable().end()) return;
         bool always_foreign = found->second == base::TimePoint{};
-        // A change of the configuration is refused if the VM is not as it was read any more; one that was
-        // accepted before is carried out to its end.
+        // Proxmox refuses a change of the configuration if the VM has changed since it was read. A change
+        // that was accepted before is carried out completely.
         const bool is_guarded = record.method == "PUT" && record.path.ends_with("/config");
         const auto allowed = is_guarded ? record.duration : base::Duration(kInFlight);
         if (!always_foreign && world_.now() <= found->second + allowed) return;

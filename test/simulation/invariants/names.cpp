@@ -1,5 +1,5 @@
 // Invariant 22: no claim is launched under the name of a Node that serves. Its machine could not join beside
-// that Node, and would be handed what is kept for it.
+// that Node, and would get the data that is kept for that Node.
 #include <map>
 
 #include "controllers/state/limits.hpp"
@@ -22,7 +22,7 @@ public:
     }
 
 private:
-    // A younger one may not be known to every operator yet.
+    // Some operator may not know a younger Node yet.
     void check(const NodeSmithClaim& claim) {
         const auto node = born_.find(claim.metadata.name);
         if (node == born_.end() || world_.now() - node->second < kInFlight) return;

@@ -1,6 +1,7 @@
-// Invariant 23: of a waiting pod the operator writes status.nominatedNodeName and nothing else, names only
-// Nodes of machines that were bought for that pod, where the server takes it and its users want it, no more
-// pods than the Node has room for, and in the end nobody is left waiting for a Node that he was told of.
+// Invariant 23: the operator writes nothing of a waiting pod but status.nominatedNodeName. It names only
+// Nodes of machines that were launched for that pod, and only if the server and its users accept it. It
+// nominates no more pods for a Node than the Node has room for. In the end no pod still waits for a Node for
+// which it was nominated.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -14,7 +15,7 @@
 namespace simulation {
 namespace {
 
-// What keeps the operator for a moment from seeing what is so, or from writing.
+// These faults keep the operator for a moment from seeing the present state, or from writing.
 constexpr std::array kOfOperator{
     Fault::api_refused,     Fault::api_answer_lost, Fault::api_throttled,
     Fault::api_conflict,    Fault::api_slow,        Fault::watch_dropped,
@@ -23,7 +24,7 @@ constexpr std::array kOfOperator{
     Fault::api_unreachable, Fault::clock_jump,      Fault::history_compacted,
     Fault::etcd_restored,
 };
-// Another pod may take the room at any instant.
+// Another pod may take the room at any moment.
 constexpr std::chrono::seconds kTakenBackWithin{10};
 
 class NominationsAreOfOurMachines final : public Invariant {
@@ -31,7 +32,7 @@ public:
     explicit NominationsAreOfOurMachines(const Stage& stage) : Invariant(stage) {
         world_.view.subscribe<NodeSmithClaim>([this](const NodeSmithClaim*, const NodeSmithClaim* after) {
             if (!after || after->status.nodeName.empty()) return;
-            for (auto& uid : controllers::provisioning::bought_for(*after))
+            for (auto& uid : controllers::provisioning::launched_for(*after))
                 promised_[after->status.nodeName].insert(std::move(uid));
         });
         world_.view.subscribe<api::Pod>([this](const api::Pod* before, const api::Pod* after) {
@@ -77,8 +78,8 @@ private:
     }
 
     using Lacks = std::map<std::string, std::string>;
-    // By Node what there is too little of for the pods that are told of it, beside those on it. While any
-    // ends there, nominations stay: the scheduler may be making room.
+    // Returns by Node what it lacks for the pods that are nominated for it, beside the pods on it. A Node on
+    // which a pod is ending does not count, since the scheduler may be making room there.
     Lacks lacking() const {
         std::map<std::string, api::ResourceList> wanted;
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
@@ -100,7 +101,7 @@ private:
         return result;
     }
 
-    // Nobody but the operator nominates here. The scheduler takes nominations off, whether it binds or not.
+    // Only the operator nominates here. The scheduler removes nominations, whether it binds the pod or not.
     void compare(const api::Pod& before, const api::Pod& after) {
         const auto& node = after.status.nominatedNodeName;
         if (node == before.status.nominatedNodeName || node.empty()) return;
@@ -118,10 +119,12 @@ private:
         if (!before.spec.nodeName.empty()) stage_.violate(kName, about + ", and is on one");
     }
 
-    // Of Kubernetes 1.x: KEP-5278.
+    // Minor version of the first Kubernetes that accepts nominations (KEP-5278).
     static constexpr int kFirstMinor = 35;
-    std::map<std::string, std::set<std::string>> promised_;  // UIDs of pods by Node
-    std::map<std::string, base::TimePoint> overfull_;  // since when more are told of a Node than it holds
+    std::map<std::string, std::set<std::string>> promised_;  // UIDs of the pods that each Node was launched
+                                                             // for
+    std::map<std::string, base::TimePoint> overfull_;  // time since when too many pods are nominated for a
+                                                       // Node
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Invariant: however a BMC answers, no machine in service is switched off hard before it had its time to shut
-// down, no BMC runs out of sessions, and a host without a claim is fit for use and holds nothing that we
-// prepared.
+// Invariant: however a BMC answers, three things hold. A machine in service gets its time to shut down before
+// it is switched off hard. No BMC runs out of sessions. A host without a claim can be used and holds nothing
+// that the operator prepared.
 #include <algorithm>
 #include <array>
 
@@ -9,7 +9,7 @@
 namespace simulation {
 namespace {
 
-// The operator may not have heard of a Node that has only just become Ready.
+// Time after which the operator must know that a Node has become Ready.
 constexpr std::chrono::minutes kHeardOf{2};
 constexpr std::chrono::seconds kClocksDiffer{2};
 
@@ -64,7 +64,7 @@ private:
                            (asked ? "before its time to shut down is over" : "without being asked before"));
     }
 
-    // What a process that died had opened is nobody's any more.
+    // Notes which processes live, because the sessions of a dead process have no owner.
     void note_processes() {
         const auto alive = stage_.operators.alive();
         if (alive == alive_) return;
@@ -72,7 +72,8 @@ private:
         processes_changed_ = world_.now();
     }
 
-    // What a process that died within this second had opened ends by itself.
+    // Checks the sessions of a BMC. Sessions that a process opened within the second of its death expire by
+    // themselves.
     void check_sessions(const std::string& name) {
         note_processes();
         const auto opened = world_.bmcs.open_sessions(name);

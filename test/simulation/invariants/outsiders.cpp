@@ -1,5 +1,5 @@
-// Whose Nodes or machines others take away again and again makes fewer and fewer new ones; and while a young
-// Node has a taint for a while, its pods get no other machine, and it is not removed as empty.
+// If others keep removing the Nodes or machines of a pool, the pool makes fewer and fewer new ones. While a
+// young Node has a taint for a while, its pods get no other machine, and the Node is not removed as empty.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,16 +11,16 @@ namespace {
 
 using api::v1alpha1::Retry;
 
-// The operator hears of a taking late, most of all of a machine's.
+// The operator learns late of a taking, especially of a machine.
 constexpr std::int64_t kLearnsOfTaking = 30;  // s
 constexpr std::int64_t kTakingsWindow = 3600;
 constexpr std::size_t kExtraRounds = 6;
-// What the operator knows of a taint when it decides is older than that.
+// The operator knows a taint when it has been there for this long.
 constexpr std::chrono::seconds kTaintKnown{30};
-// The operator's own time is five minutes; a restart or a slow API server may take a part of it.
+// The operator itself waits five minutes. A restart or a slow API server may use up a part of that.
 constexpr std::chrono::minutes kCountsAsTemporary{4};
 
-// Rounds that fit into an hour if each begins as soon as its pause allows.
+// Returns how many rounds fit into an hour if each begins as soon as its pause allows.
 std::size_t most_rounds(const Retry& retry) {
     auto pause = retry.initialBackoff.value;
     std::size_t rounds = 0;
@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    // A replacement that was taken away, too, begins another round.
+    // Counts rounds of takings. The taking of a replacement begins another round.
     void judge(const Taking& taking) {
         auto& rounds = rounds_[taking.pool];
         if (!rounds.empty() && taking.created_seconds < rounds.back() + kLearnsOfTaking) return;
@@ -78,7 +78,8 @@ private:
             tainted_.try_emplace(name, world_.now());
     }
 
-    // The Node has had the taint for so long that the operator must know, and is still young.
+    // Reports whether the operator must wait for the Node's taint to go. It has had the taint long enough to
+    // know it, and the Node is still young.
     bool is_awaited(const NodeSmithClaim& claim) const {
         const auto since = tainted_.find(claim.status.nodeName);
         const auto service = in_service_.find(claim.metadata.uid);
@@ -120,8 +121,8 @@ private:
     }
 
     std::string pod_of_both(const NodeSmithClaim& claim, const NodeSmithClaim& other) const {
-        const auto* one = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
-        const auto* two = api::find(other.metadata.annotations, api::annotations::kBoughtFor);
+        const auto* one = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
+        const auto* two = api::find(other.metadata.annotations, api::annotations::kLaunchedFor);
         if (!one || !two) return {};
         for (const auto& [key, pod] : world_.view.all<api::Pod>())
             if (one->find(pod->metadata.uid) != std::string::npos &&
@@ -130,10 +131,11 @@ private:
         return {};
     }
 
-    // Kubelets may keep more than the pool says, and spreads and ports may want another Node.
+    // Reports whether the Node has room for all pods it was launched for. Kubelets may reserve more than the
+    // pool says, and spreads and ports may demand another Node.
     bool has_room_for_all(const NodeSmithClaim& claim) const {
         const auto* node = world_.view.find<api::Node>({"", claim.status.nodeName});
-        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
+        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
         if (!node || !is_ready(*node) || node->spec.unschedulable || !uids) return false;
         std::int64_t milli = 0, bytes = 0, pods = 0;
         const auto take = [&](const api::Pod& pod) {
@@ -168,9 +170,9 @@ private:
     static constexpr std::int64_t kDaemons = 5;
 
     std::size_t judged_ = 0;
-    std::map<std::string, std::vector<std::int64_t>> rounds_;  // in seconds, by pool
-    std::map<std::string, base::TimePoint> tainted_;           // since when, by name of the Node
-    std::map<std::string, base::TimePoint> in_service_;        // since when, by UID of the claim
+    std::map<std::string, std::vector<std::int64_t>> rounds_;  // times in seconds, by pool
+    std::map<std::string, base::TimePoint> tainted_;           // time of the taint, by name of the Node
+    std::map<std::string, base::TimePoint> in_service_;        // time of initialization, by UID of the claim
 };
 
 }  // namespace

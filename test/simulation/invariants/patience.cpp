@@ -1,5 +1,5 @@
-// Invariant 18: what does not succeed is tried with growing pauses: no change is asked of Proxmox again and
-// again, as if that helped, neither within an hour nor, once it was refused, within a minute.
+// Invariant 18: the pauses between unsuccessful tries grow. The operator does not send the same change to
+// Proxmox over and over within an hour, nor within a minute after a refusal.
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <deque>
@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::chrono::hours kLooksBack{1};
 constexpr std::chrono::minutes kGlancesBack{1};
-// 3, 6, 12 and 24 s between them, by each of those who may want the same of a machine: its claim and, once
-// that is gone, the collector.
+// Each party that may want the change waits 3, 6, 12 and 24 s between tries. These are the claim and, once it
+// is gone, the collector.
 constexpr std::size_t kMostRefusedInAMinute = 10;
-// Once a minute for an hour, what goes before, and as much again, as VMIDs are used by one claim after the
-// other.
+// This covers one try a minute for an hour and the tries before. It is doubled because one claim after the
+// other may use a VMID.
 constexpr std::size_t kMostInAnHour = 120;
-// A process that has just started knows nothing of pauses.
+// A process that has just started knows no pauses.
 constexpr std::size_t kMostAfterAStart = 8;
 
 class NothingIsHammered final : public Invariant {
@@ -34,7 +34,7 @@ public:
     }
 
 private:
-    // By what it is about: what makes a machine is known by that machine.
+    // Names a change by its object. The creation of a machine is named by that machine.
     static std::string change_of(const proxmox::RequestRecord& record) {
         auto change = record.method + " " + record.path;
         for (const auto* name : {"newid", "vmid"})
@@ -47,8 +47,8 @@ private:
         while (!times.empty() && times.front() + age < world_.now()) times.pop_front();
     }
 
-    // Rights to upload are checked before it is told for which machine: it may be for each of those that
-    // wait.
+    // Returns how many machines may need the request. Rights to upload are checked before the request says
+    // for which machine it is, so it may be for each waiting one.
     std::size_t who_may_want(const proxmox::RequestRecord& record) const {
         if (!record.path.ends_with("/upload")) return 1;
         const auto& claims = world_.view.all<NodeSmithClaim>();
@@ -86,7 +86,7 @@ private:
 
     std::map<std::string, std::deque<base::TimePoint>> times_;  // by change
     std::map<std::string, std::deque<base::TimePoint>> refused_;
-    std::set<std::string> known_;  // processes by name
+    std::set<std::string> known_;  // names of processes
     std::deque<base::TimePoint> starts_;
 };
 

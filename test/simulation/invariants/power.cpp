@@ -1,5 +1,6 @@
-// After a power cut the machines of all nodes in service run again, within a bounded time after their hosts
-// are back and nothing hinders the operator. One that a person switched off stays off, and the claim says so.
+// After a power cut the machines of all nodes in service run again. They do so within a bounded time after
+// their hosts are back and nothing hinders the operator. A machine that a person switched off stays off, and
+// its claim says so.
 #include <algorithm>
 #include <map>
 
@@ -9,11 +10,12 @@
 namespace simulation {
 namespace {
 
-// Longer than the longest pause between two starts of one machine, with others before it on its host.
+// This is longer than the longest pause between two starts of one machine, even if others are started first
+// on its host.
 constexpr std::chrono::minutes kRunsAgainWithin{30};
 constexpr std::chrono::seconds kLooksAtPower{15};
 
-// What keeps the operator from starting machines, or from learning that they are off.
+// These faults keep the operator from starting machines, or from learning that they are off.
 constexpr Fault kHindering[] = {
     Fault::api_refused,      Fault::api_answer_lost, Fault::api_throttled,    Fault::api_unreachable,
     Fault::watch_dropped,    Fault::watch_stale,     Fault::watch_stalled,    Fault::watch_cut_when_quiet,
@@ -62,8 +64,8 @@ private:
                std::ranges::all_of(cluster.world.hosts, is_dark);
     }
 
-    // Of claims in service that nobody disrupts, those whose machine is off although its host is on and
-    // nobody switched it off.
+    // Returns the claims whose machine must run but is off: they are in service and not disrupted, their host
+    // is on, and no person switched the machine off.
     std::vector<std::shared_ptr<const NodeSmithClaim>> left_off() const {
         std::vector<std::shared_ptr<const NodeSmithClaim>> found;
         for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines) {
@@ -100,7 +102,8 @@ private:
         if (!node || !provider || !api::is_true(provider->status.conditions, api::conditions::kReady) ||
             !is_active())
             return false;
-        // It says so itself where it cannot be started, or where it is not visible who wants it off.
+        // The claim itself says so if its machine cannot be started, or if the operator cannot see who wants
+        // it off.
         const auto* off = api::find_condition(conditions, api::conditions::kPoweredOff);
         return !off || (off->reason != api::reasons::kWaitingForRoom &&
                         off->message.find("is not visible without") == std::string::npos);
@@ -121,7 +124,8 @@ private:
 
     static constexpr const char* kName = "machines run again after a power cut";
     base::TimePoint next_look_{};
-    std::map<std::string, base::TimePoint> off_since_;  // by UID of the claim
+    std::map<std::string, base::TimePoint> off_since_;  // time of the first look that found it off, by UID of
+                                                        // the claim
 };
 
 }  // namespace

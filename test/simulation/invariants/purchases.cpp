@@ -1,6 +1,6 @@
-// Invariant 9: at most three machines an hour are launched for the same pod. A launch that people undid, by
-// deleting its claim, Node or pool or by taking its machine, does not count: launching again is what they can
-// expect. Nor does a claim that failed before a machine of it ran.
+// Invariant 9: at most three machines an hour are launched for the same pod. A launch does not count if
+// people undid it by deleting its claim, Node or pool, or by taking its machine. They can expect another
+// launch. A claim that failed before its machine ran does not count either.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -12,8 +12,8 @@ namespace simulation {
 namespace {
 
 constexpr std::size_t kMost = 3;
-// By the calendar, which is all that survives a restart. Where calendars jump, those of processes are wrong
-// by minutes, and so is their hour.
+// The hour is measured by the calendar, because only the calendar survives a restart. If calendars jump,
+// those of processes are wrong by minutes, and so is their hour.
 constexpr std::chrono::minutes kHour{60};
 constexpr std::chrono::minutes kJumps{10};
 
@@ -32,7 +32,7 @@ private:
         base::WallTime at;
         std::string claim_uid;
     };
-    // What a claim's pool, machines and Nodes were called.
+    // Traces holds the names of a claim's pool, machines and Nodes.
     struct Traces {
         std::string pool;
         std::set<std::string> uuids, nodes;
@@ -74,7 +74,7 @@ private:
     }
 
     void check(const NodeSmithClaim& claim) {
-        auto noted = claim.metadata.annotations->find(std::string(api::annotations::kBoughtFor));
+        auto noted = claim.metadata.annotations->find(std::string(api::annotations::kLaunchedFor));
         if (noted == claim.metadata.annotations->end()) return;
         const auto& uids = noted->second;
         for (std::size_t begin = 0; begin < uids.size();) {

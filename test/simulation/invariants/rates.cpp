@@ -1,5 +1,5 @@
-// The rates of the ControlPlane hold, whoever leads: within an hour no more claims are created for pools and
-// no more nodes are taken away than spec.rateLimits allows.
+// The rates of the ControlPlane hold, whoever leads. Within an hour the operator creates no more claims for
+// pools than spec.rateLimits allows, and removes no more nodes.
 #include <deque>
 #include <set>
 
@@ -8,7 +8,7 @@
 namespace simulation {
 namespace {
 
-// The calendars of processes may be wrong by two minutes either way, and jump.
+// The calendars of processes jump, and may be wrong by two minutes in either direction.
 constexpr std::chrono::minutes kNearlyAnHour{50};
 
 class RatesHold final : public Invariant {
@@ -16,15 +16,16 @@ public:
     explicit RatesHold(const Stage& stage) : Invariant(stage) {
         world_.view.subscribe<NodeSmithClaim>(
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) { note(before, after); });
-        // What was created or removed for a pool that is gone, or whose claim was taken away by force, is
-        // nowhere on record.
+        // Creations and removals of a deleted pool are not recorded anywhere, nor those of a claim that was
+        // removed by force.
         world_.view.subscribe<NodeSmithPool>([this](const NodeSmithPool* before, const NodeSmithPool* after) {
             if (before && !after) forget();
         });
     }
 
 private:
-    // A removal that the operator chose: not one that others began, nor the end of a pool.
+    // Reports whether the operator chose the removal, and neither another party nor the end of a pool caused
+    // it.
     bool is_chosen(const NodeSmithClaim& claim) const {
         static const std::set<std::string> kKinds{"Unhealthy", "Evacuation", "Empty",
                                                   "Drifted",   "Expired",    "Underutilized"};

@@ -1,6 +1,6 @@
-// A refusal of claims holds up no other pool and no other size: a pod that a machine would help whose claim
-// is not refused gets it within five minutes. And once the refusal is gone, so does a pod of the refused
-// pool.
+// A refusal of claims blocks no other pool and no other size. If a machine would help a pod and its claim is
+// not refused, the pod gets it within five minutes. Once the refusal has ended, pods of the refused pool get
+// their machines too.
 #include <algorithm>
 #include <map>
 
@@ -10,8 +10,8 @@
 namespace simulation {
 namespace {
 
-// Within it the operator probes, at the latest after a minute, sees the pod, and what it still expects of
-// other machines is over.
+// Within this time the operator probes (at the latest after a minute), sees the pod, and stops to expect
+// other machines.
 constexpr std::chrono::minutes kServedWithin{5};
 constexpr std::chrono::seconds kLooks{15};
 
@@ -26,7 +26,7 @@ public:
         const bool was_lately = refusal.is_in_force || (refusal.ended != base::TimePoint{} &&
                                                         world_.now() < refusal.ended + 2 * kServedWithin);
         const auto& rates = world_.scenario.control_plane.spec.rateLimits;
-        // Other trouble has reasons of its own for a machine that is late.
+        // Other trouble can also delay a machine.
         const bool is_calm =
             world_.faults.is_calm() && rates.maxCreationsPerHour == 0 &&
             (stage_.last_deed() == base::TimePoint{} || stage_.last_deed() + kSettled <= world_.now());

@@ -1,5 +1,5 @@
-// Invariant 6: when trouble is over, all comes to an end: pods have Nodes or an explanation, and claims have
-// arrived somewhere. That nobody writes any more is judged by the run itself.
+// Invariant 6: once trouble has ended, everything comes to an end. Pods have Nodes or an explanation, and
+// claims have reached a final state. The run itself checks that nobody writes any longer.
 #include <algorithm>
 #include <cstdlib>
 
@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    // What tools read that know no kind of ours: Ready, or else what goes on, or that nothing does.
+    // Checks the conditions that generic tools read: Ready, or else either Reconciling or Stalled.
     template <class T>
     void check_course(Findings& findings) const {
         for (const auto& [key, object] : world_.view.all<T>()) {
@@ -59,7 +59,8 @@ private:
                             "pod " + api::key_of(pod).str() + " is pending and no Event says why"});
     }
 
-    // Where a claim may stay: in service, failed, or waiting for what only people can change, and saying so.
+    // Checks that a claim is in a state where it may remain. It is in service, has failed, or says that it
+    // waits for a change that only people can make.
     void check_claim(const NodeSmithClaim& claim, Findings& findings) const {
         if (claim.metadata.deletionTimestamp ||
             api::is_true(claim.status.conditions, api::conditions::kDisrupted)) {
@@ -75,19 +76,20 @@ private:
             waits_for_its_mark(claim) || has_only_copies(claim)) {
             return;
         }
-        // Users may delete a pool that no operator has seen, and leave a claim of theirs for it behind.
+        // A user may delete a pool that no operator has seen and leave a claim for it behind.
         const bool is_left_behind =
             !api::controller_of(claim.metadata) &&
             !world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
         if (is_left_behind && waits(claim, api::conditions::kLaunched, {api::reasons::kPoolMissing})) return;
-        // The machine of a failed attempt that joined after all is drained like any other.
+        // A failed attempt's machine that joined late is drained like any other.
         const bool is_drained_first = waits(claim, api::conditions::kDrained,
                                             {api::reasons::kBlockedByBudget, api::reasons::kDrainStalled});
         if (is_drained_first || is_held_by_an_outage(claim) || is_left_to_a_person(claim)) return;
         findings.push_back({"no claim is stuck", describe(claim)});
     }
 
-    // A Node that is older than the claim shows its host's UUID, and nothing tells whose it is.
+    // Reports whether a person must decide whose the Node is. The Node is older than the claim and has its
+    // host's UUID.
     static bool is_left_to_a_person(const NodeSmithClaim& claim) {
         const bool is_bare_metal = std::atoi(claim.status.machineID.c_str()) == 0;
         return is_bare_metal && api::is_true(claim.status.conditions, api::conditions::kStalled) &&
@@ -96,10 +98,12 @@ private:
 
     struct Health {
         std::int64_t in_service = 0, unfit = 0;
-        // Rounded up: one of three nodes is 20 %.
+        // Reports whether more nodes are unfit than the percentage allows. The limit is rounded up: 20 % of
+        // three nodes is one.
         bool exceeds(std::int64_t percent) const { return unfit > (in_service * percent + 99) / 100; }
     };
-    // Of all pools if `pool` is empty; what leaves or has failed counts for its pool only.
+    // Returns the health of a pool, or of all pools if `pool` is empty. A claim that is being removed or has
+    // failed counts only for its pool.
     Health health_of(const std::string& pool) const {
         Health health;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
@@ -116,9 +120,9 @@ private:
         return health;
     }
 
-    // When more nodes are not Ready than disruption.repair.maxUnhealthyPercent of the pool or health of the
-    // ControlPlane allow, none is repaired, lest an outage of the network empties the pool. An Event on the
-    // Node says so.
+    // Reports whether an outage forbids the repair. No node is repaired if more nodes are not Ready than
+    // disruption.repair.maxUnhealthyPercent of the pool or health of the ControlPlane allows. Otherwise a
+    // network outage would empty the pool. An Event on the Node says so.
     bool is_held_by_an_outage(const NodeSmithClaim& claim) const {
         const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
         const auto& limits = world_.scenario.control_plane.spec.health;
@@ -138,7 +142,7 @@ private:
     }
 
     void check_leaving(const NodeSmithClaim& claim, Findings& findings) const {
-        // Budgets, annotations and machines that are not provably ours may hold it for ever.
+        // Budgets, annotations and machines that are not provably ours may block the removal for ever.
         if (!api::is_true(claim.status.conditions, api::conditions::kDrained)) {
             const auto* drained = api::find_condition(claim.status.conditions, api::conditions::kDrained);
             if (drained && drained->reason != "") return;
@@ -147,8 +151,8 @@ private:
         findings.push_back({"no claim is stuck", describe(claim)});
     }
 
-    // Somebody tampered with its machine's mark, or has a VM of that ID that the operator may not see. What
-    // the operator wrote itself, or failed to, is no excuse.
+    // Reports whether somebody changed the mark of the claim's machine, or whether the operator may not see
+    // the VM with that ID. Writes of the operator itself, also failed ones, are no excuse.
     bool waits_for_its_mark(const NodeSmithClaim& claim) const {
         if (waits(claim, api::conditions::kMachineDeleted, {api::reasons::kMarkMismatch})) return true;
         const auto vmid = std::atoi(claim.status.machineID.c_str());
@@ -157,8 +161,8 @@ private:
                (is_bare_metal || world_.administrators.untouchable().contains(vmid));
     }
 
-    // Its status is lost, and what bears its mark is a copy of its machine that somebody made: a person has
-    // to settle that.
+    // Reports whether the claim's status is lost and its mark is on a copy of its machine that somebody made.
+    // A person has to solve that.
     bool has_only_copies(const NodeSmithClaim& claim) const {
         if (!waits(claim, api::conditions::kLaunched, {"MarkOfOtherMachine", "SeveralMachines"}))
             return false;

@@ -1,4 +1,5 @@
-// The shipped roles grant what the operator asks for: a refusal leaves something undone for ever.
+// The shipped roles grant what the operator requests, because each refusal would leave some work undone for
+// ever.
 #include "test/simulation/invariants/invariant.hpp"
 
 namespace simulation {

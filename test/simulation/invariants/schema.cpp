@@ -1,4 +1,4 @@
-// What the operator writes is what a real API server accepts: the server in memory does not check schemas.
+// A real API server would accept every write of the operator. The server in memory does not check schemas.
 #include "test/simulation/schema.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
@@ -19,7 +19,7 @@ private:
         if (!is_ours || !change.after || !world_.network.acting()) return;
         const auto plural = change.key.resource.substr(0, dot);
         const auto fault = Schema::of(plural).fault_of(change.after->object());
-        // A person wrote that value, see odd_objects.hpp.
+        // A person wrote that value (odd_objects.hpp).
         if (fault.empty() || fault.find("\"Rebase\"") != std::string::npos) return;
         stage_.violate("writes fit their schemas", plural + " " + change.key.name + ": " + fault);
     }

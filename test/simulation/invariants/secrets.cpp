@@ -1,4 +1,4 @@
-// Invariant 8: no secret appears in a log, Event, status or any other object than a Secret.
+// Invariant 8: no secret appears in a log, an Event, a status or any object other than a Secret.
 #include <set>
 
 #include "base/log.hpp"

@@ -1,7 +1,7 @@
-// Invariant: no series without an end. A machine's place is given to at most two others in a row for a
-// difference from a configuration that has not changed since they were created, or for an age that they had
-// from the start; and no Node is patched again and again. Judged by what the claims and Nodes went through,
-// not by what the operator remembers of it.
+// Invariant: no series of replacements is endless. At most two machines in a row are replaced for drift from
+// a configuration that has not changed since their creation. The same holds for an age that they had from the
+// start. No Node is patched again and again. The judge looks at the history of claims and Nodes, not at the
+// operator's memory.
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <deque>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kMostReplacements = 2;
 constexpr std::chrono::minutes kWindow{10};
-// Put back after 10, 20, 40 s and so on, for each of what may be contested; what joining and leaving take;
-// and conflicts with heartbeats.
+// The operator puts each contested value back after 10, 20, 40 s and so on. Joining and leaving take further
+// patches, and so do conflicts with heartbeats.
 constexpr std::size_t kMostPatches = 60;
 constexpr std::size_t kMostPatchesOfAProcess = 20;
 
@@ -57,7 +57,7 @@ private:
         return disrupted && disrupted->status == api::ConditionStatus::True && disrupted->reason == reason;
     }
 
-    // Its pods find room elsewhere: nothing takes its place.
+    // Reports whether the claim is removed without a replacement because its pods fit elsewhere.
     static bool is_spare(const NodeSmithClaim& claim) {
         const auto* disrupted = api::find_condition(claim.status.conditions, api::conditions::kDisrupted);
         return disrupted && disrupted->message.find("its pods fit on other nodes") != std::string::npos;
@@ -67,8 +67,8 @@ private:
         return is_decided(claim, reason) && claim->metadata.deletionTimestamp;
     }
 
-    // A claim that is created after a decision to replace others takes the place of the one whose series is
-    // the shortest: a pool may replace many machines of one age, each of them once.
+    // Assigns a new claim to the open replacement with the shortest series. A pool may replace many machines
+    // of one age, each of them once.
     void note_created(const NodeSmithClaim& claim) {
         created_[claim.metadata.uid] = world_.now();
         for (auto& [series, lengths] : open_) {
@@ -107,7 +107,7 @@ private:
         }
     }
 
-    // All that its machine was made from is as it was when it was created.
+    // Reports whether the settings that the machine was made from are unchanged since its creation.
     bool is_as_configured(const NodeSmithClaim& claim) const {
         const auto created = created_.at(claim.metadata.uid);
         const auto changed = changed_.find(claim.spec.poolRef);
@@ -150,9 +150,9 @@ private:
     }
 
     std::map<std::string, base::TimePoint> created_;     // by claim UID
-    std::map<std::string, base::TimePoint> changed_;     // by pool: its spec
-    base::TimePoint provider_changed_;                   // or control plane
-    std::map<Series, std::multiset<std::size_t>> open_;  // lengths, until a claim takes the place
+    std::map<std::string, base::TimePoint> changed_;     // last change of the spec, by pool
+    base::TimePoint provider_changed_;                   // last change of provider or control plane
+    std::map<Series, std::multiset<std::size_t>> open_;  // lengths of series that wait for a replacement
     std::map<std::pair<std::string, std::string>, std::size_t> length_;  // by claim UID and reason
     std::map<std::string, std::deque<base::TimePoint>> patches_;         // by Node
     std::set<std::string> processes_;

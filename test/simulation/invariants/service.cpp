@@ -1,7 +1,6 @@
-// A launch within limits that would let a waiting pod run is made; and the trouble of one object, be it a
-// claim without room, a pool that backs off, a provider that cannot be reached or a host that is off, stops
-// no other. What would help is told by an independent search (search.hpp), which leaves out what is in
-// trouble.
+// The operator makes every launch within limits that would let a waiting pod run. Trouble of one object stops
+// no other: a claim without room, a pool that backs off, a provider that cannot be reached, or a host that is
+// off. An independent search (search.hpp) finds helpful launches, and leaves out objects in trouble.
 #include <algorithm>
 #include <map>
 
@@ -11,8 +10,8 @@
 namespace simulation {
 namespace {
 
-// Judged by the clock only where nobody makes trouble. Within it the operator sees the pod, asks hosts anew
-// and gives up what it expected of a machine that does not come.
+// This limit applies only while there is no trouble. Within it the operator sees the pod, queries the hosts
+// again, and stops to expect machines that do not come.
 constexpr std::chrono::minutes kBoughtWithin{20};
 constexpr std::chrono::minutes kLooksAtService{1};
 constexpr std::chrono::minutes kAnHourAndMore{70};
@@ -52,14 +51,15 @@ private:
     }
 
     void note_purchase(const NodeSmithClaim& claim) {
-        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
+        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
         if (!uids) return;
         for (const auto& [key, pod] : world_.view.all<api::Pod>())
             if (uids->find(pod->metadata.uid) != std::string::npos)
                 purchases_[pod->metadata.uid].push_back(world_.now());
     }
 
-    // As often as anything is launched for a pod (invariant 9); processes may have wrong calendars.
+    // Reports whether the operator has launched as often for the pod as it may (invariant 9). The period is
+    // longer because processes may have wrong calendars.
     bool is_exhausted(const api::Pod& pod) const {
         const auto found = purchases_.find(pod.metadata.uid);
         if (found == purchases_.end()) return false;

@@ -1,4 +1,4 @@
-// Invariant 20: no Node that is not a machine of ours is touched, whatever stands in whose status.
+// Invariant 20: the operator changes no Node that is not one of our machines, whatever any status says.
 #include <set>
 #include <string>
 
@@ -15,7 +15,7 @@ public:
             if (request.method != "GET" && names_.contains(node_in(request.target)))
                 stage_.violate(kName, request.method + " " + request.target);
         });
-        // A machine of ours may get the name of a stranger's Node that somebody deleted.
+        // One of our machines may get the name of a stranger's Node that somebody deleted.
         world_.view.subscribe<api::Node>([this](const api::Node*, const api::Node* node) {
             if (!node) return;
             if (is_stranger(*node))
@@ -28,7 +28,7 @@ public:
                 change.key.resource != fake::ApiServer::resource_name(NodeSmithClaim::kResource))
                 return;
             const auto claim = api::decode<NodeSmithClaim>(change.after->value());
-            // Once that Node is gone its name is free.
+            // The name is free once that Node is gone.
             const auto* node = world_.view.find<api::Node>({"", claim.metadata.name});
             const bool is_taken = node && is_stranger(*node);
             if (is_taken && bears_name_of_stranger(claim) && !claim.status.bootstrapTokenID.empty())
@@ -37,7 +37,7 @@ public:
         });
     }
 
-    // Nor has any of them brought a claim into service.
+    // No stranger's Node may bring a claim into service.
     Findings at_rest() const override {
         Findings findings;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
@@ -59,7 +59,7 @@ private:
     }
 
     static constexpr const char* kName = "strangers are left alone";
-    std::set<std::string> names_;  // of strangers' Nodes, also of those that are gone
+    std::set<std::string> names_;  // names of strangers' Nodes, including deleted ones
 };
 
 }  // namespace

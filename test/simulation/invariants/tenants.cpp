@@ -1,6 +1,6 @@
-// Invariant 19: what is written in a namespace that is not managed comes to a condition that says so, and to
-// nothing else but an Event about an object that cannot be decoded: its Secrets are not read, its objects not
-// changed, and no machine is made for them.
+// Invariant 19: objects in a namespace that is not managed only get a condition that says so, and an Event if
+// they cannot be decoded. The operator does not read their Secrets, does not change them otherwise, and makes
+// no machine for them.
 #include "test/simulation/tenants.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 const std::string kTheirs = std::string("/namespaces/") + kTenants + "/";
 
-// The one who wrote an odd object is told so by an Event about it (odd_objects.hpp).
+// An Event reports an object that cannot be decoded to its author (odd_objects.hpp).
 bool is_about_odd_object(const base::HttpRequest& request) {
     if (request.target.find(kTheirs + "events") == std::string::npos) return false;
     return request.body.find("CannotBeDecoded") != std::string::npos ||
@@ -21,7 +21,7 @@ bool is_allowed(const base::HttpRequest& request) {
     if (request.target.find("/apis/" + std::string(NodeSmithClaim::kResource.group) + "/") ==
         std::string::npos)
         return false;
-    // One of ours by its name, to tell it; a condition of it.
+    // The operator may read one of our objects by its name, and write a condition to it.
     if (request.method == "GET")
         return request.target.find("fieldSelector=metadata.name") != std::string::npos;
     return request.method == "PATCH" && request.target.find("/status") != std::string::npos;

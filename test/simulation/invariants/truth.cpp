@@ -1,6 +1,6 @@
-// What a claim says has happened, has happened: a machine that is Launched runs, a Node that is Registered is
-// that machine's. What it says of a failure has the cause in it, wherever Proxmox told that. And a Node is
-// deleted by the operator only when its machine is gone.
+// Everything that a claim reports has happened. A machine that is Launched runs, and a Node that is
+// Registered is that machine's. A claim's failure contains the cause if Proxmox reported it. The operator
+// deletes a Node only when its machine is gone.
 #include "test/simulation/forgers.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
@@ -29,8 +29,8 @@ private:
                !(before && api::is_true(before->status.conditions, type));
     }
 
-    // Of its present attempt: that of an earlier one may have come late, out of a request of a process that
-    // was killed, and is an orphan.
+    // Returns the machine of the claim's present attempt. A killed process may have requested a machine of an
+    // earlier attempt, which comes late and is an orphan.
     const proxmox::Machine* machine_of(const NodeSmithClaim& claim) const {
         for (auto vmid : world_.administrators.marked()) {
             const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
@@ -39,7 +39,7 @@ private:
         }
         return nullptr;
     }
-    // Administrators and dying hosts may undo at once what had happened.
+    // Administrators and dying hosts may immediately undo what had happened.
     bool excused(const NodeSmithClaim& claim) const {
         return world_.administrators.meddled_with(claim.status.systemUUID) ||
                world_.bmcs.meddled_with(claim.status.systemUUID) || world_.faults.recent(Fault::host_died) ||
@@ -81,7 +81,7 @@ private:
                        "claim " + claim.metadata.name + " says that its machine is deleted, but it exists");
     }
 
-    // The log cannot be read at every time.
+    // Skips worlds in which the log cannot always be read.
     void check_failure(const NodeSmithClaim& claim) const {
         const auto& failure = claim.status.lastFailure;
         const bool hides_it = failure && failure->message.find("exit code 1") != std::string::npos &&

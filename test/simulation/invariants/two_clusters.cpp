@@ -1,6 +1,6 @@
-// Of two clusters on one rack: with a lock never both on one host, and nobody cuts the other's power. Without
-// one a BMC cannot say who of two that asked at the same time turned a host on: such cases are counted, and
-// whoever never asked must not cut.
+// Rules for two clusters on one rack. With a lock they never both use one host, and no cluster cuts the
+// other's power. Without a lock a BMC cannot say which of two simultaneous requests turned a host on. Such
+// cases are counted. A cluster that never asked for power must not cut it.
 #include <map>
 
 #include "test/simulation/invariants/invariant.hpp"
@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    // Until then it was noted that the host was turned on for its claim.
+    // Notes when the status last said that the host was turned on for its claim.
     void note(Cluster cluster, const NodeSmithHost* before) {
         if (before && before->status.wokenTime) noted_[{cluster, before->metadata.name}] = world_.now();
     }
@@ -51,7 +51,8 @@ private:
         return woken_by && *woken_by != cluster && world_.bmcs.bmc(name).power() != Power::off;
     }
 
-    // BMCs know no fence: what a process had begun that was paused or killed arrives when it does.
+    // Reports whether requests may arrive late. BMCs know no fence, so requests of a paused or killed process
+    // may arrive at any time.
     bool may_be_late(Cluster cluster) const {
         const auto& faults = world_.faults;
         return cluster == Cluster::ours ? faults.has(Fault::paused) || faults.has(Fault::provider_slow)

@@ -1,5 +1,4 @@
-// Invariant 26: no volume that the operator did not make disappears, and VMIDs that have such volumes are not
-// used.
+// Invariant 26: no volume of others disappears, and the operator uses no VMID that has such volumes.
 #include <set>
 
 #include "test/simulation/invariants/invariant.hpp"
@@ -9,7 +8,7 @@
 namespace simulation {
 namespace {
 
-// What keeps the operator from seeing volumes, so that it may use their VMIDs.
+// These faults keep the operator from seeing volumes, so it may use their VMIDs.
 constexpr Fault kBlinding[] = {Fault::provider_refused, Fault::provider_answer_lost,
                                Fault::provider_slow,    Fault::host_died,
                                Fault::power_cut,        Fault::right_withdrawn};
@@ -43,7 +42,7 @@ private:
     struct Place {
         int vmid = 0;
         std::string storage;
-        std::string host;  // "": all share it
+        std::string host;  // "": all hosts share it
         auto operator<=>(const Place&) const = default;
     };
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::chrono::seconds kLooksForWaits{15};
 constexpr std::chrono::minutes kAfterAnObstacle{2};
-// A new leader waits for the Lease, starts, and reads the cluster anew.
+// A new leader waits for the Lease, starts, and reads the cluster again.
 constexpr std::chrono::minutes kNewLeader{2};
 
 class WaitsEndWithTheirObstacles final : public Invariant {
@@ -35,12 +35,12 @@ public:
 
 private:
     struct Wait {
-        base::TimePoint silent_since;    // no machine comes for it
-        base::TimePoint helpless_since;  // a machine would help, and nothing stands in its way
-        base::TimePoint hindered_since;  // a machine would help, and its claim is refused
+        base::TimePoint silent_since;    // no machine is coming for the pod since then
+        base::TimePoint helpless_since;  // a machine would help since then, and nothing prevents it
+        base::TimePoint hindered_since;  // a machine would help since then, but its claim is refused
     };
 
-    // Nothing can be expected of an operator that does not live, or that does not hear.
+    // Notes when the operator is dead or gets no events. It cannot be expected to act then.
     void note_trouble() {
         const auto& faults = world_.faults;
         if (faults.recent_kill() || faults.recent(Fault::watch_stalled) ||
@@ -71,7 +71,7 @@ private:
         judge_refusal(pod, wait, help.has_value() || is_coming);
     }
 
-    // A pod whose only machine is refused hears of it in the words of the refusal.
+    // Checks that a pod whose only helpful machine is refused reports the text of the refusal.
     void judge_refusal(const api::Pod& pod, Wait& wait, bool is_served) {
         auto& refusal = world_.interference.refusal;
         const auto now = world_.now();
@@ -93,13 +93,14 @@ private:
                                                                  refusal.message + ")" + told(pod));
     }
 
-    // A provider that hangs says so, and one that answers again is used again.
+    // Checks that a provider reports that it hangs, and that one that answers again is used again.
     void judge_provider() {
         const auto& hang = world_.interference.hang;
         if (hang.provider.empty() || is_troubled()) return;
         const auto* provider = world_.view.find<NodeSmithProvider>({kNodesNamespace, hang.provider});
         if (!provider) return;
-        // While its pool creates nothing for another reason, which its pods hear of, nobody asks it.
+        // No request is sent to the provider while its pool creates nothing for another reason, which its
+        // pods report.
         if (is_held_otherwise(hang.provider)) unasked_at_ = world_.now();
         const auto since = hang.is_in_force ? std::max(hang.began, unasked_at_) : hang.ended;
         if (world_.now() < since + kAfterAnObstacle + kNewLeader) return;
@@ -117,7 +118,7 @@ private:
                            "provider " + hang.provider + " answers again and is not Ready");
     }
 
-    // The pool is named like its provider.
+    // Reports whether the pod needs the pool of the provider. The pool has the name of its provider.
     bool is_for(const api::Pod& pod, const std::string& provider) const {
         const auto* wanted = api::find(pod.spec.nodeSelector, api::labels::kPool);
         return wanted && *wanted == provider;
@@ -143,7 +144,8 @@ private:
         return time && world_.clock.wall_now() < time->at;
     }
 
-    // A machine that its provider does not answer for does not come, unless it runs already.
+    // Reports whether the machine is still expected. If its provider hangs, only a machine that already runs
+    // is.
     bool is_to_come(const NodeSmithClaim& claim) const {
         return is_on_its_way(claim) && (!world_.interference.hang.concerns(claim.spec.poolRef) ||
                                         api::is_true(claim.status.conditions, api::conditions::kLaunched));
@@ -154,7 +156,7 @@ private:
     }
     bool is_machine_coming(const api::Pod& pod) const {
         return std::ranges::any_of(world_.view.all<NodeSmithClaim>(), [&](const auto& entry) {
-            const auto* uids = api::find(entry.second->metadata.annotations, api::annotations::kBoughtFor);
+            const auto* uids = api::find(entry.second->metadata.annotations, api::annotations::kLaunchedFor);
             return uids && uids->find(pod.metadata.uid) != std::string::npos && is_to_come(*entry.second);
         });
     }
@@ -177,7 +179,8 @@ private:
 
     base::TimePoint next_look_{};
     base::TimePoint troubled_at_{};
-    base::TimePoint unasked_at_{};       // when the pool of the provider that hangs was last held otherwise
+    base::TimePoint unasked_at_{};       // last time at which the hanging provider's pool was blocked
+                                         // otherwise
     std::map<std::string, Wait> waits_;  // by UID of the pod
 };
 

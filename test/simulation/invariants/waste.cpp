@@ -1,7 +1,8 @@
-// No machine is launched that nobody's pod needed: a claim that was launched for pods and leaves as Empty has
-// run one, unless pods went meanwhile, or came and kept the node that it was to replace; and what is launched
-// at once for a set of pods is no more than three times what a greedy packing of them needs, and one. Judged
-// when nobody makes trouble; pods that would like to be apart may be launched for as if they had to be.
+// No machine is launched that no pod needed. A claim that was launched for pods and is removed as Empty has
+// run one of them. Exceptions are pods that disappeared meanwhile, and new pods that kept the node that it
+// was to replace. The number of machines that are launched together for a set of pods is limited: at most
+// three times what a greedy packing needs, plus one. All this is judged only while there is no trouble. Pods
+// that prefer to be apart may be treated as if they had to be.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -13,7 +14,7 @@
 namespace simulation {
 namespace {
 
-// Pods that go make room; the operator may not have heard of it.
+// Pods that disappear make room; the operator may take this long to learn of it.
 constexpr std::chrono::seconds kHearsWithin{30};
 constexpr std::size_t kFactor = 3;
 
@@ -47,21 +48,22 @@ private:
     struct Bought {
         base::TimePoint at{};
         base::TimePoint in_service{};
-        std::map<std::string, std::string> pods;  // by UID: the Node that it ran on, if any
+        std::map<std::string, std::string> pods;  // by UID; the value is the Node on which the pod ran, or
+                                                  // empty
         bool keeps_apart = false;
         bool needs_disk = false;
-        std::string kind;  // of machines
+        std::string kind;  // kind of the machine
         std::string node;
-        bool is_guess = false;         // nobody knew what machines of the kind offer
-        bool lost_to_another = false;  // one of its pods runs on a machine that came for others
+        bool is_guess = false;         // the offer of this kind of machine was not known yet
+        bool lost_to_another = false;  // one of its pods runs on a machine that was launched for others
     };
 
-    // What was launched of one pool within a second.
+    // Burst is what a pool launched within one second.
     struct Burst {
         std::size_t claims = 0;
         api::v1alpha1::Size size;              // of all machines together
         std::map<std::string, api::Pod> pods;  // by UID
-        std::vector<Room> rooms;               // before the first was placed
+        std::vector<Room> rooms;               // rooms before the first machine was placed
     };
 
     bool is_calm_since(base::TimePoint when) const {
@@ -79,7 +81,8 @@ private:
         if (!before) last_arrival_ = world_.now();
     }
 
-    // The scheduler is free to use a machine that came for others, which leaves theirs empty.
+    // Notes a pod that the scheduler bound. It may use a machine that was launched for other pods, and the
+    // pod's own machine is then empty.
     void note_binding(const api::Pod& pod) {
         const auto& node = pod.spec.nodeName;
         used_.insert(node);
@@ -92,7 +95,8 @@ private:
                 launched.lost_to_another = true;
     }
 
-    // The operator may not have noted whose it is when its first pods are bound.
+    // Returns when the Node came into service. The operator may not have recorded its claim yet when its
+    // first pods are bound.
     base::TimePoint came(const std::string& node) const {
         const auto service = in_service_.find(node);
         const auto joined = joined_.find(node);
@@ -128,7 +132,7 @@ private:
     }
 
     void note_purchase(const NodeSmithClaim& claim) {
-        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
+        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
         if (!uids || uids->empty()) return;
         auto& burst = bursts_[{claim.metadata.namespace_, claim.spec.poolRef}];
         if (++burst.claims == 1) burst.rooms = rooms_of_pool({claim.metadata.namespace_, claim.spec.poolRef});
@@ -148,7 +152,7 @@ private:
         bought_[claim.metadata.uid] = std::move(launched);
     }
 
-    // What machines of a pool offer is known of its present template and image only.
+    // Returns the kind of the pool's machines. Their offer is known only for the present template and image.
     std::string kind_of(const NodeSmithClaim& claim) const {
         const auto& namespace_ = claim.metadata.namespace_;
         const auto* pool = world_.view.find<NodeSmithPool>({namespace_, claim.spec.poolRef});
@@ -188,7 +192,7 @@ private:
                                                 std::to_string(needed->machines));
     }
 
-    // It was launched so that a node could go, which stayed for pods that came meanwhile.
+    // Reports whether the node that the machine was to replace was kept for pods that came meanwhile.
     bool was_called_off(const Bought& launched) const {
         if (last_arrival_ == base::TimePoint{} || last_arrival_ < launched.at) return false;
         return std::ranges::all_of(launched.pods, [&](const auto& entry) {
@@ -199,13 +203,13 @@ private:
         });
     }
 
-    // Pods that went between the launch and the moment when the last of the others could have been bound
-    // explain it.
+    // Checks a removal as Empty. Pods that disappeared between the launch and the binding of the last of the
+    // others explain it.
     void check_removal(const NodeSmithClaim& claim, const Bought& launched) {
         if (launched.pods.empty() || launched.keeps_apart || launched.lost_to_another) return;
         if (used_.contains(claim.status.nodeName) || was_called_off(launched)) return;
-        // Kubelets may keep more than the pool says, and disks of machines that are blank have a size that
-        // nobody says; the first Node teaches it.
+        // Kubelets may reserve more than the pool says, and the disk size of blank machines is unknown. The
+        // first Node shows both.
         if (launched.is_guess && (launched.needs_disk || !world_.kubelets.habits().are_usual())) return;
         if (launched.in_service == base::TimePoint{} || !is_calm_since(launched.at)) return;
         if (last_departure_ != base::TimePoint{} && last_departure_ + kHearsWithin >= launched.at) return;
@@ -219,10 +223,10 @@ private:
     base::TimePoint last_arrival_{};
     std::map<api::ObjectKey, Burst> bursts_;
     std::set<std::string> known_kinds_;
-    std::set<std::string> used_;                         // Nodes that ran a pod, by name
+    std::set<std::string> used_;                         // names of Nodes that ran a pod
     std::map<std::string, Bought> bought_;               // by claim UID
-    std::map<std::string, base::TimePoint> joined_;      // all Nodes, by name
-    std::map<std::string, base::TimePoint> in_service_;  // since when, the claims' Nodes by name
+    std::map<std::string, base::TimePoint> joined_;      // time by name of the Node
+    std::map<std::string, base::TimePoint> in_service_;  // time by name of the claim's Node
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Everything between operator processes and the servers: latency, lost answers, dead connections, late and
-// cut watches, and the moments at which a process is killed. Servers and models below it know nothing of
+// Everything between operator processes and servers: latency, lost answers, dead connections, late and cut
+// watches, and the moments at which a process is killed. The servers and models behind it know nothing of
 // this.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace simulation {
 
-// It takes so long, and may refuse.
+// Admission says how long webhooks take, and whether they refuse the request.
 struct Admission {
     base::Duration takes{};
     std::optional<base::HttpResponse> refusal;
@@ -28,36 +28,36 @@ class Network {
 public:
     Network(asio::any_io_executor executor, base::Clock& clock, FaultPlan& faults, Trace& trace);
 
-    // A process' connection to the API server.
+    // Connects a process to the API server.
     std::unique_ptr<base::HttpTransport> connect(Process& process, fake::ApiServer& server);
-    // A process' connection to a provider, around the server's own transport.
+    // Connects a process to a provider, around the server's own transport.
     std::unique_ptr<base::HttpTransport> connect(Process& process,
                                                  std::unique_ptr<base::HttpTransport> provider);
 
-    // The API server does not answer this process until then.
+    // Cuts the process off: the API server does not answer it until then.
     void cut_off(const Process& process, base::TimePoint until) { cut_off_[process.name()] = until; }
     bool is_cut_off(const Process& process) const;
-    // Every watch loses its connection.
+    // Breaks the connection of every watch.
     void drop_watches() { ++watch_generation_; }
 
-    // The process whose request the API server is serving right now; null: a user or controller.
+    // Returns the process whose request the API server is serving; null for a user or controller.
     const Process* acting() const { return acting_; }
-    // Returns the refusal of a request that the process has no right to; empty: it has all.
+    // Returns the refusal of a request for which the process lacks a right; empty if it has every right.
     std::function<std::optional<base::HttpResponse>(const base::HttpRequest&)> authorize;
-    // What admission webhooks do to a request that is allowed.
+    // Returns what admission webhooks do to an allowed request.
     std::function<Admission(const base::HttpRequest&)> admit;
-    // Called after each request of a process that had effect or was refused by the server itself.
+    // Called after each request of a process that took effect or that the server itself refused.
     std::function<void(const Process&, const base::HttpRequest&, const base::HttpResponse&)> on_api_request;
-    // Called when a request of a process, but for watches, leaves for the API server.
+    // Called when a request of a process leaves for the API server. Watches are left out.
     std::function<void(const Process&, const base::HttpRequest&)> on_api_departure;
-    // Called when a request of a process leaves for a provider; nothing calls it back.
+    // Called when a request of a process leaves for a provider. It cannot be called back then.
     std::function<void(const base::HttpRequest&)> on_departure;
-    // A request to a provider that is taken and never answered.
+    // Reports whether the provider takes the request and never answers it.
     std::function<bool(const base::HttpRequest&)> provider_hangs;
-    // A process was killed at a request.
+    // Called when a process was killed at a request.
     std::function<void(Process&)> on_killed;
 
-    // Ends requests that are still under way.
+    // Ends the requests that are still under way.
     asio::awaitable<void> shut_down();
 
 private:
@@ -69,7 +69,7 @@ private:
     std::optional<base::HttpResponse> forbid(const base::HttpRequest& request) const;
     base::HttpResponse serve(const Process& process, fake::ApiServer& server,
                              const base::HttpRequest& request);
-    // Killed with the probability of the seed; throws then.
+    // Kills the process with the probability of the seed, and throws if it does.
     void maybe_kill(Process& process);
 
     asio::any_io_executor executor_;

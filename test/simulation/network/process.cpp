@@ -20,7 +20,7 @@ public:
     }
 
 private:
-    // Goes off when it is due and the process runs.
+    // Pausable fires when it is due and the process runs.
     class Pausable final : public base::Alarm {
     public:
         Pausable(Process& process, base::TimePoint deadline, std::function<void()> callback)
@@ -60,7 +60,7 @@ void Process::kill() {
 }
 
 void Process::pause_until(base::TimePoint until) {
-    // A pause within a longer one does not end it: alarms wait for the end of that.
+    // A shorter pause does not end a longer one; alarms wait for the end of the longer one.
     paused_until_ = std::max(paused_until_, until);
     resume_ = world_clock_.call_at(paused_until_, [this] { resumed_.notify_all(); });
 }

@@ -3,11 +3,11 @@
 namespace simulation {
 namespace {
 
-constexpr std::chrono::seconds kLatest{30};  // a request that is under way for longer is lost for good
+constexpr std::chrono::seconds kLatest{30};  // a request that is under way for longer is lost
 constexpr std::chrono::seconds kStalest{20};
-constexpr base::Duration kQuietest =
-    std::chrono::seconds{20};                          // connections that a load balancer leaves open
-constexpr std::chrono::milliseconds kUsualLatency{2};  // of a hypervisor
+constexpr base::Duration kQuietest = std::chrono::seconds{20};  // the longest time for which a load balancer
+                                                                // leaves a quiet connection open
+constexpr std::chrono::milliseconds kUsualLatency{2};           // latency of a hypervisor
 constexpr std::chrono::milliseconds kBeforeReset{10};
 
 }  // namespace
@@ -162,7 +162,7 @@ asio::awaitable<void> Network::ProviderWire::arrive_late(std::shared_ptr<base::H
     co_await clock.sleep_for(delay);
     try {
         co_await inner->send(std::move(request));
-    } catch (const base::TransportError&) {  // nobody waits for it
+    } catch (const base::TransportError&) {  // no client waits for it
     }
 }
 

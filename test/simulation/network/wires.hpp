@@ -1,18 +1,18 @@
-// The connections of Network; not for others.
+// The connections of Network. Other code does not include this header.
 #pragma once
 
 #include "test/simulation/network/network.hpp"
 
 namespace simulation {
 
-// What both kinds of connections suffer from.
+// Wire holds the faults of both kinds of connections.
 class Network::Wire : public base::HttpTransport {
 public:
     Wire(Network& network, Process& process) : network_(network), process_(process) {}
 
 protected:
     asio::awaitable<void> wait(base::Duration duration);
-    // The request arrives only after the client has given up on it.
+    // Returns the error of a request that arrives only after the client has given up.
     static base::TransportError timed_out(const base::HttpRequest& request);
 
     Network& network_;
@@ -38,7 +38,7 @@ private:
 
 class Network::WireStream final : public base::HttpStream {
 public:
-    // Throws if nothing comes for `silence`.
+    // Throws if the stream is silent for `silence`.
     WireStream(Network& network, Process& process, std::unique_ptr<base::HttpStream> inner,
                base::Duration silence)
         : network_(network),

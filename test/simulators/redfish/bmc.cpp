@@ -83,7 +83,7 @@ Bmc::Response Bmc::dispatch(const base::HttpRequest& request, std::string target
     return error(405, "OperationNotAllowed", "no such method");
 }
 
-// DSP0266: the service root and logging in are for everybody.
+// DSP0266 opens the service root and the login to everybody.
 std::optional<Bmc::Response> Bmc::refuse_stranger(const base::HttpRequest& request,
                                                   const std::string& target) {
     const bool is_login = request.method == "POST" && target.ends_with("/SessionService/Sessions");
@@ -153,7 +153,7 @@ Bmc::Response Bmc::get(const std::string& target) {
     if (!found) return error(404, "ResourceMissingAtURI", "no such resource");
     const auto etag = etag_of(path);
     const bool shows_tag = profile_.has_etags && !profile_.hides_tags;
-    // A weak header comes from a proxy that the body knows nothing of.
+    // A weak header comes from a proxy, so the body does not show it.
     if (shows_tag && !profile_.weak_header) (*found)["@odata.etag"] = etag;
     auto response = answer(200, std::move(*found));
     if (shows_tag) response.headers.set("ETag", profile_.weak_header ? "W/" + etag : etag);

@@ -1,6 +1,6 @@
-// One simulated BMC with the system behind it. A core without I/O: requests and answers are values, time
-// comes from a clock. An independent judge: it refuses what Redfish (DSP0266) or the vendor it plays would
-// refuse.
+// One simulated BMC with the system behind it. The core does no I/O: requests and answers are values, and
+// time comes from a clock. It is an independent judge, and refuses what Redfish (DSP0266) or the played
+// vendor would refuse.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -26,7 +26,7 @@ struct Media {
     std::optional<base::TimePoint> ejected_at;
 };
 
-// What happened, for tests: "POST /redfish/v1/..." and its status.
+// Exchange records a request and its status for tests, such as "POST /redfish/v1/...".
 struct Exchange {
     std::string method;
     std::string target;
@@ -43,19 +43,19 @@ public:
     Profile& profile() { return profile_; }
     // ---- the world
     Power power();
-    void set_power(Power power);                                               // somebody at the front panel
-    void set_boot(std::string target, std::string enabled, std::string mode);  // somebody before us
-    // What the system booted from last: Hdd, Pxe, UefiHttp, Cd, UsbCd; empty: it never did.
+    void set_power(Power power);                                               // a person at the front panel
+    void set_boot(std::string target, std::string enabled, std::string mode);  // a previous user
+    // Returns the source of the last boot: Hdd, Pxe, UefiHttp, Cd, UsbCd; "" if the system never booted.
     const std::string& booted_from() const { return booted_from_; }
     int boots() const { return boots_; }
     std::string boot_target() const { return boot_target_; }
     std::string boot_enabled() const { return boot_enabled_; }
-    // Somebody else sets it.
+    // Sets the override as another client would.
     void set_override(const std::string& target, const std::string& enabled) {
         boot_target_ = target;
         boot_enabled_ = enabled;
     }
-    // Of the system or of the chassis.
+    // Returns the tag of the system or of the chassis.
     const std::string& asset_tag(bool of_chassis = false) const {
         return of_chassis ? chassis_tag_ : system_tag_;
     }
@@ -63,16 +63,16 @@ public:
         (of_chassis ? chassis_tag_ : system_tag_) = std::move(tag);
         ++boot_version_;
     }
-    // Called before a write of an asset tag has effect.
+    // Called before a write of an asset tag takes effect.
     std::function<void(const std::string&)> on_tag_write;
     Media& media(const std::string& slot) { return media_[slot]; }
     std::size_t sessions() const { return sessions_.size(); }
-    // It was opened and has neither ended nor timed out.
+    // Reports whether the session was opened and has neither ended nor timed out.
     bool has_session(const std::string& target) const {
         const auto found = sessions_.find(target);
         return found != sessions_.end() && now() - found->second.used <= profile_.session_timeout;
     }
-    // A session that nobody uses any more.
+    // Opens a session that no client uses any longer.
     void leak_session(const std::string& context);
     void expire_sessions() { sessions_.clear(); }
     bool is_locked_out() const { return wrong_passwords_ >= profile_.lock_out_after; }
@@ -105,7 +105,7 @@ private:
     Response create_session(const json::object& body);
     Response delete_session(const std::string& target);
 
-    // Power (power.cpp)
+    // These functions are in power.cpp.
     void settle();
     Response reset(const json::object& body);
     void begin(Power transition, Duration takes);
@@ -113,7 +113,7 @@ private:
     std::string power_text();
     std::vector<std::string> reset_types() const;
 
-    // Documents (documents.cpp)
+    // These functions are in documents.cpp.
     std::optional<json::object> document(const std::string& target);
     // `paged` is the path with its query.
     std::optional<json::object> service_document(const std::string& path, const std::string& paged);
@@ -127,11 +127,11 @@ private:
     json::object collection(const std::string& target, const std::vector<std::string>& members) const;
     std::string etag_of(const std::string& target) const;
 
-    // Asset tags (tags.cpp)
+    // These functions are in tags.cpp.
     Response patch_tag(const std::string& target, const json::object& body);
     bool has_tag(const std::string& target) const;
 
-    // Boot and media (media.cpp)
+    // These functions are in media.cpp.
     struct BootChange {
         base::TimePoint at;
         std::string target;
@@ -148,7 +148,7 @@ private:
     const Slot* slot_of(const std::string& target) const;
     std::string media_base() const;
 
-    // Drives and tasks (tasks.cpp)
+    // These functions are in tasks.cpp.
     std::optional<json::object> storage_document(const std::string& target);
     Response erase(const std::string& drive);
     Response task(const std::string& target);

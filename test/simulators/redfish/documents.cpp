@@ -1,4 +1,4 @@
-// What a simulated BMC shows.
+// The documents of a simulated BMC.
 #include <algorithm>
 #include <charconv>
 
@@ -98,7 +98,7 @@ json::object Bmc::system_document(int index) {
     system["Id"] = "Blade" + std::to_string(index);
     system["Manufacturer"] = profile_.manufacturer;
     system["Model"] = profile_.model;
-    // The second and later systems are neighbours that always are off.
+    // The second and later systems are neighbours that are always off.
     system["UUID"] =
         index == 1 ? profile_.uuid : "00000000-0000-0000-0000-00000000000" + std::to_string(index);
     system["SerialNumber"] = profile_.serial_number;
@@ -174,7 +174,7 @@ std::optional<json::object> Bmc::interface_document(const std::string& path, con
     return std::nullopt;
 }
 
-// An adapter whose ports tell what they can, whatever their links do.
+// Returns the documents of an adapter whose ports report their maximum speed, whatever their links do.
 std::optional<json::object> Bmc::adapter_document(const std::string& path) const {
     const auto adapters = kChassis + "/NetworkAdapters";
     const auto ports = adapters + "/1/Ports";

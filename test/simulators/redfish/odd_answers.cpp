@@ -61,7 +61,7 @@ void append_number(std::string& text, std::uint32_t number, int bytes) {
 
 }  // namespace
 
-// In stored blocks (RFC 1951), which any reader of the format takes.
+// Uses stored blocks (RFC 1951), which every reader of the format accepts.
 void gzip(const base::HttpRequest&, base::HttpResponse& response) {
     constexpr std::size_t kMostOfABlock = 65535;
     const auto text = std::move(response.body);
@@ -119,7 +119,7 @@ public:
     }
 
 private:
-    // Copies: while the answer is waited for somebody may clear them.
+    // Returns copies, because the answers may be cleared while a request waits.
     std::vector<OddAnswer> take(const base::HttpRequest& request) {
         std::vector<OddAnswer> matching;
         for (const auto& answer : answers_.answers_) {

@@ -1,4 +1,4 @@
-// The power of a simulated system, and what it boots from.
+// The power of a simulated system, and the source from which it boots.
 #include <algorithm>
 
 #include "test/simulators/redfish/bmc.hpp"
@@ -36,7 +36,7 @@ void Bmc::set_power(Power power) {
     if (on_change) on_change(power);
 }
 
-// Brings everything up to now.
+// Completes every change that is due by now.
 void Bmc::settle() {
     if (boot_job_ && now() >= boot_job_->at) {
         apply(*boot_job_);
@@ -62,7 +62,7 @@ void Bmc::settle() {
     }
 }
 
-// "Once" is used up by the next boot, whatever that is.
+// The next boot uses up "Once", whatever it boots from.
 void Bmc::finish_boot() {
     on_since_ = now();
     ++boots_;
@@ -115,7 +115,7 @@ Bmc::Response Bmc::reset(const json::object& body) {
     return empty(204);
 }
 
-// What the BMC says, which may be what it remembers.
+// Returns the power state that the BMC reports, which may be a remembered one.
 std::string Bmc::power_text() {
     const bool is_fresh = !remembered_power_.empty() && now() - remembered_at_ < profile_.remembers_power;
     if (!is_fresh) {

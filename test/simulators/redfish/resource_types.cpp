@@ -9,7 +9,8 @@ namespace {
 
 using Types = std::map<std::string_view, std::string_view>;
 
-// Of the members of collections, by the collection's name; of other resources by their own.
+// Types of the members of collections, by the collection's name. Other resources are listed by their own
+// name.
 const Types kMembers = {{"Systems", "ComputerSystem.v1_20_0"},
                         {"Managers", "Manager.v1_19_0"},
                         {"Chassis", "Chassis.v1_23_0"},
@@ -33,7 +34,7 @@ std::string_view last_of(std::string_view path) {
     return path.substr(path.find_last_of('/') + 1);
 }
 
-// "ComputerSystem" of "ComputerSystem.v1_20_0".
+// Returns the kind: "ComputerSystem" for "ComputerSystem.v1_20_0".
 std::string kind_of(std::string_view type) {
     return std::string(type.substr(0, type.find('.')));
 }

@@ -1,4 +1,4 @@
-// What every resource says of itself: its path, its type, its name.
+// Adds the properties that every resource has: its path, its type, its name.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -6,7 +6,7 @@
 
 namespace redfish_simulator {
 
-// Adds what the document of this path lacks of "@odata.id", "@odata.type", Id and Name.
+// Adds those of "@odata.id", "@odata.type", Id and Name that the document of this path lacks.
 void introduce(boost::json::object& document, const std::string& path);
 
 }  // namespace redfish_simulator

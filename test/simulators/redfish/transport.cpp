@@ -33,7 +33,7 @@ public:
             co_await network_.clock_.sleep_for(request.timeout);
             throw base::TransportError(request.method + " " + url_ + ": timed out", true);
         }
-        // Half of the time passes before the request has any effect.
+        // Half of the time passes before the request takes effect.
         co_await network_.clock_.sleep_for(latency / 2);
         auto response = bmc.handle(request);
         co_await network_.clock_.sleep_for(latency - latency / 2);

@@ -1,4 +1,4 @@
-// Simulated BMCs as servers: a transport reaches one by the URL it is asked for.
+// Simulated BMCs as servers. A transport reaches a BMC by its URL.
 #pragma once
 
 #include <map>
@@ -14,20 +14,20 @@ class Network {
 public:
     explicit Network(base::Clock& clock) : clock_(clock) {}
 
-    // The URL must be used literally.
+    // Requests must use exactly this URL.
     Bmc& add(const std::string& url, Profile profile);
     Bmc& at(const std::string& url) { return *bmcs_.at(url); }
     std::unique_ptr<base::HttpTransport> connect(const base::HttpClientOptions& options);
 
-    // From now on nothing answers there.
+    // Makes the BMC at the URL unreachable.
     void unplug(const std::string& url) { unplugged_[url] = true; }
     void plug_in(const std::string& url) { unplugged_[url] = false; }
 
-    // Calls under way now and at most, and by BMC at most.
+    // Number of calls under way now, at most so far, and at most for one BMC.
     std::size_t in_flight = 0;
     std::size_t most_in_flight = 0;
     std::size_t most_per_bmc = 0;
-    std::size_t connections = 0;  // transports that exist
+    std::size_t connections = 0;  // number of existing transports
     std::size_t calls = 0;
 
 private:

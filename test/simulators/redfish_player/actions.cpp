@@ -86,7 +86,7 @@ Player::Response Player::reset(const std::string& system, const std::string& typ
     return done();
 }
 
-// Brings every system up to now.
+// Completes the due changes of every system.
 void Player::settle() {
     for (auto change = changes_.begin(); change != changes_.end();) {
         if (clock_.now() < change->second.at) {
@@ -102,7 +102,7 @@ void Player::settle() {
     }
 }
 
-// "Once" is used up by this.
+// This boot uses up "Once".
 void Player::boot(const std::string& system) {
     Boot found{"Hdd", {}, {}, {}};
     const auto settings = tree_.settings_of(system);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kAllowable = "@Redfish.AllowableValues";
 
-// Of properties whose document lists no values: those of the schema.
+// Values of the schema, for properties whose document lists none.
 const std::map<std::string, std::vector<std::string>, std::less<>> kOfTheSchema = {
     {"BootSourceOverrideEnabled", {"Disabled", "Once", "Continuous"}},
     {"BootSourceOverrideMode", {"Legacy", "UEFI"}},
@@ -34,7 +34,7 @@ std::vector<std::string> texts(const json::value* list) {
     return result;
 }
 
-// Some BMCs put a description where values should stand.
+// Reports whether the values are a description, which some BMCs put there.
 bool is_prose(const std::vector<std::string>& values) {
     return std::ranges::any_of(values, [](const auto& text) { return text.find(' ') != std::string::npos; });
 }

@@ -1,5 +1,5 @@
-// What a recording says that its BMC takes: which properties a document has, which values are allowable,
-// which parameters an action has and needs. Pure.
+// Derives from a recording what its BMC accepts: the properties of a document, their allowable values, and
+// the parameters of an action. All functions are pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,16 +12,17 @@ namespace json = boost::json;
 
 struct Refusal {
     int status = 400;
-    std::string id;  // of a message of the Base registry
+    std::string id;  // message ID of the Base registry
     std::string message;
-    bool is_forbidden = false;  // a value that is not among the allowable ones
+    bool is_forbidden = false;  // the value is not among the allowable ones
 };
 
-// Why a PATCH of the document with this body is refused; nullopt: it is not.
+// Returns why a PATCH of the document with this body is refused; nullopt if it is accepted.
 std::optional<Refusal> refuse_change(const json::object& document, const json::object& body);
 
-// The same for the body of an action: `inline_values` is its description in the document that offers it,
-// `action_info` what its "@Redfish.ActionInfo" leads to; null: nothing, or the recording lacks it.
+// Returns why the body of an action is refused; nullopt if it is accepted. `inline_values` describes the
+// action in the document that offers it. `action_info` is the target of its "@Redfish.ActionInfo", or null if
+// there is none or the recording lacks it.
 std::optional<Refusal> refuse_parameters(const json::object& inline_values, const json::object* action_info,
                                          const json::object& body);
 

@@ -11,7 +11,7 @@ namespace redfish_player {
 namespace {
 
 constexpr std::string_view kRoot = "/redfish/v1";
-// How the names of sessions end that were begun while it played.
+// Suffix of the names of sessions that were opened while the tree was played.
 constexpr std::string_view kOurs = "-played";
 
 std::string text_at(const json::object& parent, std::string_view name) {
@@ -40,7 +40,7 @@ base::HttpResponse no_content() {
     return response;
 }
 
-// Only what the document has; its annotations stay.
+// Changes only properties that the document has; its annotations stay.
 void merge(json::object& document, const json::object& body) {
     for (const auto& [name, value] : body) {
         auto* present = document.if_contains(name);
@@ -153,7 +153,7 @@ Player::Response Player::remove(const std::string& key) {
     return no_content();
 }
 
-// The recorded ones stay: they are somebody else's.
+// The recorded sessions stay, because they belong to others.
 void Player::list_sessions() {
     auto* collection = tree_.find(tree_.sessions());
     if (!collection) return;
@@ -209,7 +209,7 @@ Player::Response Player::refuse(Refusal refusal) {
     return response;
 }
 
-// Whoever read the document before has an old ETag now.
+// Changes the ETag of a document, so that earlier readers have an old one.
 void Player::changed(const std::string& key) {
     auto* document = tree_.find(key);
     if (document && document->contains("@odata.etag"))

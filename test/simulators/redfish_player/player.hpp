@@ -1,6 +1,6 @@
-// Plays a recorded service tree as if its BMC were there: a core without I/O. What can be changed over
-// Redfish (power, boot override, virtual media, sessions) is kept in the documents themselves. It takes
-// nothing that the recording forbids, and has nothing that the recording lacks.
+// Plays a recorded service tree as if its BMC were there, without I/O. It stores changes over Redfish (power,
+// boot override, virtual media, sessions) in the documents themselves. It accepts nothing that the recording
+// forbids, and has nothing that the recording lacks.
 #pragma once
 
 #include <functional>
@@ -23,41 +23,41 @@ struct PlayerOptions {
     base::Duration power_on = seconds{8};
     base::Duration power_off = seconds{4};
     base::Duration shutdown = seconds{30};
-    bool hears_shutdown = true;  // a system runs that shuts itself down when it is asked to
+    bool hears_shutdown = true;  // the system shuts itself down when it is asked to
 };
 
-// A request that was not a GET, and how it ended.
+// Exchange is a request other than GET, and its result.
 struct Exchange {
     std::string method;
     std::string target;
     std::string body;
     int status = 0;
-    std::string refused;        // message ID; empty: it was not
-    bool is_forbidden = false;  // by allowable values of the recording
+    std::string refused;        // message ID; empty: not refused
+    bool is_forbidden = false;  // allowable values of the recording forbid it
 };
 
-// What a system found when it was turned on.
+// Boot is what a system found when it was turned on.
 struct Boot {
     std::string target;  // "Hdd" without an override
     std::string mode;
     std::string http_uri;
-    std::vector<std::string> images;  // in its virtual media
+    std::vector<std::string> images;  // images in its virtual media
 };
 
 class Player {
 public:
-    // `clock` must outlive this.
+    // `clock` must outlive the player.
     Player(Tree tree, PlayerOptions options, base::Clock& clock);
 
     base::HttpResponse handle(const base::HttpRequest& request);
 
-    // Somebody at the front panel, of all systems: "On", "Off".
+    // Sets the power of all systems to "On" or "Off", as a person at the front panel does.
     void set_power(const std::string& state);
-    // Somebody repairs them.
+    // Makes all systems healthy, as after a repair.
     void set_healthy();
-    // Of the first system.
+    // Returns the power of the first system.
     std::string power();
-    // Of any system.
+    // Reports whether any system has an override.
     bool is_override_set();
     const Tree& tree() const { return tree_; }
     const std::vector<Exchange>& exchanges() const { return exchanges_; }
@@ -92,12 +92,12 @@ private:
     Tree tree_;
     PlayerOptions options_;
     base::Clock& clock_;
-    std::map<std::string, Change> changes_;      // of power, by system
+    std::map<std::string, Change> changes_;      // changes of power, by system
     std::map<std::string, std::string> tokens_;  // by the key of their session
     int serial_ = 0;
     std::vector<Boot> boots_;
     std::vector<Exchange> exchanges_;
-    std::optional<Refusal> refusal_;  // of the request that is being answered
+    std::optional<Refusal> refusal_;  // refusal of the present request
 };
 
 }  // namespace redfish_player

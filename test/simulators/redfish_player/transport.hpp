@@ -8,7 +8,7 @@ namespace redfish_player {
 
 class Transport final : public base::HttpTransport {
 public:
-    // Both must outlive this.
+    // Both must outlive the transport.
     Transport(Player& player, base::Clock& clock) : player_(player), clock_(clock) {}
 
     boost::asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {

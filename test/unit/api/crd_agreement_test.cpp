@@ -1,5 +1,5 @@
-// The CRDs are written by hand, and so are the structs: here they are held against each other, field by
-// field, default by default, enum by enum.
+// The CRDs and the structs are both written by hand. These tests compare them field by field, default by
+// default, and enum by enum.
 #include <boost/json/serialize.hpp>
 #include <map>
 #include <set>
@@ -22,7 +22,7 @@ using api::Type;
 
 namespace {
 
-// Members that are free text in C++ because the value is passed on, and an enum for users.
+// These members are free text in C++ because the operator only passes the value on. Users see an enum.
 const std::set<std::string> kTextWithChoices = {
     "taints/effect",
     "startupTaints/effect",
@@ -30,7 +30,7 @@ const std::set<std::string> kTextWithChoices = {
     "machineTemplate/architecture",
 };
 
-// Places that take fewer values than the C++ enum has: Gt and Lt are for Nodes, not for label selectors.
+// These places accept fewer values than the C++ enum has: Gt and Lt are for Nodes, not for label selectors.
 const std::map<std::string, std::set<std::string>> kNarrowed = {
     {"spec/redfish/hostSelector/matchExpressions/operator", {"In", "NotIn", "Exists", "DoesNotExist"}},
 };
@@ -56,7 +56,7 @@ std::set<std::string> strings(const json::object& schema, std::string_view key) 
     return result;
 }
 
-// Collects every difference between a described type and a schema.
+// Comparison collects every difference between a described type and a schema.
 class Comparison {
 public:
     enum class Part { Spec, Status };
@@ -121,7 +121,8 @@ private:
         }
     }
 
-    // A member is required, or has a default, or C++ can tell that it is absent: exactly one of these.
+    // Checks that exactly one of these holds: the member is required, it has a default, or C++ can tell that
+    // it is absent.
     void compare_presence(const Type& type, const api::Field& field, const json::object& parent,
                           const json::object& schema, const std::string& place) {
         const bool required = strings(parent, "required").contains(std::string(field.name));
@@ -176,7 +177,7 @@ private:
     std::vector<std::string>& faults_;
 };
 
-// What the API server does on admission: fills in the defaults of all objects that are there.
+// Fills in the defaults of all existing objects, as the API server does on admission.
 void apply_defaults(json::value& value, const json::object& schema) {
     if (json::object* object = value.if_object()) {
         if (const json::value* properties = schema.if_contains("properties")) {
@@ -192,7 +193,7 @@ void apply_defaults(json::value& value, const json::object& schema) {
     }
 }
 
-// A document with every object and one element in every list of objects, and nothing in them.
+// Returns a document with every object and one element in every list of objects, all of them empty.
 json::value every_object(const json::object& schema) {
     json::object result;
     const json::value* properties = schema.if_contains("properties");
@@ -227,7 +228,7 @@ void compare_kind() {
     Comparison(Comparison::Part::Status, faults)
         .compare(*api::find_field(type, "status")->type, schema.at("properties").at("status").as_object(),
                  "status");
-    // A setting of the whole cluster: pools share the struct, and only the ControlPlane's CRD takes the
+    // Pools share the struct, but this is a setting of the whole cluster: only the ControlPlane's CRD has the
     // field.
     if (std::is_same_v<T, api::v1alpha1::NodeSmithPool>)
         std::erase(faults, "spec/bootstrap/servingNetworks is missing in the CRD");

@@ -1,4 +1,4 @@
-// The manifests of this repository, as JSON.
+// Loads the manifests of this repository as JSON.
 #pragma once
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
@@ -14,11 +14,11 @@ struct Manifest {
     boost::json::value document;
 };
 
-// The top of the repository.
+// Returns the top folder of the repository.
 std::filesystem::path repository();
-// crds/<plural>.yaml
+// Loads crds/<plural>.yaml.
 boost::json::object load_crd(std::string_view plural);
-// Every document of every YAML file below `folder`, in the order of their paths.
+// Loads every document of every YAML file below `folder`, sorted by path.
 std::vector<Manifest> load_manifests(const std::filesystem::path& folder);
 
 }  // namespace test

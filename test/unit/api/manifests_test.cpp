@@ -1,4 +1,4 @@
-// Every manifest that we ship, and those of the Go project, are understood to the last member.
+// The operator understands every member of every manifest that we ship, and of those of the Go project.
 #include "test/unit/api/manifests.hpp"
 
 #include <map>

@@ -1,4 +1,4 @@
-// Merge patches of structs, whatever they hold.
+// Tests merge patches of structs with any content.
 #include "api/core.hpp"
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/pool.hpp"
@@ -12,7 +12,7 @@ using test::Generator;
 
 namespace {
 
-// Some fields of the struct, and some of the structs in it, get other values.
+// Gives other values to some fields of the struct and to some of the structs in it.
 void change(Generator& generator, const api::Type& type, void* object) {
     for (const auto& field : type.fields) {
         void* value = api::member(object, field);

@@ -18,7 +18,7 @@ TEST_CASE("a quantity is written in its canonical form") {
         std::string text;
         std::string canonical;
     };
-    // Expectations as k8s.io/apimachinery/pkg/api/resource gives them.
+    // The expected values are those of k8s.io/apimachinery/pkg/api/resource.
     const std::vector<Row> rows = {
         {"0", "0"},
         {"-0", "0"},
@@ -73,12 +73,12 @@ TEST_CASE("a quantity is written in its canonical form") {
         {"-100m", "-100m"},
         {"-1.5Gi", "-1536Mi"},
         {"-2", "-2"},
-        // Finer than a nano: rounded away from zero.
+        // Values finer than a nano are rounded away from zero.
         {"0.1n", "1n"},
         {"1.0000000001", "1000000001n"},
         {"1e-30", "1e-9"},
         {"-0.1n", "-1n"},
-        // Larger than 2^63-1: saturated.
+        // Values larger than 2^63-1 are saturated.
         {"8Ei", "9223372036854775807"},
         {"10E", "9223372036854775807"},
         {"1e40", "9223372036854775807"},

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 8> kWords = {"a",
                                                     "line\nbreak\ttab",
                                                     "/~tilde/and/slash~",
                                                     "x"};
-// Among them is one that each type with a text form understands.
+// Each type with a text form accepts one of these texts.
 constexpr std::array<std::string_view, 9> kTexts = {
     "2026-01-31T12:00:00Z",       "1h30m0s", "1536Mi", "10%", "Never", "AAEC/w==", "250m", "0s",
     "2026-01-31T12:00:00.000123Z"};
@@ -58,7 +58,7 @@ void fill_container(Generator& generator, const Type& type, void* value) {
     }
 }
 
-// All values below `value`, which are `depth` deep at most.
+// Collects all values below `value`, at most `depth` levels deep.
 void collect(json::value& value, std::vector<json::value*>& found) {
     if (json::object* object = value.if_object()) {
         for (auto& entry : *object) {

@@ -1,4 +1,4 @@
-// What is left of an object that others made larger than what is kept of one.
+// Tests how much the operator keeps of an object that others made larger than its limits.
 #include "api/size.hpp"
 
 #include "api/core.hpp"
@@ -33,7 +33,7 @@ TEST_CASE("of a large object the large parts are shortened, and the small ones s
     for (int i = 0; i < 1000; ++i) pod.spec.tolerations->emplace_back().key = std::string(100, 't');
     const auto containers = pod.spec.containers;
     CHECK(api::shorten(pod, kMost) == std::vector<std::string>{"metadata.labels", "spec.tolerations"});
-    CHECK(api::heap_bytes(pod) < kMost + kMost / 8);  // with what is shared
+    CHECK(api::heap_bytes(pod) < kMost + kMost / 8);  // including shared parts
     CHECK(pod.metadata.name.size() == 253);
     CHECK(pod.spec.containers == containers);
     CHECK(pod.metadata.labels.size() > 5);

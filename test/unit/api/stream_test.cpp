@@ -20,7 +20,7 @@ using test::Generator;
 
 namespace {
 
-// The text in pieces of random length, so that every token is cut somewhere.
+// Writes the text in pieces of random length, so that every token is cut somewhere.
 template <class Sink>
 void write_in_pieces(Generator& generator, std::string_view text, std::size_t longest, Sink& sink) {
     while (!text.empty()) {
@@ -185,7 +185,7 @@ TEST_CASE("a value that an enum does not know is noted with the object") {
     REQUIRE(pools.size() == 2);
     CHECK(pools[0].metadata.unknownValues == expected);
     CHECK(pools[1].metadata.unknownValues.empty());
-    // A patch leaves alone what is not known.
+    // A patch does not touch unknown values.
     auto changed = pool;
     changed.spec.weight = 7;
     CHECK(api::merge_patch(pool, changed) == json::parse(R"({"spec":{"weight":7}})"));

@@ -100,7 +100,7 @@ TEST_CASE("a fault in YAML is reported with its place") {
         return "(no error)";
     };
     CHECK(message("a: 1\nb: [1\n").find("line ") == 0);
-    CHECK(message("a: 1\na: 2\n") == "line 2, column 1: key \"a\" is there twice");
+    CHECK(message("a: 1\na: 2\n") == "line 2, column 1: key \"a\" appears twice");
     CHECK(message("a: !custom 1\n").find("line 1, column") == 0);
     CHECK(message("? {x: 1}\n: 2\n").find("a key must be a scalar") != std::string::npos);
 }
@@ -122,7 +122,7 @@ std::string times(std::size_t count, const std::string& text) {
     return all;
 }
 
-// Each level is ten times the one before, in few bytes.
+// Returns a short document in which each level is ten times the one before.
 std::string bomb(const std::string& first, const std::string& open, const std::string& close) {
     std::string text = "a0: &a0 " + first + "\n";
     for (int level = 1; level < 10; ++level) {
@@ -136,10 +136,11 @@ std::string bomb(const std::string& first, const std::string& open, const std::s
 }  // namespace
 
 TEST_CASE("an alias within its own anchor is a fault, with its place") {
-    CHECK(message_of("a: &a [*a]") == "line 1, column 8: the alias stands in what it stands for");
-    CHECK(message_of("a: &a {b: {c: *a}}") == "line 1, column 15: the alias stands in what it stands for");
+    CHECK(message_of("a: &a [*a]") == "line 1, column 8: the alias is part of the value that it refers to");
+    CHECK(message_of("a: &a {b: {c: *a}}") ==
+          "line 1, column 15: the alias is part of the value that it refers to");
     CHECK(message_of("b: 1\na: &a\n  <<: *a\n") ==
-          "line 3, column 7: the alias stands in what it stands for");
+          "line 3, column 7: the alias is part of the value that it refers to");
     CHECK(message_of("&a *a").find("line 1, column ") == 0);
     CHECK(message_of("a: &a 1\n---\nb: *a\n").find("line 3, column ") == 0);
 }
@@ -151,7 +152,7 @@ TEST_CASE("what aliases expand to has a bound, in values and in bytes") {
                Catch::Matches("line 6, column \\d+: more than 100000 values.*"));
     const std::string large = "a: &a " + std::string(100'000, 'x') + "\nb: [" + times(50, "*a, ") + "]\n";
     CHECK_THAT(message_of(large), Catch::Matches("line 2, column \\d+: more than 4194304 bytes.*"));
-    // As many anchors around one value: each keeps a copy.
+    // Many anchors around one value count as well, because each keeps a copy.
     std::string nested;
     for (int level = 0; level < 99; ++level) nested += "&n" + std::to_string(level) + " [";
     nested += times(2'000, "1,") + times(99, "]");
@@ -189,7 +190,7 @@ TEST_CASE("size has a bound before anything is read") {
 }
 
 TEST_CASE("an anchor's name is there once in a document") {
-    CHECK(message_of("a: &x 1\nb: &x 2\n").find("anchor &x is there twice") != std::string::npos);
+    CHECK(message_of("a: &x 1\nb: &x 2\n").find("anchor &x appears twice") != std::string::npos);
     CHECK(message_of("a: &x 1\nb: &x 2\n").find("line 2, column ") == 0);
     CHECK(message_of("a: &x 1\n---\nb: &x 2\n") == "(no error)");
 }

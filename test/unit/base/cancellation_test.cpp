@@ -1,4 +1,4 @@
-// Found by the simulation: informers of a stopped process went on for ever.
+// Tests that cancelled work ends. Otherwise the informers of a stopped process would go on for ever.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 

@@ -21,7 +21,7 @@ std::int64_t nearest(__int128 exact) {
     return static_cast<std::int64_t>(exact);
 }
 
-// Small numbers, numbers near the ends, and numbers of any size.
+// Returns a small number, a number near an end of the range, or any number.
 std::int64_t any_number(std::mt19937_64& generator) {
     const auto near = static_cast<std::int64_t>(generator() % 7);
     switch (generator() % 4) {

@@ -1,4 +1,4 @@
-// Virtual time, events and task groups.
+// Tests virtual time, events and task groups.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>

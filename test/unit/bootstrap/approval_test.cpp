@@ -16,7 +16,7 @@ using bootstrap::Machine;
 using bootstrap::Stage;
 using bootstrap::Verdict;
 
-// A request with all that it is judged by.
+// Ask is a request with everything that the approver judges it by.
 struct Ask {
     test::RequestParts parts;
     api::CertificateSigningRequest request;
@@ -235,7 +235,7 @@ TEST_CASE("None of 10,000 forged requests is approved") {
     for (int i = 0; i < 10'000; ++i) {
         auto ask = good_ask(*random);
         std::string names;
-        // None takes back what another did.
+        // No forgery undoes another one.
         for (auto more = random->below(3) + 1; more > 0; --more) {
             const auto& forgery = kForgeries[random->below(kForgeries.size())];
             if (ask.parts.subject.size() < 2) break;

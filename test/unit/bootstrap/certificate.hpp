@@ -5,16 +5,16 @@
 
 namespace test {
 
-// Made by `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=kubernetes
-// -days 36500`.
+// This command made it: `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj
+// /CN=kubernetes -days 36500`.
 extern const std::string kCACertificate;
-// `openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | sha256sum`
+// This command computed it: `openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | sha256sum`.
 extern const std::string kCAHash;
 
-// An intermediate CA, as K3s may be given one, and the root that signed it.
+// An intermediate CA, such as a user may give to K3s, and the root that signed it.
 extern const std::string kIntermediateCertificate;
 extern const std::string kRootCertificate;
-// `openssl x509 -outform der | sha256sum` of the root.
+// The command `openssl x509 -outform der | sha256sum` computed it from the root.
 extern const std::string kRootFingerprint;
 
 }  // namespace test

@@ -1,4 +1,4 @@
-// What a machine's join is rendered from, with everything that is ever known.
+// Builds the data from which a machine's join is rendered, with every field set.
 #pragma once
 
 #include "bootstrap/join.hpp"

@@ -94,7 +94,7 @@ TEST_CASE("Arguments of the kubelet that are not the pool's to set are refused b
     }
     CHECK_THAT(problem("node-labels", "a=b"), Catch::Contains("machineTemplate.labels"));
     CHECK_THAT(problem("--v", "2"), Catch::Contains("without dashes"));
-    CHECK_THAT(problem("v=2 --x", ""), Catch::Contains("no name"));
+    CHECK_THAT(problem("v=2 --x", ""), Catch::Contains("not the name"));
     CHECK_THAT(problem("v", "2\nx"), Catch::Contains("more than one line"));
     CHECK(problem("v", "2").empty());
 

@@ -82,12 +82,12 @@ TEST_CASE("The version that a pool asks for goes before the server's, which may 
 }
 
 TEST_CASE("An agent knows its server by what K3s itself computes of the CA") {
-    // `sha256sum` of the file.
+    // `sha256sum` of the file gives this value.
     CHECK(bootstrap::k3s_ca_hash(test::kIntermediateCertificate) ==
           "40413fca3119725bdfcb993e155bc55963b5344ecddb26bcee3a2751fb083fff");
     CHECK(bootstrap::k3s_ca_hash(test::kIntermediateCertificate + test::kRootCertificate) ==
           test::kRootFingerprint);
-    // Several that sign each other in no way: `sha256sum` again, of both.
+    // If the certificates do not sign each other, it is the `sha256sum` of all of them.
     const auto strangers = test::kIntermediateCertificate + test::kCACertificate;
     CHECK(bootstrap::k3s_ca_hash(strangers) == base::hex(base::sha256(strangers)));
     CHECK_THROWS_AS(bootstrap::k3s_ca_hash("ca"), std::invalid_argument);

@@ -1,4 +1,4 @@
-// Boot data over HTTP: who may read what, and what is never told.
+// Tests boot data over HTTP: who may read which file, and what the server never reveals.
 #include "bootstrap/seed_server.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -123,7 +123,7 @@ TEST_CASE("A BMC reads the files as one image, whole or block by block") {
     CHECK(read == image);
     base::HttpHeaders headers;
     headers.set("Range", "bytes=0-0");
-    // The server leaves the body out; the length that it tells is that of the whole.
+    // The server leaves the body out; the length in the header is that of the whole image.
     CHECK(get(source, target, "HEAD", headers).body.size() == image.size());
     headers.set("If-Range", "\"another version\"");
     CHECK(get(source, target, "GET", headers).status == 200);

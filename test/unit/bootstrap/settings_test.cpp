@@ -76,7 +76,7 @@ TEST_CASE("A version is one of K3s or RKE2, and nothing that a shell would run")
     CHECK(bootstrap::contradiction(settings).empty());
     for (const auto* version : {"latest", "v1.33.1", "v1.33.1+k3s1'; reboot; '"}) {
         settings.version = version;
-        CHECK_THAT(bootstrap::contradiction(settings), Catch::Contains("bootstrap.version is no version"));
+        CHECK_THAT(bootstrap::contradiction(settings), Catch::Contains("bootstrap.version is not a version"));
     }
     settings.format = BootstrapFormat::Kubeadm;
     CHECK_THAT(bootstrap::contradiction(settings), Catch::Contains("K3s and RKE2"));

@@ -19,8 +19,8 @@ namespace {
 using base::openssl::Freed;
 using Request = std::unique_ptr<X509_REQ, Freed<X509_REQ_free>>;
 
-// The same in each process, so that runs can be compared: an ECPrivateKey (RFC 5915) of P-256, whose public
-// part OpenSSL computes.
+// Returns the same key in each process, so that runs can be compared. It is an ECPrivateKey (RFC 5915) of
+// P-256, and OpenSSL computes its public part.
 base::openssl::Key fixed_key(char byte) {
     constexpr std::string_view kBefore("\x30\x31\x02\x01\x01\x04\x20", 7);
     constexpr std::string_view kCurve("\xa0\x0a\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07", 12);

@@ -1,4 +1,4 @@
-// Makes PKCS#10 requests, good ones and such as no kubelet would make.
+// Makes PKCS#10 requests: valid ones, and some that no kubelet would make.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,20 @@ namespace test {
 inline constexpr std::size_t kRequestKeys = 3;
 
 struct RequestParts {
-    std::vector<std::pair<std::string, std::string>> subject;  // short name of the part, its text
-    bool printable = true;          // the subject in PrintableStrings, as Go writes it; else in UTF8Strings
-    std::string alternative_names;  // as OpenSSL's configuration has them
-    std::vector<std::pair<std::string, std::string>> extensions;  // name, text: besides those
-    std::string challenge_password;                               // an attribute besides the extensions
+    std::vector<std::pair<std::string, std::string>> subject;  // short name of each part, and its text
+    bool printable = true;          // writes the subject in PrintableStrings, as Go does; otherwise in
+                                    // UTF8Strings
+    std::string alternative_names;  // in the notation of OpenSSL's configuration
+    std::vector<std::pair<std::string, std::string>> extensions;  // name and text of further extensions
+    std::string challenge_password;                               // attribute beside the extensions
     std::size_t key = 0;                                          // below kRequestKeys
-    std::optional<std::size_t> signed_with;                       // another key than its own
+    std::optional<std::size_t> signed_with;                       // another key that signs the request
 };
 
 RequestParts kubelet_request(const std::string& node_name, std::size_t key);
-// As PEM.
+// Returns the request as PEM.
 std::string make_request(const RequestParts& parts);
-// Of a weak RSA key.
+// Returns a request with a weak RSA key.
 std::string make_weak_request(const std::string& node_name);
 
 }  // namespace test

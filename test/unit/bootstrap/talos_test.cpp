@@ -9,7 +9,7 @@
 
 namespace {
 
-// As `talosctl gen config` writes worker.yaml, shortened.
+// `talosctl gen config` writes worker.yaml like this; it is shortened here.
 const std::string kWorker = R"(version: v1alpha1
 debug: false
 machine:
@@ -111,6 +111,6 @@ TEST_CASE("A machine configuration that cannot be one of a worker is refused wit
     CHECK_THAT(refusal("machine: {type: worker}\n"), Catch::Contains("machine.token"));
     CHECK_THAT(refusal("machine: [s3cret]\n"), Catch::Contains("mapping at machine"));
     CHECK_THAT(refusal("cluster: {secret: s3cret}\n"), Catch::Contains("talosctl gen config"));
-    CHECK_THAT(refusal("s3cret\n"), Catch::Contains("no mapping"));
+    CHECK_THAT(refusal("s3cret\n"), Catch::Contains("not a mapping"));
     CHECK_THAT(refusal("machine: {token: 's3cret\n"), Catch::Contains("line"));
 }

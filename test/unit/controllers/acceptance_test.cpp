@@ -1,4 +1,5 @@
-// Objects that this version does not understand: what is of a newer version, or odd, is left alone.
+// Tests objects that this version does not understand. The operator leaves an object of a newer version, or
+// an odd one, alone.
 #include "controllers/state/acceptance.hpp"
 
 #include "controllers/disruption/rules/blocks.hpp"
@@ -14,7 +15,7 @@ namespace json = boost::json;
 using namespace std::chrono_literals;
 namespace conditions = api::conditions;
 
-// As an API server has it whose CRDs know more values than this operator.
+// Sets a field as an API server stores it whose CRDs know more values than this operator.
 template <api::Kind T>
 void set_spec(World& world, const api::ObjectKey& key, const std::string& field, const json::value& value) {
     world.server.store().update(world.server.key<T>(key), [&](json::object& object) {
@@ -102,7 +103,7 @@ TEST_CASE("the machine of a claim that can never be decoded is no orphan") {
         REQUIRE(world.run_until([&] { return world.ready("c"); }));
     }
     set_spec<NodeSmithClaim>(world, kClaim, "labels", 7);
-    // Its Node is away for a while, so that only the claim speaks for the machine.
+    // The Node is away for a while, so that only the claim shows that the machine is in use.
     world.server.remove<api::Node>({"", "c"}, 0);
     world.machines_join = false;
     Process successor(world);

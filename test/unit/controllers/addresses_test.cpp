@@ -1,4 +1,5 @@
-// Static addresses: given once, also with two operators at once, and free again when nobody can use them.
+// Tests static addresses. Each is assigned once, also with two operators, and becomes free when no machine
+// can use it.
 #include "controllers/services/addresses.hpp"
 
 #include <set>
@@ -26,7 +27,7 @@ struct World : test::Cluster {
         network.gateway = "10.0.4.1";
         start();
     }
-    // The address, or the reason why there is none.
+    // Returns the address, or the reason why there is none.
     std::string reserve(const std::string& claim, const std::string& pool = "small") {
         Addresses addresses(informers, client);
         const auto result = test::run(context, clock, addresses.reserve({"default", pool}, claim, network));
@@ -54,7 +55,7 @@ TEST_CASE("an address is given once, whatever the pool, and the gateway's never"
     World world;
     CHECK(world.reserve("a") == "10.0.4.2");
     CHECK(world.pool().status.addresses.front().claim == "a");
-    CHECK(world.reserve("a") == "10.0.4.2");  // asked again, as after a restart
+    CHECK(world.reserve("a") == "10.0.4.2");  // a second request, as after a restart
     CHECK(world.reserve("b", "large") == "10.0.4.3");
     CHECK(world.reserve("c") == "AddressesExhausted");
     CHECK(world.pool().status.addresses.size() == 1);
@@ -150,7 +151,7 @@ TEST_CASE("an address that another operator gave to another pool meanwhile is gi
 
 namespace {
 
-// A pool of another provider, in another namespace, that holds 10.0.4.2.
+// TwoProviders adds a pool of another provider, in another namespace, that holds 10.0.4.2.
 struct TwoProviders : World {
     api::v1alpha1::NodeSmithProvider mine = objects::provider("proxmox");
     api::v1alpha1::NodeSmithProvider theirs = objects::provider("elsewhere");
@@ -229,9 +230,8 @@ TEST_CASE("two claims that hold one address are told on their pools, and both ke
     });
     SECTION("of two pools") {
         world.put_all();
-        CHECK_THAT(conflicts("small"),
-                   Catch::StartsWith("10.0.4.2 belongs to claim a and to claim theirs-1 of "
-                                     "pool team-b/theirs. Nothing is taken away"));
+        CHECK_THAT(conflicts("small"), Catch::StartsWith("10.0.4.2 belongs to claim a and to claim theirs-1 "
+                                                         "of pool team-b/theirs. Both keep the address"));
     }
     SECTION("of one") {
         world.server.edit<NodeSmithPool>(
@@ -272,7 +272,7 @@ TEST_CASE("an address is free again when its claim has ended, or has failed and 
     });
     world.run_for(100ms);
     world.release_unused();
-    CHECK(world.pool().status.addresses.size() == 2);  // its machine may still be there
+    CHECK(world.pool().status.addresses.size() == 2);  // the machine may still exist
     world.server.edit<objects::NodeSmithClaim>({"default", "a"}, [](auto& claim) {
         objects::set_condition(claim.status.conditions, api::conditions::kMachineDeleted,
                                api::ConditionStatus::True);

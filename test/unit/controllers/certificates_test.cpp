@@ -1,4 +1,5 @@
-// Which requests for certificates the operator decides, in which order it writes, and what it leaves alone.
+// Tests which requests for certificates the operator decides, in which order it writes, and what it leaves
+// alone.
 #include "controllers/certificate_approver.hpp"
 
 #include "api/network.hpp"
@@ -23,7 +24,7 @@ struct World : test::Cluster {
     controllers::CertificateApprover approver{{informers, client, clock, *random, events, metrics, boot_data},
                                               context.get_executor()};
     base::TaskGroup watching{context.get_executor()};
-    std::vector<std::string> written;  // the operator's writes, in their order
+    std::vector<std::string> written;  // writes of the operator, in order
 
     World() {
         put_basics();
@@ -68,7 +69,7 @@ struct World : test::Cluster {
         server.put(request);
         run_for(2s);
     }
-    // "Denied NotThisNode"; empty: nobody decided.
+    // Returns a decision such as "Denied NotThisNode"; "" if there is none.
     std::string decision(const std::string& name) {
         const auto request = server.get<Request>({"", name}).value();
         if (request.status.conditions.empty()) return {};
@@ -139,8 +140,8 @@ TEST_CASE("a request for another Node is denied, and the claim whose token that 
     world.ask("forged", "control-plane-1");
     CHECK(world.decision("forged") == "Denied NotThisNode");
     CHECK(world.events.count(
-              "NodeSmithClaim worker-1 CertificateDenied: a certificate asked for with this claim's token is "
-              "denied (NotThisNode): the subject's CN is not system:node:worker-1") == 1);
+              "NodeSmithClaim worker-1 CertificateDenied: a certificate request made with this claim's token "
+              "is denied (NotThisNode): the subject's CN is not system:node:worker-1") == 1);
     CHECK(world.claim().status.bootstrapKeySHA256.empty());
 }
 
@@ -257,11 +258,11 @@ struct Serving : World {
         server.edit<NodeSmithClaim>(kClaim, [](auto& claim) { claim.status.nodeName = "worker-1"; });
         give("worker-1", "10.0.0.7");
         auto node = objects::a_node("worker-1").label(std::string(api::labels::kClaim), "worker-1").node;
-        // Root in the guest writes both.
+        // Root in the guest can write both the name and the addresses.
         node.status.addresses.push_back({"InternalIP", "10.0.0.77"});
         server.put<api::Node>(node);
     }
-    // As the operator notes a static address.
+    // Records a static address as the operator does.
     void give(const std::string& claim, const std::string& address) {
         server.edit<objects::NodeSmithPool>({"default", "small"}, [&](auto& pool) {
             pool.status.addresses.push_back({address, claim, "net0"});
@@ -274,7 +275,7 @@ struct Serving : World {
         });
         run_for(1s);
     }
-    // A cluster of kubeadm's with two control plane machines behind a virtual IP.
+    // Puts a cluster of kubeadm's with two control plane machines behind a virtual IP.
     void put_cluster() {
         api::Service service;
         service.metadata.namespace_ = "default";

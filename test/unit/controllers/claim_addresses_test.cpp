@@ -1,4 +1,4 @@
-// Claims whose machines have static addresses.
+// Tests claims whose machines have static addresses.
 #include "test/support/catch.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/unit/bootstrap/certificate.hpp"

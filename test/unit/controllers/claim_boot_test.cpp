@@ -1,4 +1,5 @@
-// A machine that never joins leaves evidence: what it was given, what was seen of it, what to look at.
+// Tests the evidence of a machine that never joins: the data that it got, what the operator saw of it, and
+// what to look at.
 #include "controllers/claim/decide/boot_evidence.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
@@ -30,13 +31,13 @@ struct Boot : Scene {
     }
 };
 
-// What a look at the guest asks of the provider.
+// Looks records the calls of the provider that examine a guest.
 struct Looks final : fake::ProviderCalls {
     void before(const std::string& method) override { count += method == "look_at_guest"; }
     int count = 0;
 };
 
-// Its machines are told by cloud-init how to join, and never do.
+// Silent has machines that get their join by cloud-init and never join.
 struct Silent : claims::World {
     Silent() {
         machines_join = false;
@@ -60,12 +61,12 @@ TEST_CASE(
     "a machine that never joined is told of with what it was given, what was seen and what to look at") {
     Boot scene;
     CHECK(scene.told() ==
-          "no Node of its machine appeared within 15m0s. It was to join 10.0.0.10:6443 by an ISO image with "
-          "cloud-init's data; it runs since " +
+          "no Node of its machine appeared within 15m0s. It should have joined 10.0.0.10:6443 by an ISO "
+          "image with cloud-init's data; it has been running since " +
               at(0s).str() +
               ". Look at the console of VM 101 on host pve1 (cloud-init's output: "
               "/var/log/cloud-init-output.log); is 10.0.0.10:6443 reachable from its network? With "
-              "scaleUp.keepFailed: 1 the pool keeps the last such machine, stopped, for a look");
+              "scaleUp.keepFailed: 1 the pool keeps the last such machine, stopped, for inspection");
 }
 
 TEST_CASE("what the guest agent showed is told, and so is why it showed nothing") {
@@ -142,9 +143,9 @@ TEST_CASE("a machine whose image joins by itself is told of by what that is") {
     scene.boot.apiServer.clear();
     scene.boot.delivery = delivery_of(none, &scene.provider);
     CHECK_THAT(condition(scene.decide().status, conditions::kRegistered).message,
-               Contains("by its own image (bootstrap.method None); if it cannot by itself, set"));
+               Contains("by its own image (bootstrap.method None); if it cannot join by itself, set"));
     CHECK_THAT(scene.told(),
-               Contains("It was to join the cluster by its own image (bootstrap.method None)") &&
+               Contains("It should have joined the cluster by its own image (bootstrap.method None)") &&
                    !Contains("reachable") && !Contains("cloud-init"));
     scene.provider.spec.proxmox->template_.emplace();
     CHECK_THAT(delivery_of(none, &scene.provider), Contains("its template's own means"));

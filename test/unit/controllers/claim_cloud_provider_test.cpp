@@ -1,4 +1,4 @@
-// What a claim decides beside a cloud controller manager, which initializes the same Nodes.
+// Tests the decisions of a claim beside a cloud controller manager, which initializes the same Nodes.
 #include "test/unit/controllers/claim_scene.hpp"
 
 namespace {
@@ -19,7 +19,7 @@ TEST_CASE("a Node that a cloud controller manager is to initialize serves when t
     CHECK_THAT(scene.decide().status.lastFailure->message, Catch::Contains("cloud controller manager"));
     scene.now = at(0s);
     scene.node->spec.taints.clear();
-    scene.node->spec.providerID = "proxmox://cluster-1/100";  // by its own rules
+    scene.node->spec.providerID = "proxmox://cluster-1/100";  // by the rules of the cloud controller manager
     CHECK(condition(scene.decide().status, conditions::kInitialized).reason == reasons::kInitialized);
     CHECK(scene.decide().step == Step::nothing);
 }

@@ -1,5 +1,6 @@
-// The process dies at each of its outside calls in turn, before and after the call took effect; the next one
-// finds what the last one left. Whatever happens, there is one machine, and in the end none.
+// The process dies at each of its outside calls in turn, before and after the call took effect. The next
+// process continues from what it finds. In every case there is one machine, and in the end no machine is
+// left.
 #include "test/support/catch.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
@@ -28,7 +29,7 @@ std::string what_is_left(World& world) {
     return text;
 }
 
-// Runs until the process crashed or the goal is reached; after a crash a second process goes on to the goal.
+// Runs until the process crashed or the goal is reached. After a crash a second process goes on to the goal.
 Outcome run_with_crash(World& world, int call, CrashPoint::When when, const std::function<bool()>& goal) {
     CrashPoint crash(call, when);
     Outcome outcome;
@@ -53,7 +54,7 @@ void use_cloud_init(World& world) {
     world.server.put(test::cluster_info(test::kCACertificate));
 }
 
-// Every call of one launch and every call of one removal.
+// Crashes at every call of one launch and of one removal.
 void crash_everywhere(CrashPoint::When when, const std::function<void(World&)>& prepare) {
     bool more = true;
     int call = 1;
@@ -74,7 +75,7 @@ void crash_everywhere(CrashPoint::When when, const std::function<void(World&)>& 
         CHECK(world.clean());
         more = launch.crashed || removal.crashed;
     }
-    CHECK(call > 30);  // it did crash
+    CHECK(call > 30);  // proves that it crashed at all
 }
 
 TEST_CASE("a crash before any outside call leaves one machine and in the end none") {

@@ -1,4 +1,4 @@
-// What a claim needs next until it serves, as tables: state in, step and conditions out.
+// Tests the next step of a claim until it is in service, as tables from a state to a step and conditions.
 #include "controllers/claim/act/adoption.hpp"
 #include "controllers/state/template_hash.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
@@ -73,7 +73,7 @@ TEST_CASE("nothing is begun while it must not be, and the condition says why") {
 
 TEST_CASE("no machine is made for a claim whose name somebody else has") {
     Scene scene;
-    scene.name_taken = "Node c is there and is not this claim's";
+    scene.name_taken = "Node c exists and does not belong to this claim";
     SECTION("one that a person created waits for the person") {
         scene.claim.spec.idempotencyKey.clear();
         scene.claim.status.providerRef = "proxmox";
@@ -85,9 +85,8 @@ TEST_CASE("no machine is made for a claim whose name somebody else has") {
         CHECK(decision.step == Step::nothing);
         CHECK(condition(decision.status, conditions::kLaunched).reason == reasons::kNameTaken);
         CHECK(condition(decision.status, conditions::kLaunched).message ==
-              "Node c is there and is not this claim's: no machine is made for this claim. Delete it and "
-              "create "
-              "one with another name, or remove what has the name");
+              "Node c exists and does not belong to this claim: no machine is created for this claim. Delete "
+              "the claim and create one with another name, or remove the object that has the name");
         CHECK_FALSE(api::find_condition(decision.status.conditions, conditions::kFailed));
     }
     SECTION("one of a pool fails, so that another takes its place") {
@@ -120,7 +119,7 @@ TEST_CASE("a Node whose system UUID another Node shows, too, gets no label that 
                                               {"node-role.kubernetes.io/worker", ""},
                                               {"tier", "web"}};
     scene.joined();
-    scene.contest = "Nodes c, d all show system UUID x";
+    scene.contest = "Nodes c, d all have system UUID x";
     const auto decision = scene.decide();
     CHECK(decision.step == Step::register_node);
     CHECK(condition(decision.status, conditions::kIdentityContested).message == scene.contest);
@@ -361,7 +360,7 @@ TEST_CASE("a registered Node is initialized when it is Ready, untainted and has 
     scene.node->status.conditions.clear();
     CHECK(reason() == reasons::kNodeNotReady);
     objects::set_condition(scene.node->status.conditions, conditions::kReady, ConditionStatus::True);
-    // The cluster takes it off a moment after the Node is Ready; until then no pod can be bound.
+    // The cluster removes this taint a moment after the Node is Ready; until then no pod can be bound.
     scene.node->spec.taints = {{std::string(api::taints::kNotReady), "", "NoSchedule", std::nullopt}};
     CHECK(reason() == reasons::kNodeNotReady);
     scene.node->spec.taints = {{"cni", "", "NoSchedule", std::nullopt}};
@@ -461,7 +460,7 @@ TEST_CASE("a placed machine that the provider has no room for any more waits wit
 TEST_CASE("a place that was given back is forgotten, also when there is no room elsewhere") {
     Scene scene;
     scene.placed();
-    providers::InsufficientCapacity full{"host a was found on and is left to who turned it on"};
+    providers::InsufficientCapacity full{"host a was found on and is left to whoever turned it on"};
     full.is_given_back = true;
     const auto status = after_ensure(scene.situation(), full);
     CHECK(condition(status, conditions::kLaunched).reason == reasons::kInsufficientCapacity);

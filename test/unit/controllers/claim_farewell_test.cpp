@@ -1,4 +1,4 @@
-// How claims end whose Node, machine or host others took, keep or lost.
+// Tests how claims end if others took, keep or lost their Node, machine or host.
 #include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
@@ -39,7 +39,6 @@ TEST_CASE(
     CHECK(world.cloud.machines.size() == 1);
 }
 
-// Found by the simulation.
 TEST_CASE("a machine that cannot be released is tried with growing pauses and nothing is written meanwhile") {
     struct Down : fake::ProviderCalls {
         void before(const std::string& method) override {

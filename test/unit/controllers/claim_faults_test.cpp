@@ -1,4 +1,5 @@
-// Claims while the API server and the provider fail now and then, before and after requests took effect.
+// Tests claims while the API server and the provider fail from time to time, before and after requests took
+// effect.
 #include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/pods.hpp"
@@ -11,7 +12,7 @@ using namespace claims;
 using namespace std::chrono_literals;
 namespace conditions = api::conditions;
 
-// Fails a share of all outside calls, drawn from a seed, until told to stop.
+// Faults fails a share of all outside calls, drawn from a seed, until the test switches it off.
 class Faults final : public fake::Interference, public fake::ProviderCalls {
 public:
     explicit Faults(std::uint64_t seed) : random_(fake::make_seeded_random(seed)) {}
@@ -60,7 +61,7 @@ TEST_CASE("whatever fails, there is never a second machine, and when faults end 
         world.server.remove<NodeSmithClaim>({"default", "a"});
         world.run(2min);
         faults.on = false;
-        // The API server's own retries are spread over up to half a minute, the controller's over more.
+        // The API server's own retries take up to half a minute, the controller's take longer.
         REQUIRE(
             world.run_until([&] { return world.gone("a") && world.ready("b") && world.ready("c"); }, 30min));
         CHECK(world.cloud.machines.size() == 2);
@@ -73,7 +74,7 @@ TEST_CASE("whatever fails, there is never a second machine, and when faults end 
     }
 }
 
-// Fails every call of one method.
+// Broken fails every call of one method.
 class Broken final : public fake::ProviderCalls {
 public:
     explicit Broken(std::string method) : method_(std::move(method)) {}
@@ -104,7 +105,7 @@ TEST_CASE("R3: errors of the provider during the removal are shown and never let
           std::string::npos);
     CHECK(world.cloud.machines.size() == 1);
     CHECK(world.server.get<api::Node>({"", "c"}));
-    CHECK(broken.calls < 100);  // with growing pauses
+    CHECK(broken.calls < 100);  // the pauses grow
     broken.on = false;
     CHECK(world.run_until([&] { return world.gone(); }, 20min));
     CHECK(world.clean());
@@ -123,7 +124,7 @@ TEST_CASE("R4: errors of the provider during the launch are shown and burn no at
     CHECK(world.run_until([&] { return world.ready(); }, 20min));
 }
 
-// The API server refuses every change of a Node.
+// Forbidden makes the API server refuse every change of a Node.
 class Forbidden final : public fake::Interference {
 public:
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
@@ -178,7 +179,7 @@ void joins_with_a_pod(World& world) {
     world.server.put<api::Pod>(builders::a_pod("web").on(machine.name));
 }
 
-// A claim is deleted before its machine is known to have joined, and the machine joins late.
+// Deletes a claim before its machine is known to have joined, and lets the machine join late.
 void check_that_its_pod_is_drained(World& world, fake::Interference* requests, fake::ProviderCalls* calls) {
     world.machines_join = false;
     bool killed = false;
@@ -195,7 +196,8 @@ void check_that_its_pod_is_drained(World& world, fake::Interference* requests, f
     CHECK(world.clean());
 }
 
-// Its machine joins at the moment when the API server is asked for Nodes: the watch tells of it later.
+// JoinsUnheard lets the machine join at the moment when the operator lists the Nodes. The watch reports it
+// later.
 class JoinsUnheard final : public fake::Interference {
 public:
     explicit JoinsUnheard(World& world) : world_(world) {}
@@ -219,7 +221,7 @@ TEST_CASE("a machine that nobody has heard join yet is not removed under its pod
     check_that_its_pod_is_drained(world, &late, nullptr);
 }
 
-// Its machine joins, and takes a pod, while the provider is waited for.
+// JoinsMeanwhile lets the machine join and take a pod while the operator waits for the provider.
 class JoinsMeanwhile final : public fake::ProviderCalls {
 public:
     explicit JoinsMeanwhile(World& world) : world_(world) {}
@@ -232,7 +234,6 @@ private:
     bool joined_ = false;
 };
 
-// Found by the simulation.
 TEST_CASE("a machine that joins while its provider is slow is not removed under its pods") {
     World world;
     JoinsMeanwhile late(world);

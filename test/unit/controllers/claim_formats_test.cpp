@@ -1,4 +1,4 @@
-// What machines of other formats than kubeadm's are given, and in whose name they ask for certificates.
+// Tests the data of machines with other formats than kubeadm's, and in whose name they ask for certificates.
 #include "test/support/catch.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
@@ -12,7 +12,7 @@ namespace conditions = api::conditions;
 
 namespace {
 
-// Its machines never join, so that tokens stay.
+// Formats has machines that never join, so that their tokens stay.
 struct Formats : claims::World {
     explicit Formats(BootstrapFormat format, BootstrapApproval approval = BootstrapApproval::Operator) {
         machines_join = false;
@@ -32,7 +32,7 @@ struct Formats : claims::World {
         server.put(root);
         cloud.on_boot = {};
     }
-    // `may_go` is the value of the label with which pools may hand it to machines; empty: it has none.
+    // `may_go` is the value of the label that allows pools to hand the Secret to machines; empty: no label.
     void put_secret(const std::string& name, const std::string& key, const std::string& value,
                     const std::string& may_go) {
         api::Secret secret;

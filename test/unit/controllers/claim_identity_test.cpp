@@ -13,7 +13,7 @@ using namespace controllers::claim;
 const std::string kUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
 
 TEST_CASE("the system UUID is UUIDv5 of the claim's UID and the attempt") {
-    // uuid.uuid5(uuid.NAMESPACE_DNS, "1") of Python's standard library; kUid is that namespace.
+    // Python's uuid.uuid5(uuid.NAMESPACE_DNS, "1") gives this value; kUid is that namespace.
     CHECK(system_uuid(kUid, 1) == "b04965e6-a9bb-591f-8f8a-1adcb2c8dc39");
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("the template hash follows what the provider makes machines of, not wh
     CHECK(template_hash(pool, &provider) == with_user);
 }
 
-// Values are on record in the claims of every cluster: another one here replaces all machines of all users.
+// The claims of every cluster hold these hashes. If one changes here, every user's machines are replaced.
 TEST_CASE("an upgrade of the operator does not change template hashes") {
     auto pool = objects::pool("p");
     api::v1alpha1::NodeSmithProvider provider;

@@ -1,4 +1,4 @@
-// scaleUp.keepFailed: the last machine that never joined is stopped and kept for a look.
+// Tests scaleUp.keepFailed: the last machine that never joined is stopped and kept for inspection.
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/state/limits.hpp"
 #include "test/support/cluster_info.hpp"
@@ -10,7 +10,7 @@ using namespace test;
 
 namespace {
 
-// A claim whose last attempt did not join in time, and whose pool keeps such machines.
+// Failing is a claim whose last attempt did not join in time, and whose pool keeps such machines.
 struct Failing : Scene {
     Failing() {
         launched();
@@ -34,7 +34,7 @@ struct Failing : Scene {
     }
 };
 
-// Machines of the pool never join.
+// Keeping has a pool whose machines never join.
 struct Keeping : claims::World {
     Keeping() {
         machines_join = false;
@@ -78,8 +78,8 @@ TEST_CASE("the machine of a claim that failed because it never joined is stopped
     CHECK(scene.claim.status.keptSince == scene.now);
     CHECK(scene.why_not_deleted() == reasons::kKept);
     CHECK(condition(scene.claim.status, conditions::kMachineDeleted).message ==
-          "VM 101 on host pve1 never joined and is kept, stopped, for a look (scaleUp.keepFailed); it counts "
-          "against no limit. To remove it: kubectl delete nodesmithclaim c -n default");
+          "VM 101 on host pve1 never joined and is kept, stopped, for inspection (scaleUp.keepFailed); it "
+          "counts against no limit. To remove it: kubectl delete nodesmithclaim c -n default");
     CHECK_FALSE(controllers::limits::counts(scene.claim));
     CHECK(phase_of(scene.claim) == ClaimPhase::Failed);
     scene.now = at(100h);

@@ -1,4 +1,5 @@
-// Claims from wish to grave, with the reconciler running against a cluster and a cloud in memory.
+// Tests claims from their request to their removal, with the reconciler against a cluster and a cloud in
+// memory.
 #include "controllers/provisioning/past_launches.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/pods.hpp"
@@ -41,7 +42,7 @@ TEST_CASE("a claim becomes a Ready Node with everything that is known about it, 
     CHECK(world.server.writes().size() == writes);
 }
 
-// The scheduler is told whom the Node is for as soon as the claim notes it.
+// The operator nominates the Node for its pods as soon as the claim has recorded it.
 TEST_CASE("a Node is opened to pods when its claim has noted it, not before") {
     World world;
     world.machines_join = false;
@@ -69,7 +70,6 @@ TEST_CASE("a Node is opened to pods when its claim has noted it, not before") {
     CHECK_FALSE(was_opened_before);
 }
 
-// Found by the simulation.
 TEST_CASE("a pool remembers for an hour which waiting pods a claim that is gone was bought for") {
     World world;
     Process process(world);
@@ -80,7 +80,7 @@ TEST_CASE("a pool remembers for an hour which waiting pods a claim that is gone 
     const auto buy_in_vain = [&](std::chrono::minutes lives) {
         const auto claim = world.launch();
         world.server.edit<NodeSmithClaim>(kClaim, [&uid](NodeSmithClaim& edited) {
-            edited.metadata.annotations["kubenodesmith.io/bought-for"] = uid + ",of-a-pod-that-is-gone";
+            edited.metadata.annotations["kubenodesmith.io/launched-for"] = uid + ",of-a-pod-that-is-gone";
         });
         world.run(lives);
         world.server.remove<NodeSmithClaim>(kClaim);
@@ -188,12 +188,12 @@ TEST_CASE("who deletes a claim is told which pods are evicted that something pro
     CHECK(told().empty());
     world.server.remove<NodeSmithClaim>(kClaim);
     REQUIRE(world.run_until([&] { return !told().empty(); }));
-    CHECK(world.server.get<api::Pod>({"default", "batch"}));  // first the word
+    CHECK(world.server.get<api::Pod>({"default", "batch"}));  // the Event comes before the eviction
     world.run(5min);
     REQUIRE(told().size() == 3);
     CHECK(told()[0] ==
-          "EvictingProtectedPod: it is evicted although it has no controller that would bring it "
-          "back, as its node's claim c is being deleted");
+          "EvictingProtectedPod: it is evicted although it has no controller that would create it again, "
+          "because its node's claim c is being deleted");
     CHECK(told()[1].find("is annotated not to be disrupted") != std::string::npos);
     CHECK(told()[2].find("default/bare has no controller") != std::string::npos);
     CHECK(told()[2].find("default/batch is annotated") != std::string::npos);
@@ -310,7 +310,7 @@ TEST_CASE("R4: failed attempts are apart by a growing pause") {
         REQUIRE(world.run_until([&] { return world.claim()->status.launchAttempts == attempt; }, 1min));
         starts.push_back(world.clock.now());
     }
-    CHECK(starts[1] - starts[0] >= 9s);  // 10 s, but times in the API have whole seconds
+    CHECK(starts[1] - starts[0] >= 9s);  // 10 s, but times in the API are whole seconds
     CHECK(starts[2] - starts[1] >= 19s);
     REQUIRE(
         world.run_until([&] { return world.reason(conditions::kFailed) == "LaunchAttemptsExceeded"; }, 1min));

@@ -1,4 +1,4 @@
-// Claims and the limits of their pool, with the reconciler running against a cluster and a cloud in memory.
+// Tests claims and the limits of their pool, with the reconciler against a cluster and a cloud in memory.
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 
@@ -26,7 +26,6 @@ TEST_CASE("a claim that a user made waits for room within the limits") {
     CHECK(world.run_until([&] { return world.ready(); }, 1min));
 }
 
-// Found by the simulation.
 TEST_CASE("a limit that was lowered takes back claims without a machine, the younger ones first") {
     World world;
     world.launch("c");
@@ -45,7 +44,7 @@ TEST_CASE("a limit that was lowered takes back claims without a machine, the you
     CHECK(world.gone("d"));
 }
 
-// Found by the simulation: the solve thought that there was room, the placing thought that there was none.
+// Solve and placement must agree about the room; otherwise the solve sees room where the placement sees none.
 TEST_CASE("the machine of a failed claim, verified gone, takes no room from others") {
     World world;
     Process process(world);

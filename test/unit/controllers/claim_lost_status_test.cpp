@@ -1,4 +1,5 @@
-// Claims whose status somebody replaced, or that a tool restored without it: their machines are found again.
+// Tests claims whose status somebody replaced, or that a tool restored without it. The operator finds their
+// machines again.
 #include <set>
 
 #include "providers/errors.hpp"
@@ -11,7 +12,7 @@ namespace conditions = api::conditions;
 
 namespace {
 
-// As a backup that leaves the status out restores it.
+// Clears the status, as a restored backup without status does.
 void lose_status(World& world) {
     world.server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) { claim.status = {}; });
 }
@@ -108,7 +109,7 @@ TEST_CASE("a claim without a status makes no machine while it is not known which
 
 namespace {
 
-// A provider that does not answer to some methods.
+// Silent is a provider that does not answer some methods.
 struct Silent final : fake::ProviderCalls {
     explicit Silent(std::set<std::string> methods) : methods_(std::move(methods)) {}
 

@@ -128,7 +128,7 @@ TEST_CASE("a leaving Node takes no new pods and no new connections, and a user's
 TEST_CASE("taints that are not kept are not lost when others of the list change") {
     const std::vector<api::Taint> live{taint("a"), taint("b"), taint("c"), taint("d")};
     const std::vector<api::Taint> kept{taint("a"), taint("b")};
-    // Taken off and added, and one more that is there already, unseen.
+    // One taint is removed and one added. A third already exists, but the operator has not seen it.
     const auto written = with_changes(live, kept, {taint("b"), taint("new"), taint("d")});
     CHECK(written == std::vector<api::Taint>{taint("b"), taint("c"), taint("d"), taint("new")});
     CHECK(with_changes(live, kept, kept) == live);

@@ -1,4 +1,5 @@
-// Whoever may write a status, and whoever is root in a guest, names machines of others in it.
+// Tests who can make a claim find a foreign Node. A person who may write a status can name machines of others
+// in it, and so can root in a guest.
 #include "controllers/state/node_search.hpp"
 
 #include "controllers/state/identity.hpp"
@@ -16,7 +17,7 @@ using api::ConditionStatus;
 const std::string kUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
 const std::string kVictim = "4c4c4544-0042-3510-8054-b4c04f4d3131";
 
-// A Node that somebody made.
+// Returns a Node that somebody made.
 api::Node stranger(const std::string& name, const std::string& uuid = kVictim) {
     auto node = objects::node(name);
     node.status.nodeInfo.systemUUID = uuid;
@@ -45,7 +46,7 @@ struct Scene {
         node.status.nodeInfo.systemUUID = mine.status.systemUUID;
         return node;
     }
-    // As a server sets it.
+    // Sets the creation time, as a server does.
     void make_claim_later() {
         mine.metadata.creationTimestamp = api::Time(cluster.clock.wall_now() + std::chrono::hours{1});
     }
@@ -112,18 +113,18 @@ TEST_CASE("a Node that is older than the claim, of the control plane or another 
     }
     SECTION("of the control plane") {
         node.metadata.labels["node-role.kubernetes.io/control-plane"] = "";
-        why = "it is of the control plane; if it runs";
+        why = "it is a node of the control plane; if it runs";
     }
     SECTION("by its label another claim's") {
         scene.cluster.server.put(objects::bought_claim("theirs", objects::pool("small"), 1));
         label(node, "theirs");
-        why = "its label says that it is of claim theirs";
+        why = "its label says that it belongs to claim theirs";
     }
     SECTION("by its name another claim's, as a guest says that it is this one's") {
         scene.cluster.server.put(objects::bought_claim("theirs", objects::pool("small"), 1));
         node.metadata.name = "theirs";
         label(node, "mine");
-        why = "it bears the name of another claim";
+        why = "it has the name of another claim";
     }
     scene.cluster.server.put(node);
     const auto found = scene.find();
@@ -212,7 +213,7 @@ TEST_CASE("where the token is bound to a name, a Node of another name is never t
         scene.cluster.server.put(scene.own_node());
         const auto found = scene.find();
         CHECK(found.node->metadata.name == "mine");
-        CHECK(found.contest.find("Nodes a-liar, mine all show system UUID") == 0);
+        CHECK(found.contest.find("Nodes a-liar, mine all have system UUID") == 0);
     }
     SECTION("after its pool was changed, as a certificate was approved for it") {
         put_pool(api::v1alpha1::BootstrapFormat::K3s);
@@ -332,7 +333,7 @@ TEST_CASE("S6: hardware that names a foreign UUID gets no Node by it") {
         host->status.claimRef->uid = "of-another";
         scene.cluster.server.put(node);
         CHECK_FALSE(scene.find(host).node);
-        CHECK(scene.find().refusal.find("nothing but the status says so") != std::string::npos);
+        CHECK(scene.find().refusal.find("only the status of the Node says so") != std::string::npos);
     }
 }
 
@@ -380,7 +381,7 @@ TEST_CASE("the Node that a status notes is the claim's if it is proven so") {
         scene.mine.status.providerRef.clear();
         objects::set_condition(scene.mine.status.conditions, conditions::kMachineDeleted,
                                ConditionStatus::True);
-        CHECK_FALSE(noted());  // a VM's Node shows the VM's UUID
+        CHECK_FALSE(noted());  // a VM's Node shows the UUID of the VM
         scene.cluster.server.put(bare_metal("metal-1"));
         scene.mine.status.host = "metal-1";
         CHECK(noted());

@@ -1,4 +1,5 @@
-// Machines in service that are off: started again, or left off to whoever switched them off.
+// Tests machines in service that are off. The operator starts them again, or leaves them off if a person
+// switched them off.
 #include "controllers/claim/act/starter.hpp"
 #include "controllers/state/power.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
@@ -8,7 +9,7 @@ using namespace test;
 
 namespace {
 
-// A cluster whose power fails: all machines are off, and no kubelet reports any more.
+// Outage is a cluster after a power failure: all machines are off, and no kubelet reports any longer.
 struct Outage : claims::World {
     Outage() { cloud.starts_again = true; }
     void lose_power() {
@@ -101,7 +102,7 @@ TEST_CASE("a node that is not Ready for a minute has its machine looked at, unle
     CHECK(scene.decide().look_again == at(160s));
     scene.now = at(160s);
     CHECK(scene.decide().step == Step::start_machine);
-    // Where no mode can be told it may be one that forbids deeds.
+    // If the mode is unknown, it may be one that forbids actions.
     for (const auto reason :
          {reasons::kObserve, reasons::kPaused, reasons::kUnknownValue, reasons::kNotSelected}) {
         scene.hold = Hold{std::string(reason), "nothing is done"};

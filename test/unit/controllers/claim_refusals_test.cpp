@@ -1,4 +1,4 @@
-// Claims that a quota, a policy or a webhook refuses to let be created, of one pool or of one size.
+// Tests the creation of claims that a quota, a policy or a webhook refuses, for one pool or one size.
 #include "controllers/services/claim_refusals.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
@@ -14,7 +14,7 @@ bool is_creation(const base::HttpRequest& request) {
     return request.method == "POST" && request.target.find("/nodesmithclaims") != std::string::npos;
 }
 
-// Refuses the creation of claims whose text holds all of the given parts.
+// Refusal refuses the creation of claims whose text holds all of the given parts.
 struct Refusal {
     std::vector<std::string> of;
     int code = 403;
@@ -31,7 +31,7 @@ struct Refusal {
     }
 };
 
-// Two pools for pods of their own, of which "a" or "z" is refused.
+// TwoPools has two pools, each with its own pods. The creation is refused for "a" or "z".
 struct TwoPools : World {
     Refusal refusal;
 
@@ -50,7 +50,7 @@ struct TwoPools : World {
     void put_pod_of(const std::string& team) {
         put_pending(test::a_pod(team + "-pod").requesting("1500m", "1Gi").select("team", team));
     }
-    // The webhook takes its time before it refuses.
+    // Makes the webhook wait before it refuses.
     void hang(std::chrono::seconds time = 30s) {
         refusal.code = 500;
         refusal.message =
@@ -108,7 +108,7 @@ TEST_CASE("a pod whose claim is under way gets no second one, and one of another
     world.put_pending_pod("anywhere", "1500m");
     world.run_for(25s);
     CHECK(world.claims("good").empty());
-    // What comes meanwhile is none of its business.
+    // A pod that arrives meanwhile does not wait for that claim.
     world.put_pod_of("good");
     world.run_for(4s);
     CHECK(world.claims("good").size() == 1);
@@ -122,7 +122,7 @@ TEST_CASE("a pod whose claim is under way gets no second one, and one of another
 TEST_CASE("claims that are under way count against the rate") {
     TwoPools world("a");
     world.hang(15s);
-    world.refusal.is_in_force = false;  // it is slow and refuses nothing
+    world.refusal.is_in_force = false;  // the webhook is slow and refuses nothing
     world.server.edit<objects::NodeSmithControlPlane>(
         {"default", "main"}, [](auto& plane) { plane.spec.rateLimits.maxCreationsPerHour = 1; });
     world.run_for(2s);

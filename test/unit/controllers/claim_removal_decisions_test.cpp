@@ -1,4 +1,4 @@
-// How a claim leaves, as tables: state in, step and conditions out.
+// Tests how a claim is removed, as tables from a state to a step and conditions.
 #include "controllers/claim/act/adoption.hpp"
 #include "controllers/state/course.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
@@ -190,7 +190,7 @@ TEST_CASE("a machine that joins after its removal was intended, but before it is
     scene.joined().deleted().tainted();
     scene.set(conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting);
     CHECK(scene.decide().step == Step::drain);
-    // Of the start that failed, or of a shutdown that may fail.
+    // The task may be the start that failed, or a shutdown that may fail.
     scene.claim.status.taskRef = "UPID:pve1:1";
     CHECK(scene.decide().step == Step::drain);
     SECTION("once the drain has ended, it goes") {

@@ -1,4 +1,4 @@
-// How long a claim waits for room, and what its user's changes do to it meanwhile.
+// Tests how long a claim waits for room, and what changes by its user do meanwhile.
 #include "test/unit/controllers/claim_scene.hpp"
 
 namespace {
@@ -21,8 +21,8 @@ TEST_CASE("room is waited for as long as a machine may take, then the claim ends
     REQUIRE(is_true(scene.claim, conditions::kFailed));
     CHECK(condition(scene.claim.status, conditions::kFailed).reason == reasons::kInsufficientCapacity);
     CHECK(condition(scene.claim.status, conditions::kFailed).message ==
-          "no room within 10m0s: pve1: 2 GiB missing");
-    // Nothing was made, so its place within the limits is free at once.
+          "no host had room within 10m0s: pve1: 2 GiB missing");
+    // Nothing was made, so its place within the limits is free immediately.
     CHECK(is_true(NodeSmithClaim{scene.claim.metadata, scene.claim.spec, scene.decide().status},
                   conditions::kMachineDeleted));
 }
@@ -45,7 +45,7 @@ TEST_CASE("what a user changes takes effect on bought claims that have no machin
     CHECK(smaller.step == Step::delete_claim);
     CHECK(condition(smaller.status, conditions::kLaunched).reason == reasons::kWithdrawn);
     CHECK(condition(smaller.status, conditions::kLaunched).message ==
-          "pool p offers no machines of 2c/4Gi any more");
+          "pool p no longer offers machines of 2c/4Gi");
 
     scene.pool.spec.machineTemplate.flexible.reset();
     scene.hold = Hold{std::string(reasons::kLimitExceeded), "2 of 2 nodes are in use"};

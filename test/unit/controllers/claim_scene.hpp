@@ -6,7 +6,7 @@
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 
-// A claim's decisions in tests: a claim at some stage of its life, and what is decided then.
+// Decisions of claims in tests: a claim at some stage of its life, and the operator's decision about it.
 namespace test {
 
 using namespace controllers;
@@ -17,7 +17,7 @@ using objects::at;
 
 inline const std::string kUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
 
-// A claim at a stage of its life, with everything that stage has on record.
+// Scene is a claim at a stage of its life, with everything that this stage has on record.
 struct Scene {
     NodeSmithPool pool = objects::pool("p");
     NodeSmithClaim claim = objects::bought_claim("c", pool, 1);
@@ -110,7 +110,7 @@ struct Scene {
         claim.metadata.deletionTimestamp = when;
         return *this;
     }
-    // The API server was asked for a Node of the machine, and has none.
+    // Records that the API server has no Node of the machine.
     Scene& searched_in_vain() {
         CHECK(decide().step == Step::look_for_node);
         claim.status = after_vain_search(situation());

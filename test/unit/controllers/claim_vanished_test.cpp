@@ -1,4 +1,4 @@
-// When a claim believes that its machine is gone, and when it waits.
+// Tests when a claim accepts that its machine is gone, and when it waits.
 #include "controllers/claim/decide/vanished.hpp"
 
 #include "controllers/orphans.hpp"
@@ -60,7 +60,7 @@ TEST_CASE("a machine whose Node is Ready has not vanished: the claim says so and
 TEST_CASE("a machine that is gone with many others waits for a person, also without a Ready Node") {
     auto scene = missing();
     silence(scene);
-    scene.machine.doubt = "and 3 of 4 machines of the provider are gone at once";
+    scene.machine.doubt = "and 3 of 4 machines of the provider disappeared at the same time";
     const auto waits = scene.decide();
     CHECK_FALSE(api::find_condition(waits.status.conditions, conditions::kMachineDeleted));
     CHECK(condition(waits.status, conditions::kMachineFound).reason == reasons::kManyVanished);

@@ -1,5 +1,5 @@
-// A claim that leaves and the volumes on its Node, with the reconciler running against a cluster and a cloud
-// in memory.
+// Tests the removal of a claim with volumes on its Node, with the reconciler against a cluster and a cloud in
+// memory.
 #include "test/support/catch.hpp"
 #include "test/support/pods.hpp"
 #include "test/unit/controllers/claim_world.hpp"

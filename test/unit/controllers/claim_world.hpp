@@ -27,12 +27,13 @@ using api::v1alpha1::NodeSmithProvider;
 
 inline const api::ObjectKey kClaim{"default", "c"};
 
-// The operator's process dies here.
+// Crash ends the operator's process.
 struct Crash : std::runtime_error {
     Crash() : std::runtime_error("crashed") {}
 };
 
-// Dies at the n-th outside call, before or after it took effect; from then on nothing gets out any more.
+// CrashPoint makes the process die at the n-th outside call, before or after it took effect. Nothing leaves
+// the process from then on.
 class CrashPoint final : public fake::Interference, public fake::ProviderCalls {
 public:
     enum class When { before, after };
@@ -75,10 +76,10 @@ struct World {
     fake::Cloud cloud{clock};
     base::Duration join_delay = std::chrono::seconds{5};
     bool machines_join = true;
-    std::vector<std::string> events;  // "reason: message", of all processes
+    std::vector<std::string> events;  // "reason: message" of all processes
 
     void run(base::Duration duration) { clock.run_for(context, duration); }
-    // Steps until the condition holds; false: it did not within the limit.
+    // Steps until the condition holds. Returns false if it did not within the limit.
     bool run_until(const std::function<bool()>& holds, base::Duration limit = std::chrono::minutes{30});
 
     NodeSmithClaim launch(const std::string& name = "c");
@@ -87,7 +88,7 @@ struct World {
     std::string reason(std::string_view type, const std::string& name = "c");
     bool ready(const std::string& name = "c");
     bool gone(const std::string& name = "c") { return !claim(name); }
-    // Nothing of any claim is left anywhere.
+    // Reports whether no trace of any claim is left.
     bool clean();
     void kubelet_joins(const fake::CloudMachine& machine);
 
@@ -96,11 +97,11 @@ private:
     std::optional<NodeSmithClaim> found_;
 };
 
-// One run of the operator, as far as claims go.
+// Process is one run of the operator, as far as it concerns claims.
 class Process {
 public:
     explicit Process(World& world) : Process(world, nullptr, nullptr) {}
-    // Both may be null and outlive this.
+    // Both may be null; otherwise they must outlive the process.
     Process(World& world, fake::Interference* requests, fake::ProviderCalls* calls);
     ~Process();
     kube::Client& client() { return *client_; }

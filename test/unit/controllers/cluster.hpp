@@ -1,5 +1,5 @@
-// A cluster in memory for behaviour tests of the pools' reconcilers: API server, stores, work queues and
-// virtual time. What claims become is the test's business (join(), fail()); machines there are none.
+// A cluster in memory for tests of the pools' reconcilers: API server, stores, work queues and virtual time.
+// The test itself decides how claims go on (join(), fail()). There are no machines.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -26,7 +26,7 @@ namespace asio = boost::asio;
 using builders::a_budget;
 using builders::a_pod;
 
-// "Pool small ScaleUpBlocked: 2 of 2 nodes are in use"
+// RecordedEvents holds lines such as "Pool small ScaleUpBlocked: 2 of 2 nodes are in use".
 class RecordedEvents final : public kube::EventRecorder {
 public:
     void event(const kube::EventTarget& about, kube::EventType type, std::string reason,
@@ -39,7 +39,7 @@ public:
     std::size_t warnings = 0;
 };
 
-// Called around each request of the operator; may throw to lose it.
+// Requests is called around each request of the operator. It may throw to lose the request.
 struct Requests final : fake::Interference {
     base::Duration delay(const base::HttpRequest& request) override {
         return slowness ? slowness(request) : base::Duration::zero();
@@ -54,7 +54,7 @@ struct Requests final : fake::Interference {
     std::function<base::Duration(const base::HttpRequest&)> slowness;
     std::function<void(const base::HttpRequest&)> on_request;
     std::function<std::optional<base::HttpResponse>(const base::HttpRequest&)>
-        answer;  // nullopt: the server's
+        answer;  // nullopt: the server's own answer
     std::function<void(const base::HttpRequest&)> on_effect;
 };
 
@@ -65,7 +65,7 @@ public:
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
-    // Before start(); the reconciler outlives the cluster's run.
+    // Adds a reconciler. Call it before start(). The reconciler must outlive the cluster's run.
     template <class Reconciler>
     void add(const std::string& name, Reconciler& reconciler) {
         kube::ControllerOptions options;
@@ -77,25 +77,26 @@ public:
     void start();
     void stop();
     void run_for(base::Duration duration) { clock.run_for(context, duration); }
-    // Writes to the API server other than what `server` was told directly.
+    // Returns the number of writes to the API server, without the test's own changes to `server`.
     std::size_t writes() const { return server.writes().size(); }
 
-    // A namespace's ordinary set: provider "proxmox" that is Ready with one large host, control plane "main".
+    // Puts the usual objects of a namespace: a Ready provider "proxmox" with one large host, and control
+    // plane "main".
     void put_basics();
     objects::NodeSmithPool pool(const std::string& name = "small");
     std::vector<objects::NodeSmithClaim> claims(const std::string& pool = "small");
-    // A pod that the scheduler could not place.
+    // Puts a pod that the scheduler could not place.
     api::Pod put_pending(builders::PodBuilder pod);
     api::Pod put_pending_pod(const std::string& name, const std::string& cpu = "1",
                              const std::string& memory = "1Gi");
-    // The scheduler binds it.
+    // Binds the pod as the scheduler does.
     void bind(const std::string& pod, const std::string& node);
-    // The claim's machine joined: its Node is there and Ready, and so is the claim.
+    // Lets the claim's machine join: its Node exists and is Ready, and so is the claim.
     void join(const objects::NodeSmithClaim& claim);
     void join_all(const std::string& pool = "small");
-    // The claim failed and its machine is gone.
+    // Lets the claim fail; its machine is gone.
     void fail(const objects::NodeSmithClaim& claim);
-    // What becomes of a deleted claim in the end.
+    // Completes the removal of deleted claims.
     void finish_deletions();
 
     asio::io_context context;

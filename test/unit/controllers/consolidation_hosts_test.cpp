@@ -1,4 +1,4 @@
-// Machines that are launched instead of others where each is the whole of a host.
+// Tests replacements by machines each of which takes a whole host.
 #include "controllers/disruption/rules/consolidation_search.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
@@ -21,7 +21,7 @@ void add_free_host(scheduling::Snapshot& snapshot, const std::string& name, std:
     snapshot.places.push_back(std::move(host));
 }
 
-// A host of 16 CPUs in use by one pod, and two that are free, one smaller and one as large.
+// Returns a host of 16 CPUs that one pod uses, and two free ones: one smaller, one as large.
 scheduling::Snapshot rack() {
     scheduling::Snapshot snapshot;
     snapshot.pools.push_back(pool("metal"));
@@ -50,7 +50,7 @@ TEST_CASE("the pods of a large host go to a small one that is free") {
     CHECK(nodes_that_go(rack(), search) == 1);
 }
 
-// Found by the simulation: a pod for which no more was launched just then took it, and another was launched.
+// A waiting pod without a launch of its own would take the new machine, and another one would be launched.
 TEST_CASE("no machine is bought instead that a pod which waits could take") {
     Search search;
     search.candidates = {0};
@@ -62,7 +62,7 @@ TEST_CASE("no machine is bought instead that a pod which waits could take") {
     CHECK(nodes_that_go(snapshot, search) == 1);
 }
 
-// Found by the simulation: pods went from one large host to the next, while a small one was free.
+// Otherwise pods would move from one large host to the next, while a small one is free.
 TEST_CASE("a host is not given up for one that may turn out to be as large") {
     Search search;
     search.candidates = {0};
@@ -88,7 +88,7 @@ TEST_CASE("what is saved is the price: what costs nothing is no reason, what is 
     }
 }
 
-// Found by the simulation: a machine was replaced by its like, again and again.
+// Otherwise a machine would be replaced by an equal one again and again.
 TEST_CASE("memory that a Node shows beyond its machine's size is nothing to save") {
     Search search;
     search.candidates = {0};

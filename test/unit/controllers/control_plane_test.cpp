@@ -1,4 +1,4 @@
-// Behaviour of the ControlPlane reconciler against an API server in memory.
+// Tests the ControlPlane reconciler against an API server in memory.
 #include "controllers/control_plane_reconciler.hpp"
 
 #include "test/support/catch.hpp"

@@ -1,4 +1,4 @@
-// What tools make of our objects, over all kinds: test/adoption/courses.yaml.
+// Tests what generic tools conclude from objects of all our kinds (test/adoption/courses.yaml).
 #include "controllers/state/course.hpp"
 
 #include <fstream>
@@ -27,7 +27,7 @@ std::string annotation(const api::ObjectMeta& metadata, const char* name) {
     return found ? *found : std::string();
 }
 
-// As kstatus decides without knowing the kind.
+// Decides as kstatus does, which does not know the kind.
 template <class T>
 std::string kstatus_of(const T& object) {
     if (object.metadata.deletionTimestamp) return "Terminating";
@@ -42,7 +42,7 @@ std::string kstatus_of(const T& object) {
     return !ready || ready->status == ConditionStatus::True ? "Current" : "InProgress";
 }
 
-// "Ready=False NodeNotReady: the Node is not Ready", sorted.
+// Returns lines such as "Ready=False NodeNotReady: the Node is not Ready", sorted.
 std::string text_of(api::Conditions conditions) {
     std::sort(conditions.begin(), conditions.end(),
               [](const auto& a, const auto& b) { return a.type < b.type; });
@@ -88,7 +88,7 @@ void check(const json::value& document) {
     auto object = described;
     for (const auto type : {conditions::kReconciling, conditions::kStalled})
         api::remove_condition(object.status.conditions, type);
-    // Of the other kinds it says more than their other conditions.
+    // In other kinds, Ready contains more than the other conditions, so it is kept.
     if (std::is_same_v<T, NodeSmithClaim>)
         api::remove_condition(object.status.conditions, conditions::kReady);
     conclude_again(object);

@@ -1,4 +1,4 @@
-// What becomes of providers, their Secrets and their backends when they are deleted, in any order.
+// Tests what happens to providers, their Secrets and their backends when they are deleted in any order.
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -25,7 +25,7 @@ void put_claim(World& world, const std::string& name = "a", const std::string& p
     world.server.put(claim);
 }
 
-// Only a RoleBinding gives the operator its rights on Secrets.
+// Makes only a RoleBinding give the operator its rights on Secrets.
 void restrict_rights(World& world) {
     api::RoleBinding rights;
     rights.metadata.name = "kubenodesmith-credentials";
@@ -49,7 +49,7 @@ void take_by_force(World& world) {
     REQUIRE_FALSE(secret(world));
 }
 
-// Of the provider, as claims get it.
+// Reports whether claims get a backend of the provider.
 bool has_backend(World& world) {
     std::optional<bool> has;
     asio::co_spawn(
@@ -63,7 +63,7 @@ bool has_backend(World& world) {
     return has.value();
 }
 
-// A second provider of the same Secret.
+// Puts a second provider with the same Secret.
 void put_other_provider(World& world) {
     auto other = world.provider();
     other.metadata = {};
@@ -380,8 +380,8 @@ TEST_CASE("a deleted provider waits while it cannot be looked at what it leaves,
         what = "VM 4712 on pve2 (no answer)";
     }
     SECTION("a VM that a task still makes") {
-        world.script.leftovers.under_way = {"VM 4713 on pve1, which a task is still making"};
-        what = "VM 4713 on pve1, which a task is still making";
+        world.script.leftovers.under_way = {"VM 4713 on pve1, which a task is still creating"};
+        what = "VM 4713 on pve1, which a task is still creating";
     }
     SECTION("its Secret is gone") {
         world.server.remove<api::Secret>(kToken);

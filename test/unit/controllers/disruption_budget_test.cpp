@@ -1,4 +1,4 @@
-// Budgets and their schedules.
+// Tests budgets and their schedules.
 #include "controllers/disruption/rules/budgets.hpp"
 #include "controllers/disruption/rules/cron.hpp"
 #include "test/support/catch.hpp"
@@ -16,7 +16,7 @@ api::Time time(const char* text) {
     return api::Time::parse(text);
 }
 
-// "" if there was none within a year.
+// Returns "" if there was no start within a year.
 std::string last_start(const char* schedule, const char* now) {
     const auto start = CronSchedule::parse(schedule).last_start(time(now).at, 24h * 366);
     return start ? api::Time(*start).str() : "";
@@ -41,7 +41,7 @@ TEST_CASE("a schedule's last start is found in UTC") {
     CHECK(last_start("@hourly", "2026-11-21T12:44:59Z") == "2026-11-21T12:00:00Z");
     CHECK(last_start("@weekly", "2026-11-21T12:44:59Z") == "2026-11-15T00:00:00Z");
     CHECK(last_start("0 0 29 2 *", "2026-11-21T12:44:59Z").empty());
-    // Both days restricted: either serves.
+    // If both days are restricted, either one matches.
     CHECK(last_start("0 0 13 * 5", "2026-11-19T00:00:00Z") == "2026-11-13T00:00:00Z");
     CHECK(last_start("0 0 18 * 5", "2026-11-19T00:00:00Z") == "2026-11-18T00:00:00Z");
 }
@@ -61,7 +61,8 @@ TEST_CASE("a schedule that is no cron expression is refused with the field that 
          {"", "* * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "a * * * *",
           "*/0 * * * *", "5-1 * * * *", "1-2-3 * * * *", "@sometimes"})
         CHECK_THROWS_AS(CronSchedule::parse(text), std::invalid_argument);
-    CHECK_THROWS_WITH(CronSchedule::parse("* 24 * * *"), "schedule: \"24\" is no hour of a cron expression");
+    CHECK_THROWS_WITH(CronSchedule::parse("* 24 * * *"),
+                      "schedule: \"24\" is not a valid hour of a cron expression");
 }
 
 TEST_CASE("a budget is a number of nodes or a percentage, rounded up") {

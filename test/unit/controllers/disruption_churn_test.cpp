@@ -1,4 +1,4 @@
-// How much moves over long times: simulated weeks. `make test` lives through two days of each.
+// Tests how much moves over long times, in simulated weeks. `make test` runs two days of each.
 #include <cstdlib>
 #include <numeric>
 
@@ -15,7 +15,7 @@ std::chrono::hours week() {
     return std::getenv("KUBENODESMITH_WHOLE_WEEKS") ? 7 * 24h : 2 * 24h;
 }
 
-// The scaleDown of a pool whose user sets nothing.
+// Sets the default scaleDown of a pool.
 void use_defaults(World& world) {
     world.edit_pool([](auto& pool) {
         pool.spec.scaleDown = {};
@@ -46,7 +46,7 @@ TEST_CASE("a workload that comes and goes every five minutes for days moves few 
             }
         }
     };
-    // The first pods; from then on the scheduler and the API server tell what happens.
+    // These are the first pods. From then on the scheduler and the API server cause all changes.
     scale(12);
     for (const auto& [name, cpu] : world.replicas) world.put_replica(name, cpu);
     world.live(30min, 5s);
@@ -65,7 +65,7 @@ TEST_CASE("a workload that comes and goes every five minutes for days moves few 
     const auto launched = world.events.count("Created: a machine") - before;
     WARN(cycles << " cycles between 12 and 20 pods: " << moved << " nodes left, " << launched
                 << " were bought");
-    // Whoever follows the workload lets two nodes go, and launches two, in each cycle.
+    // An operator that follows the workload removes two nodes and launches two in each cycle.
     CHECK(moved <= cycles * 2 / 3);
     CHECK(launched <= moved + 2);
 }
@@ -116,7 +116,7 @@ TEST_CASE("nodes that cost more than their pods are worth give way to cheaper on
         pool.spec.scaleDown.priceThresholdPercent = 75;
         pool.spec.machineTemplate.sizes = {{"m", 12, 24576}, {"l", kCores, kCores * 2048}};
     });
-    // No two of the large pods share a node; small ones go where most is free.
+    // No two of the large pods share a node. Small pods are placed where most is free.
     for (const auto& node : names(kNodes)) {
         world.put_running_pod("large-" + node, node, "9");
         world.put_running_pod("small-" + node, node, "1500m");

@@ -1,4 +1,4 @@
-// How nodes are saved that are hardly used, or of which the pool has more than it needs.
+// Tests how the operator saves nodes that are hardly used, or that the pool does not need.
 #include "controllers/disruption/rules/use.hpp"
 
 #include "test/support/catch.hpp"
@@ -33,7 +33,7 @@ TEST_CASE("a node that is hardly used goes when its pods fit elsewhere, and they
     CHECK(world.server.list<api::Node>().size() == 1);
 }
 
-// Found by the simulation (80376): between an eviction and its successor no pod spoke for the node.
+// Between an eviction and the successor of the pod, no pod keeps the node.
 TEST_CASE("a node that has become empty stays for the pods that were just evicted from another") {
     World world({"a", "b"}, Buying::on, 4);
     world.edit_pool([](auto& pool) {
@@ -101,7 +101,7 @@ TEST_CASE("a smaller machine is bought first when that saves enough") {
     REQUIRE(world.claims().size() == 1);
     CHECK(world.claims()[0].spec.requirements.cpuCores < 4);
     CHECK(world.place_of("one") == world.claims()[0].metadata.name);
-    // And then nothing moves any more.
+    // Nothing moves after that.
     world.live(60min);
     CHECK(world.events.count("Disrupting") == 1);
 }
@@ -148,7 +148,8 @@ TEST_CASE("a node in use is replaced by a cheaper machine where the pool looks a
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.priceThresholdPercent = 75; });
     for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "9");
     world.live(62s);
-    CHECK(world.events.count("what its pods request would cost less than 75 % of the node since") == 1);
+    CHECK(world.events.count(
+              "the requests of its pods have been worth less than 75 % of the node's price since") == 1);
     world.live(30min);
     for (const auto* node : {"a", "b", "c"}) CHECK_FALSE(world.find(node));
     CHECK(world.claims().size() == 3);
@@ -264,7 +265,7 @@ TEST_CASE("a node above the threshold goes when the pods of the pool fit on fewe
     CHECK(world.claims().size() == 1);
 }
 
-// Found by the simulation: it was taken out of service and put back every five minutes.
+// Otherwise the node would be taken out of service and put back every five minutes.
 TEST_CASE(
     "a node stays whose pool would have to do with too little, though it could do without a smaller one") {
     World world({"a", "b", "large"}, Buying::off, 4);
@@ -281,8 +282,8 @@ TEST_CASE(
     CHECK(world.events.count("RemovalUndone") == 0);
 }
 
-// Found by the simulation: two of which each was to spare were taken out of service and put back every five
-// minutes, as their pods had room on a node that is none of the pool's.
+// The pool can spare each of two nodes, but not both. Their pods have room on a node of no pool, so both
+// would be taken out of service and put back every five minutes.
 TEST_CASE("no more nodes above the threshold go together than the pool has to spare") {
     World world({"a", "b", "c"}, Buying::off, 4);
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.maxConcurrent = 2; });
@@ -345,8 +346,8 @@ TEST_CASE("a machine that would be kept is not given up to save it, which is sai
     CHECK(world.events.count("deletionPolicy: Retain") == 2);
 }
 
-// Found by the simulation: one of the pods was meant for a node that had just joined, and took the place of
-// the other on the machine that was launched.
+// One of the pods was meant for the joining node. It would take the other's place on the machine that is
+// launched.
 TEST_CASE("no machine is bought instead while a node joins that could take some of the pods") {
     World world({"a", "young"}, Buying::on, 16);
     world.machines_join = false;
@@ -366,11 +367,10 @@ TEST_CASE("no machine is bought instead while a node joins that could take some 
     world.live(10min);
     CHECK(world.disrupted("a").empty());
     CHECK(world.claims().size() == 2);
-    CHECK(world.events.count("a node that is on its way could take some of its pods") == 1);
+    CHECK(world.events.count("a node that is being created could take some of its pods") == 1);
 }
 
-// Found by the simulation: of two pods one got a machine of its own, which nobody used, as the other could
-// not have one.
+// One of two pods would get a machine that stays unused, because the other pod cannot have one.
 TEST_CASE("no machine is bought instead for pods for which nothing is bought for a while") {
     World world({"a", "b", "c"}, Buying::on, 16);
     world.put_running_pod("one", "a", "2");
@@ -379,7 +379,7 @@ TEST_CASE("no machine is bought instead for pods for which nothing is bought for
     const auto uid = world.server.get<api::Pod>({"default", "one"})->metadata.uid;
     for (const auto* name : {"a", "b", "c"})
         world.server.edit<objects::NodeSmithClaim>({"default", name}, [&](objects::NodeSmithClaim& claim) {
-            claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = uid;
+            claim.metadata.annotations[std::string(api::annotations::kLaunchedFor)] = uid;
         });
     world.live(50min);
     CHECK(world.disrupted("a").empty());

@@ -1,4 +1,4 @@
-// What makes a node a candidate for disruption, and what stands against it.
+// Tests when a node is a candidate for disruption, and what prevents the disruption.
 #include "controllers/disruption/methods/method.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/drift_reasons.hpp"
@@ -323,7 +323,7 @@ TEST_CASE("what a node is a candidate for, the most urgent first") {
                                objects::at(1h));
         CHECK(world.kinds(1h + 599s).empty());
         CHECK(world.kinds(1h + 600s) == Kinds{Kind::Unhealthy});
-        // By a clock that is ahead.
+        // The clock that wrote this condition is ahead.
         world.node.status.conditions.clear();
         objects::set_condition(world.node.status.conditions, "Ready", ConditionStatus::False,
                                objects::at(9h));
@@ -340,7 +340,7 @@ TEST_CASE("what a node is a candidate for, the most urgent first") {
 TEST_CASE("drift compares what a machine was made from, and nothing that others write") {
     auto pool = objects::pool("small");
     auto claim = objects::in_service(objects::bought_claim("a", pool, 1));
-    claim.spec.requirements.cpuCores = 64;  // its Node says 2
+    claim.spec.requirements.cpuCores = 64;  // its Node has 2
     claim.status.templateHash = "2-then";
     CHECK(drift_of("2-then", claim).empty());
     CHECK(drift_of("2-now", claim).find("settings") != std::string::npos);
@@ -355,7 +355,7 @@ TEST_CASE("a machine whose template was replaced has drifted, one whose template
     api::v1alpha1::NodeSmithProvider provider;
     api::v1alpha1::NodeSmithClaim claim;
     provider.status.templates = {{"*", "9000-aa"}};
-    CHECK(template_drift(provider, claim).empty());  // made before revisions were kept
+    CHECK(template_drift(provider, claim).empty());  // made before the operator recorded revisions
     claim.status.templateRevision = "9000-aa";
     CHECK(template_drift(provider, claim).empty());
     provider.status.templates = {{"*", "9001-bb"}};
@@ -395,14 +395,13 @@ TEST_CASE("nodes that are not Ready use up the budget of others, not that of the
     CHECK_FALSE(world.blocker(1h, Kind::Unhealthy));
 }
 
-// Found by the simulation.
 TEST_CASE("a removal that cannot end holds back what is whole, and says so") {
     PoolWorld world;
     world.facts.leaving = world.facts.stuck = 1;
     CHECK(reason(world.blocker(1h, Kind::Drifted)) == "RemovalStuck");
 }
 
-// Found by the simulation: a drain waited for pods that a broken node kept from serving.
+// Otherwise a drain waits for pods that a broken node keeps from serving.
 TEST_CASE("a repair waits for other repairs, not for nodes that leave for other reasons") {
     PoolWorld world;
     world.facts.leaving = 1;

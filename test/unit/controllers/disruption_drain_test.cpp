@@ -1,4 +1,4 @@
-// How the pods of a node that shall leave are treated: whom is waited for, and what a deadline does.
+// Tests the pods of a node that is drained: which of them the operator waits for, and what a deadline does.
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 
@@ -8,14 +8,15 @@ using World = test::DisruptionWorld;
 
 namespace {
 
-// For the pods of replicas; the eviction API counts it down, and nobody here counts it up again.
+// Returns a budget for the pods of replicas. The eviction API decrements it, and nothing here increments it
+// again.
 api::PodDisruptionBudget budget(std::int32_t allowed) {
     api::PodDisruptionBudget result;
     result.metadata.namespace_ = "default";
     result.metadata.name = "web";
     result.spec.selector.emplace().matchLabels = {{"app", "web"}};
     result.spec.maxUnavailable = api::IntOrString(allowed);
-    // Its controller has seen it, however often it is changed.
+    // The controller has seen the budget, however often it changes.
     result.status.observedGeneration = 1000;
     result.status.disruptionsAllowed = allowed;
     result.status.expectedPods = 2;
@@ -23,7 +24,7 @@ api::PodDisruptionBudget budget(std::int32_t allowed) {
     return result;
 }
 
-// A node with two pods that fits elsewhere, and whose second eviction the budget refuses.
+// Stuck has a node with two pods that fit elsewhere. The budget refuses the second eviction.
 struct Stuck : World {
     Stuck() : World({"a", "b"}, Buying::on, 8) {
         put_running_pod("one", "a");
@@ -38,7 +39,7 @@ struct Stuck : World {
 
 TEST_CASE("a drain that ends too late is aborted and the node back in service") {
     Stuck world;
-    // It would leave in the meantime.
+    // The other node could be removed in the meantime.
     world.server.edit<api::Node>({"", "b"}, [](api::Node& node) {
         node.metadata.annotations = api::StringMap{{std::string(api::annotations::kDoNotDisrupt), "true"}};
     });
@@ -51,7 +52,7 @@ TEST_CASE("a drain that ends too late is aborted and the node back in service") 
     CHECK(world.condition("a", "Drained").empty());
     CHECK_FALSE(world.is_tainted("a"));
     CHECK(world.events.count("RemovalUndone: the node stays: it was not empty after 2m") == 1);
-    // Not again before delayAfterFailure.
+    // The operator waits for delayAfterFailure before it tries again.
     world.server.put(budget(1));
     world.live(7min);
     CHECK(world.disrupted("a") == "False DrainTimeout");
@@ -113,8 +114,8 @@ TEST_CASE("a budget that allows nothing keeps the node until it gives way") {
     CHECK(world.claims().size() == 1);
 }
 
-// Found by the simulation (95321004 of users): the first pod waited for its node to be gone, its budget kept
-// the others there until the drain was given up, and all began anew every twenty minutes.
+// The first pod waits for the end of its node. If its budget kept the other pods there, the drain would be
+// aborted and repeated every twenty minutes.
 TEST_CASE(
     "pods that have other places only once their node is gone are drained if their budget lets all go") {
     World world({"a", "b"}, Buying::on, 8);
@@ -135,8 +136,8 @@ TEST_CASE(
     CHECK(world.events.count("DrainsFirst") == (may_all_go ? 1 : 0));
     CHECK(world.events.count("RemovalUndone") == 0);
     const auto told = world.events.count(
-        "its pods have no other place before it is gone, and PodDisruptionBudget default/web lets only 1 of "
-        "its 2 pods here go at once");
+        "its pods fit elsewhere only once it is gone, and PodDisruptionBudget default/web allows only 1 of "
+        "its 2 pods here to be evicted at the same time");
     CHECK((told == 1) == !may_all_go);
     if (!may_all_go) CHECK(world.place_of("one") == "a");
 }

@@ -1,4 +1,4 @@
-// Behaviour of removing empty nodes, against an API server in memory and in virtual time.
+// Tests the removal of empty nodes, against an API server in memory and in virtual time.
 #include "controllers/state/claim_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
@@ -97,7 +97,7 @@ TEST_CASE("a pod that was bound between decision and removal brings the node bac
     CHECK(world.events.count("RemovalUndone") == 1);
 }
 
-// Found by the simulation: it began anew at once, thousands of times a second.
+// Otherwise the removal would begin again immediately, thousands of times a second.
 TEST_CASE(
     "a pod that the cache has not heard of keeps its node, and the removal does not begin anew at once") {
     World world;
@@ -144,7 +144,7 @@ TEST_CASE("a taint that no decision stands behind is removed") {
     CHECK_FALSE(world.is_tainted("a"));
 }
 
-// Found by the simulation: the two reconcilers took turns with it, every second.
+// Otherwise the two reconcilers would add and remove the taint in turns, every second.
 TEST_CASE("the taint of a node whose machine goes because its launch failed is not ours to remove") {
     World world;
     world.hold_machines();

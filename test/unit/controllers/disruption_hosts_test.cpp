@@ -1,4 +1,4 @@
-// Which node leaves first by what it costs, and nodes on bare metal that a person wants to work on.
+// Tests which node is removed first by its cost, and nodes on bare metal that a person wants to work on.
 #include "api/v1alpha1/host.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"

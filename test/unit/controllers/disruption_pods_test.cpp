@@ -1,4 +1,4 @@
-// What pods say against the disruption of their node.
+// Tests how pods can prevent the disruption of their node.
 #include "controllers/disruption/rules/pods.hpp"
 
 #include "controllers/services/drain.hpp"
@@ -129,7 +129,8 @@ TEST_CASE("a pod that is not Ready goes where its budget lets it go, as the evic
     CHECK(obstacle(unready, 2, 2).empty());
     CHECK(obstacle(unready, 2, 2, "IfHealthyBudget").empty());
     CHECK_FALSE(obstacle(unready, 1, 2).empty());
-    CHECK_FALSE(obstacle(unready, 0, 0).empty());  // the API lets it go only if it needs any healthy pod
+    CHECK_FALSE(obstacle(unready, 0, 0).empty());  // the API evicts it only if at least one healthy pod is
+                                                   // required
     CHECK_FALSE(obstacle(unready, 1, 2, "OfAFutureKubernetes").empty());
     CHECK_FALSE(obstacle(ready, 3, 3, "AlwaysAllow").empty());
     CHECK_FALSE(obstacle(ready, 2, 2).empty());
@@ -138,8 +139,8 @@ TEST_CASE("a pod that is not Ready goes where its budget lets it go, as the evic
 TEST_CASE("who is kept though it is not Ready is told how it may go") {
     const auto message = obstacle(web_that_is(false), 1, 2);
     CHECK(message.find("can never allow") == std::string::npos);
-    CHECK(message.find("goes if the budget's unhealthyPodEvictionPolicy is AlwaysAllow or 2 pods are healthy "
-                       "(1 are)") != std::string::npos);
+    CHECK(message.find("can be evicted if the budget's unhealthyPodEvictionPolicy is AlwaysAllow or 2 pods "
+                       "are healthy (1 are)") != std::string::npos);
 }
 
 TEST_CASE("pods that do not run yet go whatever their budgets say") {
@@ -208,7 +209,7 @@ TEST_CASE("a drain that the pods' own grace periods would outlast is not begun")
     CHECK(message.find(slow.metadata.name + " (50s)") != std::string::npos);
     CHECK(message.find("raise scaleDown.drainTimeout above 50s") != std::string::npos);
     CHECK_FALSE(found(slow, api::Duration(50s), Kind::Drifted));
-    CHECK_FALSE(found(slow, std::nullopt, Kind::Drifted));  // with Force its user wishes it so
+    CHECK_FALSE(found(slow, std::nullopt, Kind::Drifted));  // with Force, the user accepts it
     CHECK_FALSE(found(slow, api::Duration(20s), Kind::Unhealthy));
     auto ending = slow;
     ending.metadata.deletionTimestamp = objects::kStart;

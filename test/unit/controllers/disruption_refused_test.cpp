@@ -1,4 +1,4 @@
-// Nodes that go on being repaired and removed while the API server refuses what concerns others, and while a
+// Nodes are still repaired and removed while the API server refuses writes about other objects, and while a
 // provider does not answer.
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
@@ -9,7 +9,7 @@ using World = test::DisruptionWorld;
 
 namespace {
 
-// Refuses writes of the claim's status that change what was decided about its node.
+// Refuses writes of the claim's status that change the decision about its node.
 auto refuse_decisions(const std::string& claim) {
     return [claim](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
         const bool is_its = request.method == "PATCH" &&

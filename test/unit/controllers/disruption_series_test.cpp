@@ -1,4 +1,5 @@
-// Series of replacements: they end when a replacement shows the same cause as the machine that it replaced.
+// Tests series of replacements. They end when a replacement has the same cause as the machine that it
+// replaced.
 #include "controllers/disruption/rules/series.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/replacements.hpp"
@@ -14,7 +15,7 @@ using Buying = test::DisruptionWorld::Buying;
 using World = test::DisruptionWorld;
 using objects::at;
 
-// A node whose machine took another one's place, and what is known of it.
+// Replacement is a node whose machine replaced another one, with the knowledge about it.
 struct Replacement {
     objects::NodeSmithPool pool = objects::pool("small");
     objects::NodeSmithClaim claim = objects::in_service(objects::bought_claim("b", pool, 2));
@@ -160,7 +161,7 @@ TEST_CASE(
     const auto live = [&](std::chrono::minutes duration) {
         for (std::chrono::minutes passed{0}; passed < duration; passed += 1min) {
             world.live(1min);
-            // Whatever is made is never what the pool wants.
+            // No new machine ever matches the pool.
             for (const auto& claim : world.claims()) {
                 if (!seen.insert(claim.metadata.name).second) continue;
                 world.made_from(claim.metadata.name, "2-another template");

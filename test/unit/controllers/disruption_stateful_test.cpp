@@ -1,4 +1,4 @@
-// Pods of StatefulSets, of which never two may run: the Node object is what keeps the second one from
+// Tests pods of StatefulSets, of which two must never run. The Node object keeps the second one from
 // starting.
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
@@ -9,7 +9,7 @@ using namespace claims;
 using namespace std::chrono_literals;
 namespace conditions = api::conditions;
 
-// Runs on the Node "c".
+// Puts a database that runs on the Node "c".
 void put_database(World& world) {
     api::Pod pod;
     pod.metadata.namespace_ = "default";
@@ -22,7 +22,7 @@ void put_database(World& world) {
 }
 
 void lose_host(World& world) {
-    // With its kubelet, so that no pod on it ends.
+    // The kubelet is gone as well, so no pod on it ends.
     world.server.options().pods_end_after.reset();
     world.cloud.hosts["host-a"].reachable = false;
     world.server.edit<api::Node>({"", "c"}, [&](api::Node& node) {
@@ -50,7 +50,7 @@ TEST_CASE("the Node under a StatefulSet's pod goes only after its machine was ve
 
     world.server.remove<NodeSmithClaim>(kClaim);
     world.run(2h);
-    // Long after the deadline of the drain the machine may still run, for all that anybody can know.
+    // Long after the deadline of the drain, it is still unknown whether the machine runs.
     CHECK(world.reason(conditions::kMachineDeleted) == "HostUnreachable");
     CHECK(has_node(world));
     const auto pod = world.server.get<api::Pod>({"default", "db-0"});

@@ -1,5 +1,5 @@
-// Behaviour of nodes that must go: drift, expiry, evacuation and repair, against an API server in memory and
-// in virtual time.
+// Tests nodes that must be removed (drift, expiry, evacuation and repair), against an API server in memory
+// and in virtual time.
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "test/support/catch.hpp"
@@ -59,7 +59,7 @@ TEST_CASE("without room for one more within the limits a drifted node is drained
     CHECK(world.place_of("one") == world.claims()[0].metadata.name);
 }
 
-// Found by the simulation: the removal was undone, the machine was removed as empty, and all began anew.
+// Otherwise the removal would be undone, the machine removed as empty, and the same would repeat.
 TEST_CASE("a pool that was closed for a while by what it bought for minNodes does not keep a drifted node") {
     World world({"a"}, Buying::on, 4);
     world.put_running_pod("one", "a", "2500m");
@@ -110,7 +110,7 @@ TEST_CASE("nodes on a host that is being evacuated are replaced on another one")
                                                [](auto& claim) { claim.status.host = "pve1"; });
     world.server.edit<api::Node>({"", "a"},
                                  [](auto& node) { node.metadata.labels["kubenodesmith.io/host"] = "pve1"; });
-    // Looked at before for another reason, in vain.
+    // The operator had considered the node for another reason, without result.
     world.replicas.clear();
     world.edit_pool([](auto& pool) { pool.spec.scaleUp.headroom.nodes = 1; });
     world.server.remove<api::Pod>({"default", "one"}, 0);
@@ -146,7 +146,7 @@ TEST_CASE("a node that is not Ready for long is replaced, without asking its pod
     world.live(3min);
     CHECK_FALSE(world.find("a"));
     CHECK(world.claims().size() == 3);
-    CHECK(world.events.count("Node a Disrupting: Unhealthy: the node is not Ready since") == 1);
+    CHECK(world.events.count("Node a Disrupting: Unhealthy: the node has not been Ready since") == 1);
 }
 
 TEST_CASE("a node whose machine is switched off is replaced without waiting for notReadyFor") {
@@ -170,8 +170,7 @@ TEST_CASE("when many nodes are not Ready at once none is repaired") {
     CHECK(world.events.count("more than 20 % of the pool's nodes are not Ready") == 2);
 }
 
-// Found by the simulation (14607): the control plane's status had not told of it, so its change did not
-// either.
+// The control plane's status does not show this outage, so no change of it can trigger the repair.
 TEST_CASE("a node is repaired when enough nodes of other pools are Ready again") {
     World world({"a", "b", "c", "d", "e"}, Buying::on, 4);
     auto other = objects::pool("other");
@@ -216,7 +215,7 @@ TEST_CASE("a node is switched off and on before it is replaced, if that is wante
     }
 }
 
-// Found by the simulation: the process that meant to do it had died.
+// The process that had decided to switch it off had died.
 TEST_CASE("a node that is Ready again is not switched off any more") {
     World world;
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::Never; });
@@ -229,7 +228,6 @@ TEST_CASE("a node that is Ready again is not switched off any more") {
     CHECK(world.condition("a", "PowerCycled").empty());
 }
 
-// Found by the simulation (416889).
 TEST_CASE("a node that comes back while its provider is asked is not switched off") {
     World world;
     struct NodeComesBack final : fake::ProviderCalls {
@@ -252,7 +250,6 @@ TEST_CASE("a node that comes back while its provider is asked is not switched of
     CHECK(world.condition("a", "PowerCycled").empty());
 }
 
-// Found by the simulation (9002482).
 TEST_CASE("a machine that was switched off is switched on again, however many nodes are not Ready") {
     const std::string reason = GENERATE("SwitchingOn", "SwitchingOff");
     World world({"a", "b", "c", "d", "e"});
@@ -273,8 +270,7 @@ TEST_CASE("a machine that was switched off is switched on again, however many no
     CHECK(world.condition("a", "PowerCycled") == "True SwitchedOn");
 }
 
-// Found by the simulation (205874): a machine that had been switched off, and whose claim was then deleted,
-// was no longer provably ours.
+// A machine that had been switched off, and whose claim was then deleted, is no longer provably ours.
 TEST_CASE("a broken node whose removal cannot end keeps no other from being repaired") {
     const bool was_power_cycling = GENERATE(true, false);
     World world({"a", "b", "c", "d", "e"}, Buying::on, 4);
@@ -314,7 +310,7 @@ TEST_CASE("whatever request is the last to get through for a while, what was beg
     world.put_running_pod("two", "b");
     int left = last;
     bool is_dead = false;
-    // Also those whose effect it never hears of.
+    // The process also loses requests whose effect it never learns.
     world.requests.on_request = [&](const base::HttpRequest& request) {
         if (request.method != "GET" && is_dead) throw base::TransportError("cut off", false);
     };
@@ -332,7 +328,7 @@ TEST_CASE("whatever request is the last to get through for a while, what was beg
     CHECK_FALSE(world.place_of("two").empty());
 }
 
-// ---- what stays said
+// ---- conditions that stay
 
 TEST_CASE("a disruption whose reason has gone is undone") {
     World world({"a"}, Buying::on, 4);

@@ -1,4 +1,5 @@
-// Nodes with PersistentVolumes on their disks: they stay, or their machines are kept, until somebody decides.
+// Tests nodes with PersistentVolumes on their disks. The nodes or their machines are kept until somebody
+// decides.
 #include "api/v1alpha1/host.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 const std::string kVolume = "volume v (PersistentVolumeClaim default/data-v)";
 
-// A database that uses the volume "v" on the node.
+// Puts a database that uses the volume "v" on the node.
 void put_database(World& world, const std::string& node) {
     world.put_replica("db-0", "500m");
     world.server.edit<api::Pod>({"default", "db-0"}, [](api::Pod& pod) {
@@ -104,7 +105,7 @@ TEST_CASE("whoever says that the data may be lost lets the node go, and an Event
     world.live(3min);
     CHECK_FALSE(world.find("a"));
     CHECK(world.events.count("Node a Disrupting: Empty: the node is empty; lost with it: " + kVolume) == 1);
-    CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: lost with machine") == 1);
+    CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: data is lost with machine") == 1);
 }
 
 TEST_CASE("a released volume that was to be kept holds no node, and is named before its node goes") {
@@ -116,7 +117,8 @@ TEST_CASE("a released volume that was to be kept holds no node, and is named bef
     world.live(3min);
     CHECK_FALSE(world.find("a"));
     CHECK(world.events.count("lost with it: volume v (Released, Retain") == 1);
-    CHECK(world.claim_events.count("LosingVolumes: lost with machine") == 2);  // on the claim, on the Node
+    // One Event is on the claim, one on the Node.
+    CHECK(world.claim_events.count("LosingVolumes: data is lost with machine") == 2);
 }
 
 TEST_CASE("a node with a volume that nobody uses is neither replaced for drift nor for its age") {
@@ -157,7 +159,7 @@ TEST_CASE("a volume that is bound while its node is drained ends the drain") {
     world.run_for(1s);
     world.made_from("a", "2-another template");
     bool is_bound = false;
-    // The watch has not told of it when the claim is about to be deleted.
+    // The watch has not reported the volume when the claim is about to be deleted.
     world.requests.on_request = [&](const base::HttpRequest& request) {
         if (is_bound || request.method != "POST" || request.target.find("/eviction") == std::string::npos)
             return;
@@ -210,7 +212,7 @@ TEST_CASE("a database whose data may be lost is evicted although it fits nowhere
         [](auto& pool) { pool.spec.disruption.localVolumes = api::v1alpha1::LocalVolumesPolicy::Discard; });
     world.live(3min);
     CHECK_FALSE(world.find("a"));
-    CHECK(world.claims().size() == 1);  // nothing is created for a pod that waits for its volume
+    CHECK(world.claims().size() == 1);  // no machine is created for a pod that waits for its volume
 }
 
 TEST_CASE("a database is not evicted just to save its node, even if its data may be lost") {
@@ -242,7 +244,7 @@ TEST_CASE("the machine of a broken node with a volume is kept, once, until a per
                                                            "kubenodesmith.io/local-volumes=discard"));
     CHECK(world.condition("a", "Stalled") == "True LocalVolumes");
     CHECK(world.claim_events.count("NodeSmithClaim a LocalVolumes: machine") == 1);
-    // Its other pod runs elsewhere, on the one machine that was created for it.
+    // The other pod runs elsewhere, on the one machine that was created for it.
     CHECK(world.claims().size() == 3);
     CHECK_FALSE(world.place_of("one").empty());
     CHECK(world.place_of("db-0") == "a");
@@ -256,13 +258,13 @@ TEST_CASE("the machine of a broken node with a volume is kept, once, until a per
         world.live(15min);
         CHECK_FALSE(world.find("a"));
         CHECK(world.claims().size() == 2);
-        CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: lost with machine") == 1);
+        CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: data is lost with machine") == 1);
     }
     SECTION("who deletes the claim") {
         world.server.remove<objects::NodeSmithClaim>({"default", "a"});
         world.live(15min);
         CHECK_FALSE(world.find("a"));
-        CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: lost with machine") == 1);
+        CHECK(world.claim_events.count("NodeSmithClaim a LosingVolumes: data is lost with machine") == 1);
     }
     SECTION("unless it comes back") {
         world.set_ready("a", true);

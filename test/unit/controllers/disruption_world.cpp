@@ -172,7 +172,7 @@ void DisruptionWorld::tick() {
     if (machines_join) boot_machines();
 }
 
-// Their kubelets join at once.
+// Lets the kubelets of new machines join immediately.
 void DisruptionWorld::boot_machines() {
     for (const auto& [id, machine] : cloud.machines) {
         const bool is_up = machine.state == providers::MachineState::running && !machine.removing;
@@ -187,7 +187,7 @@ void DisruptionWorld::boot_machines() {
     }
 }
 
-// Controllers replace pods in the order in which they were told to end.
+// Notes the order of evictions, because controllers replace pods in that order.
 void DisruptionWorld::note_eviction(const base::HttpRequest& request) {
     constexpr std::string_view kPods = "/pods/";
     constexpr std::string_view kEviction = "/eviction";
@@ -198,7 +198,8 @@ void DisruptionWorld::note_eviction(const base::HttpRequest& request) {
     evicted_[std::string(path.substr(begin, path.size() - kEviction.size() - begin))] = ++evictions_;
 }
 
-// Who came first is first, to where least is in use, as the kube-scheduler does by default.
+// Binds pods in the order of their arrival, each where least is in use, as the kube-scheduler does by
+// default.
 void DisruptionWorld::schedule() {
     struct Room {
         std::int64_t free = 0;

@@ -1,5 +1,5 @@
-// Pools whose nodes leave, in a cluster in memory: with a small scheduler and with machines that join when
-// they are launched, so that what is decided has its consequences.
+// Pools whose nodes are removed, in a cluster in memory. A small scheduler and machines that join after their
+// launch give every decision its consequences.
 #pragma once
 
 #include <map>
@@ -13,12 +13,13 @@
 
 namespace test {
 
-// A pool "small" with nodes in service that are old enough to go: grace 1 min, no other delay, no budget.
+// DisruptionWorld has a pool "small" with nodes in service that are old enough for removal. The grace period
+// is 1 min, and there is no other delay and no budget.
 struct DisruptionWorld : Cluster {
     fake::Cloud cloud{
         clock,
         {std::chrono::milliseconds{100}, std::chrono::milliseconds{100}, std::chrono::milliseconds{100}}};
-    fake::ProviderCalls* provider_calls = nullptr;  // set before the first call of a provider
+    fake::ProviderCalls* provider_calls = nullptr;  // must be set before the first call of a provider
     controllers::Drainer drainer{informers, client, clock};
     providers::ProviderEnvironment environment{context.get_executor(), clock, *random, metrics, {},
                                                [] { return true; }};
@@ -26,7 +27,7 @@ struct DisruptionWorld : Cluster {
         informers, client, environment, [this](providers::ProviderConfig, providers::ProviderEnvironment&) {
             return fake::make_fake_provider(cloud, provider_calls);
         }};
-    RecordedEvents claim_events;  // of the claims' reconciler
+    RecordedEvents claim_events;  // Events of the claims' reconciler
     controllers::claim::BootData boot_data{informers, client, clock, *random};
     controllers::MachineReports machine_reports;
     controllers::DisruptionReports disruption_reports;
@@ -47,9 +48,9 @@ struct DisruptionWorld : Cluster {
                                                  disruption_reports,
                                                  [this] { return provisioning.world_for_removals(); },
                                                  [this] { return may_mutate; }};
-    std::map<std::string, std::string> replicas;  // pods that shall run, with their CPUs
+    std::map<std::string, std::string> replicas;  // CPUs of the pods that must run, by name
     bool machines_join = true;
-    std::chrono::seconds longest_wait{0};  // of a pod that was bound in the end, for its node
+    std::chrono::seconds longest_wait{0};  // longest time that a bound pod waited for its node
 
     enum class Buying { off, on };
     explicit DisruptionWorld(std::vector<std::string> nodes = {"a"}, Buying buying = Buying::off,
@@ -62,25 +63,25 @@ struct DisruptionWorld : Cluster {
     objects::NodeSmithClaim claim(const std::string& name) { return find(name).value(); }
     api::Node node(const std::string& name);
     bool is_leaving(const std::string& name);
-    // With a machine that runs.
+    // Makes the claim join with a machine that runs.
     void join(const objects::NodeSmithClaim& claim);
     bool is_tainted(const std::string& name);
-    // "True Empty"
+    // Returns status and reason of a condition, such as "True Empty".
     std::string condition(const std::string& name, const std::string& type);
     std::string disrupted(const std::string& name) { return condition(name, "Disrupted"); }
 
     api::Pod put_replica(const std::string& name, const std::string& cpu = "1");
-    // Runs on the node, and is brought back by its controller wherever there is room.
+    // Puts a pod that runs on the node. Its controller brings it back wherever there is room.
     void put_running_pod(const std::string& name, const std::string& node, const std::string& cpu = "1");
-    // As its kubelet, or the end of its kubelet, makes it; from now on.
+    // Sets from now on whether the Node is Ready, as its kubelet or the end of its kubelet does.
     void set_ready(const std::string& name, bool ready);
     fake::CloudMachine& machine(const std::string& name);
-    // Machines that are to be removed stay until let_go().
+    // Keeps removed machines until let_go() is called.
     void hold_machines();
     void let_go() { cloud.next_remove.clear(); }
     std::string place_of(const std::string& pod);
 
-    // Time with a scheduler, controllers and machines that do their work.
+    // Lets time pass while scheduler, controllers and machines work.
     void live(std::chrono::seconds duration, std::chrono::seconds step = std::chrono::seconds{1});
 
 private:
@@ -91,7 +92,7 @@ private:
 
     std::uint64_t seen_ = 0;
     std::uint64_t evictions_ = 0;
-    std::map<std::string, std::uint64_t> evicted_;  // by name of the pod: which eviction was its last
+    std::map<std::string, std::uint64_t> evicted_;  // number of the pod's last eviction, by name of the pod
 };
 
 }  // namespace test

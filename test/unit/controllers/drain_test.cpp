@@ -79,7 +79,7 @@ TEST_CASE(
     CHECK(names(plan({quick, slow}, request).kill) == "slow");
     CHECK(names(plan({quick, slow}, request).evict) == "quick");
     CHECK(names(plan({quick}, request, at(50s)).kill) == "quick");
-    slow.ending(at(90s));  // its grace period was not shortened yet
+    slow.ending(at(90s));  // its grace period is not shortened yet
     CHECK(names(plan({slow}, request).kill) == "slow");
     slow.ending(at(60s));
     CHECK(names(plan({slow}, request).ending) == "slow");
@@ -101,9 +101,9 @@ TEST_CASE("a pod that a dead kubelet does not end is not waited for any longer")
         request.node = "n";
         return test::run(cluster.context, cluster.clock, drainer.step(request)).done;
     };
-    CHECK_FALSE(is_done());  // it is evicted
+    CHECK_FALSE(is_done());  // the pod is evicted
     cluster.run_for(1s);
-    // By the calendar it should have ended long ago.
+    // The calendar says that it should have ended long ago.
     cluster.clock.shift_wall(10min);
     CHECK_FALSE(is_done());
     cluster.run_for(70s);
@@ -130,7 +130,7 @@ TEST_CASE("a pod is waited for as long as its kubelet is heard of, and ten minut
         cluster.server.put(objects::node("n", is_ready));
         cluster.run_for(1s);
     };
-    CHECK_FALSE(is_done());  // it is evicted
+    CHECK_FALSE(is_done());  // the pod is evicted
     cluster.run_for(5min);
     for (int i = 0; i < 40; ++i) {
         CHECK_FALSE(is_done());

@@ -1,4 +1,4 @@
-// Drains of nodes on which the eviction of a pod is refused, fails or is not answered.
+// Tests drains of nodes on which the eviction of a pod is refused, fails or gets no answer.
 #include "controllers/services/drain.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/run_coroutine.hpp"
@@ -11,10 +11,10 @@ using namespace std::chrono_literals;
 
 const std::string kWebhook = "admission webhook \"evictions.hook.example\" denied the request: ";
 
-// Pods on the node "n"; evictions of "akafka" go wrong.
+// Evicted has pods on the node "n"; evictions of "akafka" go wrong.
 struct Evicted : test::Cluster {
     Drainer drainer{informers, client, clock};
-    int asked = 0;  // for akafka
+    int asked = 0;  // requests to evict akafka
 
     Evicted() {
         put("akafka");
@@ -50,7 +50,7 @@ struct Evicted : test::Cluster {
         request.deadline = deadline;
         return test::run(context, clock, drainer.step(request));
     }
-    // As the claim's reconciler does.
+    // Drains as the claim's reconciler does.
     DrainProgress drain_for(base::Duration duration, std::optional<api::Time> deadline = std::nullopt) {
         DrainProgress progress;
         for (const auto until = clock.now() + duration; clock.now() < until;) {
@@ -138,7 +138,7 @@ TEST_CASE_METHOD(Evicted, "pods whose evictions hang take no place of the others
     drain_for(45s);
     CHECK(left().find("zapp") == std::string::npos);
     CHECK(left().find("web") == std::string::npos);
-    // Nor do they take all places of the client.
+    // Slow evictions also do not occupy all connections of the client.
     const auto begin = clock.now();
     test::run(context, clock, live_pods(client, "n"));
     CHECK(clock.now() - begin < 1s);
@@ -236,6 +236,6 @@ TEST_CASE_METHOD(Evicted,
     CHECK(left() == "akafka web-1 web-2 web-3");
     const auto progress = drain_for(11s, deadline);
     CHECK(left() == (are_deletions_refused ? "akafka" : ""));
-    // Nobody is waited for any longer.
+    // The drain waits for no pod any longer.
     CHECK(drain_for(5s, deadline).done);
 }

@@ -1,5 +1,5 @@
-// The largest and the smallest numbers that the API server stores, through all decisions. What overflows is
-// found by the sanitizer of preset asan; what is decided is compared with what ordinary numbers lead to.
+// Tests all decisions with the largest and the smallest numbers that the API server stores. The sanitizer of
+// preset asan finds overflows. The decisions are compared with those for ordinary numbers.
 #include <boost/json/serialize.hpp>
 
 #include "api/json.hpp"
@@ -16,7 +16,7 @@ namespace json = boost::json;
 using World = test::DisruptionWorld;
 using Buying = World::Buying;
 
-// A day is longer than any test here. What is longer still must not differ from it.
+// A day is longer than any test here, so longer durations must give the same result.
 constexpr const char* kLong = "24h";
 constexpr std::array kLonger{"87600h", "2562047h47m16.854775807s", "9999999h"};
 constexpr std::array kShort{"0", "1ns"};
@@ -26,7 +26,7 @@ bool is_duration(const api::Type& type) {
     return &type == &api::type_of<api::Duration>() || &type == &api::type_of<api::DurationOrNever>();
 }
 
-// JSON Pointers of all durations of a type.
+// Adds the JSON Pointers of all durations of a type.
 void add_durations(const api::Type& type, const std::string& pointer, std::vector<std::string>& found) {
     if (type.shape == api::Shape::Object)
         for (const auto& field : type.fields)
@@ -46,7 +46,7 @@ std::vector<std::string> durations_of() {
     return found;
 }
 
-// Makes what is missing on the way. Only "0" is a place in a list.
+// Sets a value and makes missing parents. Only "0" is an index of a list.
 void set_at(json::value& document, std::string_view pointer, const std::string& value) {
     if (pointer.empty()) {
         document = json::string(value);
@@ -70,8 +70,8 @@ T with(const T& object, const std::string& pointer, const std::string& value) {
     return api::decode<T>(document);
 }
 
-// Two nodes, of which one was made from another template and the other one's claim is deleted, pods that end
-// slowly, and one more that needs a machine. A forced drain and a pause are part of it.
+// Busy has two nodes and pods that end slowly. One node was made from another template, and the other one's
+// claim is deleted. One more pod needs a machine. A forced drain and a pause are part of it.
 struct Busy : World {
     Busy() : World({"a", "b", "c"}, Buying::on) {
         server.options().pods_end_after = 40s;
@@ -99,7 +99,7 @@ struct Busy : World {
         if (kind == "provider") set<NodeSmithProvider>({"default", "proxmox"}, pointer, value);
         if (kind == "control plane") set<NodeSmithControlPlane>({"default", "main"}, pointer, value);
     }
-    // What is there after some minutes.
+    // Returns the state after some minutes.
     std::string outcome() {
         live(20s, 5s);
         made_from("a", "2-another template");
@@ -147,7 +147,7 @@ std::vector<Leaf> all_durations() {
     return leaves;
 }
 
-// Its backend is not part of these worlds, but decodes them.
+// These worlds have no such backend, but they decode its settings.
 bool is_of_backend(const Leaf& leaf) {
     return leaf.pointer.starts_with("/spec/proxmox") || leaf.pointer.starts_with("/spec/redfish");
 }
@@ -206,7 +206,8 @@ TEST_CASE("a pod is waited for however long its grace period is") {
             pod.spec.terminationGracePeriodSeconds = grace;
             pod.metadata.finalizers = {"example.org/a"};
         });
-        // A drain that a grace period would outlast is not begun, but somebody else may delete the pod.
+        // The operator does not begin a drain that would end before the grace period, but somebody else may
+        // delete the pod.
         if (by_drift) {
             world.server.remove<api::Pod>({"default", "slow"});
             world.made_from("a", "2-another template");
@@ -215,7 +216,7 @@ TEST_CASE("a pod is waited for however long its grace period is") {
         }
         world.live(20min, 5s);
         const auto pod = world.server.get<api::Pod>({"default", "slow"});
-        // A node whose drain cannot end in time is not drained for drift at all.
+        // A node is not drained for drift if the drain cannot end in time.
         CHECK((pod && (by_drift || pod->metadata.deletionTimestamp)));
         const auto claim = world.find("a");
         return claim && world.cloud.machines.contains(claim->status.machineID);

@@ -1,5 +1,5 @@
-// What the in-memory API server does besides serving its API, which test/simulation/contract holds against a
-// real one.
+// Tests what the in-memory API server does beside its API. test/simulation/contract compares the API with a
+// real server.
 #include "test/support/fake_api_server.hpp"
 
 #include <boost/json/parse.hpp>
@@ -43,7 +43,7 @@ struct Cluster {
         request.timeout = timeout;
         return test::run(context, clock, transport->open(std::move(request)));
     }
-    // The types and names of the events that are there.
+    // Returns the types and names of the events that have arrived.
     std::string next(base::HttpStream& stream) {
         auto piece = test::run(context, clock, stream.read());
         if (!piece) return "end";

@@ -1,4 +1,4 @@
-// Garbage collection goes on with everything else when one thing of a round fails.
+// When one step of a round of garbage collection fails, the others go on.
 #include <stdexcept>
 #include <utility>
 
@@ -13,10 +13,10 @@ using namespace orphans;
 using namespace std::chrono_literals;
 namespace conditions = api::conditions;
 
-// The first removal of each round is refused with an answer that nobody foresaw.
+// RefusesFirst refuses the first removal of each round with an unexpected answer.
 class RefusesFirst final : public fake::ProviderCalls {
 public:
-    std::string also;  // another call that fails, always
+    std::string also;  // another call that always fails
 
 private:
     void before(const std::string& method) override {
@@ -42,14 +42,14 @@ TEST_CASE("an orphan whose removal is refused for good keeps no other from being
     Process process(world, nullptr, &calls);
     REQUIRE(world.run_until([&] { return world.ready("c"); }));
     CHECK(world.run_until([&] { return !world.cloud.machines.contains("901"); }, 20min));
-    // The rest of the round is done as well: a machine that somebody destroyed is missed.
+    // The rest of the round also happens: it notices a machine that somebody destroyed.
     world.cloud.destroy(world.claim("c")->status.machineID);
     CHECK(world.run_until([&] { return world.gone("c"); }, 10min));
 }
 
 namespace {
 
-// Of the machines that are not listed any more the provider can tell of the first alone.
+// TellsOnce lets the provider report only the first of the machines that are no longer listed.
 class TellsOnce final : public fake::ProviderCalls {
     void before(const std::string& method) override {
         if (method == "list") told_ = false;
@@ -81,7 +81,7 @@ TEST_CASE("a host that could not be looked at for half-made machines is said") {
     REQUIRE(orphans_found(world));
     CHECK_THAT(orphans_found(world)->message,
                Catch::Contains("VM 4711 on host-a is locked") &&
-                   Catch::Contains("so that there may be more: tasks that failed on host-b"));
+                   Catch::Contains("so there may be more: tasks that failed on host-b"));
 }
 
 TEST_CASE("a part of the round that fails keeps no other part from its work, and is said") {
@@ -93,13 +93,13 @@ TEST_CASE("a part of the round that fails keeps no other part from its work, and
     REQUIRE(world.run_until([&] { return world.ready("c"); }));
     world.run(8min);
     CHECK_THAT(orphans_found(world)->message,
-               Catch::Contains("could not be examined, so that there may be more: half-made machines "
-                               "(leftovers cannot be answered)"));
+               Catch::Contains("could not be examined, so there may be more: half-made machines (leftovers "
+                               "cannot be answered)"));
     world.cloud.destroy(world.claim("c")->status.machineID);
     CHECK(world.run_until([&] { return world.gone("c"); }, 10min));
 }
 
-// Deletions of one Node are refused.
+// KeepsNode refuses deletions of one Node.
 class KeepsNode final : public fake::Interference {
 public:
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {

@@ -112,7 +112,7 @@ TEST_CASE("machines with the mark of a claim that lost its status are left to pe
     world.run(1h);
     CHECK(world.cloud.machines.size() == 2);
     CHECK(world.reason(conditions::kLaunched) == "SeveralMachines");
-    CHECK_THAT(orphans_found(world)->message, Catch::Contains("lost its status"));
+    CHECK_THAT(orphans_found(world)->message, Catch::Contains("whose status is lost"));
 }
 
 TEST_CASE("machines of providers that are gone are reported with the command, and never touched") {
@@ -129,11 +129,11 @@ TEST_CASE("machines of providers that are gone are reported with the command, an
     stray.identity.claim_name = "lost";
     stray.identity.claim_uid = kLostUid;
     stray.removal = "qm destroy 4711";
-    // Of a provider that exists.
+    // The stray's provider exists.
     world.cloud.strays = {stray};
     world.run(8min);
     CHECK(orphans_found(world)->status == api::ConditionStatus::False);
-    // Of a claim that exists.
+    // The stray's claim exists.
     stray.identity.provider_uid = "of-a-provider-that-is-gone";
     stray.identity.claim_uid = world.claim()->metadata.uid;
     world.cloud.strays = {stray};
@@ -157,7 +157,7 @@ TEST_CASE(
     "a machine that no claim owns is removed after the grace period, counted from when it was first seen") {
     World world;
     world.cloud.plant(lost_machine());
-    world.run(1h);  // nobody looks yet
+    world.run(1h);  // no operator runs yet
     Process process(world);
     world.run(4min);
     CHECK(world.cloud.machines.size() == 1);
@@ -166,7 +166,6 @@ TEST_CASE(
     CHECK(world.run_until([&] { return orphans_found(world)->status == api::ConditionStatus::False; }, 5min));
 }
 
-// Found by the simulation.
 TEST_CASE("a clone of one of our machines, with its mark but a UUID of its own, is somebody else's") {
     World world;
     auto clone = lost_machine();
@@ -178,7 +177,7 @@ TEST_CASE("a clone of one of our machines, with its mark but a UUID of its own, 
     CHECK(orphans_found(world)->status == api::ConditionStatus::False);
 }
 
-// Found by the simulation: a user took the finalizers of a claim while its machine was cloned.
+// A user removed the finalizers of a claim while its machine was cloned.
 TEST_CASE("a clone for a claim that is gone, which was never configured, is reported and left alone") {
     World world;
     auto clone = lost_machine();
@@ -192,7 +191,7 @@ TEST_CASE("a clone for a claim that is gone, which was never configured, is repo
     CHECK_THAT(orphans_found(world)->message, Catch::Contains("lost (900 on host-a)"));
 }
 
-// Every other question after a single machine fails.
+// HalfBlind fails every second query for a single machine.
 class HalfBlind final : public fake::ProviderCalls {
     void before(const std::string& method) override {
         if (method == "get" && ++questions_ % 2 == 1) throw providers::ProviderError("the host is down");
@@ -200,7 +199,6 @@ class HalfBlind final : public fake::ProviderCalls {
     int questions_ = 0;
 };
 
-// Found by the simulation.
 TEST_CASE("a machine that cannot be looked at does not hide the others") {
     World world;
     HalfBlind calls;
@@ -245,7 +243,7 @@ TEST_CASE("a machine on which a Node runs is never removed, whoever lost its cla
     CHECK(orphans_found(world)->message.find("left alone") != std::string::npos);
 }
 
-// Found by the simulation: a user had taken the finalizers off a claim whose machine was being removed.
+// A user removed the finalizers of a claim while its machine was being removed.
 TEST_CASE("a machine that is off and whose Node is not Ready serves nobody: both are removed") {
     World world;
     auto lost = lost_machine();
@@ -263,7 +261,6 @@ TEST_CASE("a machine that is off and whose Node is not Ready serves nobody: both
     CHECK(world.run_until([&] { return !world.server.get<api::Node>({"", "lost"}); }, 15min));
 }
 
-// Found by the simulation.
 TEST_CASE("an orphan that cannot be removed is tried every few minutes and told of once") {
     World world;
     world.cloud.plant(lost_machine());
@@ -288,7 +285,7 @@ private:
     void before(const std::string& method) override { count += method == "remove" ? 1 : 0; }
 };
 
-// Found by the simulation (9704854 of users): the disk of a VM was held by a task that hung.
+// A task that hung kept the disk of a VM open.
 TEST_CASE("an orphan whose removal fails for hours is tried after growing pauses, and why is said") {
     World world;
     CountsRemovals calls;
@@ -308,7 +305,8 @@ TEST_CASE("an orphan whose removal fails for hours is tried after growing pauses
     CHECK(world.run_until([&] { return orphans_found(world)->status == api::ConditionStatus::False; }, 5min));
 }
 
-// The lost machine joins when the API server is asked for all Nodes once more, after the cache was filled.
+// JoinsLast lets the lost machine join when the operator lists all Nodes once more, after its cache was
+// filled.
 class JoinsLast final : public fake::Interference {
 public:
     explicit JoinsLast(World& world) : world_(world) {}
@@ -344,7 +342,7 @@ TEST_CASE("a claim that the API server knows protects its machine, also if the c
     CHECK(orphans_found(world)->status == api::ConditionStatus::False);
 }
 
-// Found by the simulation: a request to create it was under way when its process was killed.
+// A request to create the machine was under way when its process was killed.
 TEST_CASE("a machine that appears after it was verified gone is removed, though its claim is still there") {
     World world;
     world.machines_join = false;
@@ -374,7 +372,7 @@ TEST_CASE("a claim whose machine has vanished is replaced and its Node deleted")
     CHECK(world.run_until([&] { return world.gone(); }, 10min));
     CHECK(world.clean());
     CHECK(count_of(world, "MachineVanished: machine " + status.machineID + " on host " + status.host +
-                              " does not exist any more: the claim is replaced") == 1);
+                              " no longer exists: the claim is replaced") == 1);
 }
 
 TEST_CASE("a Node that stayed behind without claim and machine is deleted, one that might live is not") {
@@ -385,7 +383,7 @@ TEST_CASE("a Node that stayed behind without claim and machine is deleted, one t
             .label("kubenodesmith.io/host", host)
             .label("topology.kubenodesmith.io/pool", "p");
     };
-    // Its host does not tell whose the machine is, which may be a leaving one of a claim that is gone.
+    // The host does not say whose the machine is. It may be a machine under removal whose claim is gone.
     auto unread = node_on("host-a", "unread").unready().node;
     fake::CloudMachine machine;
     machine.identity.claim_uid = "x";

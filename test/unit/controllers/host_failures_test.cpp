@@ -1,4 +1,4 @@
-// What claims tell of the hosts that failed them.
+// Tests what claims report about hosts that failed them.
 #include "controllers/state/host_failures.hpp"
 
 #include "controllers/provisioning/past_launches.hpp"
@@ -55,7 +55,7 @@ TEST_CASE("an excused failure uses up no attempt, its host is remembered, and th
         CHECK_FALSE(api::is_true(status.conditions, api::conditions::kFailed));
         if (attempt == 1)
             CHECK(api::find_condition(status.conditions, api::conditions::kLaunched)->message ==
-                  "attempt 1 failed, and does not count as what stood in its way may pass: full");
+                  "attempt 1 failed but does not count, because its cause may pass: full");
     }
     CHECK(status.failedHosts == std::vector<std::string>{"pve1", "pve2"});
     CHECK(status.excusedAttempts == claim::kMostExcused);
@@ -68,7 +68,7 @@ TEST_CASE("an excused failure uses up no attempt, its host is remembered, and th
 
 TEST_CASE("a claim that failed before a machine of it ran is no launch that did not help") {
     auto claim = objects::claim("a", objects::pool("small"));
-    claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-1";
+    claim.metadata.annotations[std::string(api::annotations::kLaunchedFor)] = "pod-1";
     const auto launches = [&] {
         return provisioning::launches_last_hour(objects::pointers({claim}), {}, objects::at(10s))["pod-1"];
     };

@@ -1,4 +1,4 @@
-// What a NodeSmithHost says of itself follows from its BMC's report, its claim and its neighbours.
+// Tests the status of a NodeSmithHost. It follows from its BMC's report, its claim and its neighbours.
 #include "controllers/host_reconciler.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
@@ -26,7 +26,7 @@ struct Case {
         report.cpu_cores = 16;
         report.memory_mib = 65536;
     }
-    // What stands in the status after the host was looked at for the second time.
+    // Returns the status after the second look at the host.
     HostStatus settled() {
         host.status = next();
         host.status = next();
@@ -169,9 +169,9 @@ TEST_CASE("what the lock of other clusters says of a host is a condition, also a
     c.report.lock = providers::LockReport{false, "AssetTagTaken", "its AssetTag is somebody's"};
     CHECK(c.settled().phase == HostPhase::Quarantined);
     CHECK(c.reason() == "AssetTagTaken");
-    c.report.lock = providers::LockReport{true, "Free", "its AssetTag bears no mark"};
+    c.report.lock = providers::LockReport{true, "Free", "its AssetTag carries no mark"};
     CHECK(c.settled().phase == HostPhase::Available);
-    // Hosts are not locked any more.
+    // The provider no longer locks hosts.
     c.report.lock.reset();
     CHECK_FALSE(api::find_condition(c.settled().conditions, "Lockable"));
 }
@@ -304,7 +304,7 @@ TEST_CASE("the board of a reserved host was replaced: the host is no longer who 
     c.take(HostPhase::InUse);
     c.report.system_uuid = "99999999-0042-3510-8054-b4c04f4d3132";
     SECTION("while its claim is there") {}
-    // Found by the simulation (8011647): another machine was turned off as the claim's.
+    // Otherwise another machine would be turned off as the claim's.
     SECTION("and after a user took the finalizers off its claim") {
         c.claim.reset();
     }
@@ -392,7 +392,7 @@ TEST_CASE("a host that is deleted while a claim has it says what it waits for") 
     c.host.metadata.deletionTimestamp = objects::at(c.now);
     c.settled();
     const auto message = api::find_condition(c.host.status.conditions, "Ready")->message;
-    CHECK(message.find("is being deleted, which waits until claim c has given it back") != std::string::npos);
+    CHECK(message.find("is being deleted: waiting until claim c has returned it") != std::string::npos);
     CHECK(c.settled().phase == HostPhase::Joining);
     CHECK(api::find_condition(c.host.status.conditions, "Ready")->message == message);
 }

@@ -1,4 +1,5 @@
-// NodeSmithHosts in a cluster: discovered, compared with each other, locked, and asked no more than needed.
+// Tests NodeSmithHosts in a cluster: discovered, compared with each other, locked, and queried no more than
+// needed.
 #include "controllers/host_reconciler.hpp"
 #include "controllers/services/host_inventory.hpp"
 #include "test/simulators/redfish/transport.hpp"
@@ -38,7 +39,7 @@ struct Rack : test::Cluster {
         const auto* condition = api::find_condition(object.status.conditions, type);
         return condition ? condition->reason : std::string();
     }
-    // As a backend sees it.
+    // Returns the host as a backend sees it.
     providers::Host seen(const std::string& name) {
         return test::run(context, clock, inventory.read("default", name)).value();
     }
@@ -242,7 +243,7 @@ TEST_CASE("what a backend writes of a host is its phase, its claim and a reason 
         CHECK(rack.host("a").status.claimRef->uid == "uid-of-c");
         CHECK(rack.host("a").status.nextRetryTime->str() == "2026-01-01T00:00:00Z");
         CHECK(rack.reason("a") == *reason++);
-        // The same once more is no write.
+        // The same result again causes no write.
         const auto writes = rack.writes();
         REQUIRE(test::run(rack.context, rack.clock, rack.inventory.write(*after, use, "because")));
         CHECK(rack.writes() == writes);
@@ -283,8 +284,8 @@ TEST_CASE("what is about to be done to a host is told on it") {
     rack.put("a");
     rack.start();
     rack.run_for(seconds{20});
-    rack.inventory.announce(rack.seen("a"), "CuttingPower", "is switched off hard: because");
-    CHECK(rack.events.count("NodeSmithHost a CuttingPower: is switched off hard") == 1);
+    rack.inventory.announce(rack.seen("a"), "CuttingPower", "is switched off by force: because");
+    CHECK(rack.events.count("NodeSmithHost a CuttingPower: is switched off by force") == 1);
 }
 
 TEST_CASE("what a BMC tells wrong costs that field, and a condition names it") {
@@ -341,7 +342,7 @@ TEST_CASE("a Secret that is corrected soon after the first refusal is noticed wi
     });
     rack.run_for(seconds{10});
     CHECK(rack.reason("a") == "Ready");
-    // To a session and, as this BMC may have none, by Basic.
+    // The password was sent to a session and, because this BMC may have none, by Basic.
     CHECK(bmc.wrong_passwords() == 2);
 }
 

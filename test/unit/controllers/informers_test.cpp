@@ -1,4 +1,4 @@
-// What the operator's caches know.
+// Tests the content of the operator's caches.
 #include "test/support/catch.hpp"
 #include "test/support/run_coroutine.hpp"
 #include "test/unit/controllers/cluster.hpp"

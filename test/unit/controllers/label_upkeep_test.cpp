@@ -1,5 +1,5 @@
-// What becomes of labels and taints that others take off a Node or overwrite: the decisions, and the
-// reconciler beside a program that never gives in.
+// Tests labels and taints of a Node that others remove or overwrite. Tests the decisions, and the reconciler
+// beside a program that never gives up.
 #include <boost/json/parse.hpp>
 
 #include "controllers/provisioning/machine_offer.hpp"
@@ -28,7 +28,8 @@ Scene with_tier(const std::string& on_the_node) {
     return scene;
 }
 
-// Puts back whatever is due, as often as another program undoes it; returns how often that was in `duration`.
+// Puts back everything that is due, as often as another program undoes it. Returns how often that happened
+// within `duration`.
 int put_backs(Scene& scene, std::chrono::seconds duration) {
     int count = 0;
     for (std::chrono::seconds now{0}; now < duration; now += 1s) {
@@ -145,7 +146,7 @@ struct Contest {
         put_backs(scene, 5min);
         observe();
     }
-    // Two Nodes show the same.
+    // Lets two claims report the same deviation.
     void observe() {
         auto other = scene.claim;
         other.metadata.name = other.status.nodeName = "d";
@@ -287,9 +288,9 @@ TEST_CASE(
     CHECK(template_hash(pool, &provider) != before);
 }
 
-// ---- the reconciler beside a program that never gives in
+// ---- the reconciler beside a program that never gives up
 
-// Writes its own value whenever the label is another one, which is as soon as the API server says so.
+// LabelWriter writes its own value as soon as the API server reports another one.
 class LabelWriter {
 public:
     LabelWriter(claims::World& world, std::string key, std::optional<std::string> value)
@@ -336,7 +337,7 @@ TEST_CASE("no label that another program contests makes a loop, and each is name
     });
     claims::Process process(world);
     world.launch();
-    // As provisioning creates it from such a pool.
+    // Provisioning creates the claim like this from such a pool.
     world.server.edit<claims::NodeSmithClaim>(claims::kClaim, [](claims::NodeSmithClaim& claim) {
         claim.metadata.labels["node.kubernetes.io/instance-type"] = "small";
     });

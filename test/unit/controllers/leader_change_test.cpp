@@ -1,5 +1,5 @@
-// What a leader knows of the last hour and of what did not succeed is in the API, so that its successor
-// decides alike (docs/operations.md, "A change of leader").
+// A leader's knowledge of the last hour and of unsuccessful tries is in the API, so its successor decides
+// alike (docs/operations.md, "A change of leader").
 #include "controllers/provisioning/past_launches.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/removal_rate.hpp"
@@ -37,7 +37,7 @@ TEST_CASE("removals of the last hour are counted from the pool's status, each cl
     auto pool = objects::pool("small");
     const auto a = with_disruption("a", api::ConditionStatus::True, "", 0s);
     const auto b = with_disruption("b", api::ConditionStatus::True, "", 0s);
-    // Decided and not begun: it counts, or the others that may leave beside it would be too many.
+    // A removal that was decided but not begun counts. Otherwise too many others could be removed beside it.
     CHECK(controllers::removals_last_hour(pool, objects::pointers({a}), at(0s)) == 1);
     pool.status.recentRemovals = controllers::with_removal(pool, a, at(0s));
     pool.status.recentRemovals = controllers::with_removal(pool, a, at(5s));
@@ -47,7 +47,7 @@ TEST_CASE("removals of the last hour are counted from the pool's status, each cl
     CHECK(controllers::removals_last_hour(pool, {}, at(60min + 5s)) == 1);
     CHECK(controllers::removals_last_hour(pool, {}, at(90min)) == 0);
     CHECK(controllers::with_removal(pool, a, at(90min)).size() == 1);
-    // A calendar that was years ahead does not hold up removals for years.
+    // A calendar that was years ahead does not block removals for years.
     pool.status.recentRemovals = {{"c", at(87600h)}, {"d", at(100s)}, {"e", std::nullopt}};
     CHECK(controllers::removals_last_hour(pool, {}, at(0s)) == 1);
 }
@@ -79,7 +79,7 @@ TEST_CASE("what was given up is not begun again for five minutes, by whatever le
     CHECK(undone->message == "it drains too slowly");
     CHECK(undone->until == at(300s));
     CHECK_FALSE(undone_lately(claim, Kind::Drifted, at(300s)));
-    // What else ails the node is another matter.
+    // Other problems of the node are judged separately.
     CHECK_FALSE(undone_lately(claim, Kind::Unhealthy, at(1s)));
     claim.status.conditions.front().status = api::ConditionStatus::True;
     CHECK_FALSE(undone_lately(claim, Kind::Drifted, at(1s)));
@@ -94,7 +94,7 @@ TEST_CASE("machines that did not come instead of nodes are waited for in the poo
     CHECK(may_replace(pool, at(600s)));
     pool.status.replacementPause = paused_again(pool, at(600s));
     CHECK_FALSE(may_replace(pool, at(600s + 1199s)));
-    // What somebody else wrote there does no harm.
+    // A value that somebody else wrote does no harm.
     pool.status.replacementPause->count = 2'000'000'000;
     CHECK(paused_again(pool, at(0s)).nextRetryTime == at(6h));
     pool.status.replacementPause->count = -5;

@@ -22,7 +22,7 @@ TEST_CASE("what fits the limits exactly is admitted, one more is not") {
         {{0, 16, 0}, {3, 13, 0}, {1, 4, 8192}, "ResourceLimitReached"},
         {{0, 0, 8192}, {0, 0, 0}, {1, 4, 8192}, ""},
         {{0, 0, 8191}, {0, 0, 0}, {1, 4, 8192}, "ResourceLimitReached"},
-        {{2, 0, 0}, {5, 0, 0}, {1, 1, 1}, "MaxNodesReached"},  // lowered below what exists
+        {{2, 0, 0}, {5, 0, 0}, {1, 1, 1}, "MaxNodesReached"},  // the limit is below the present use
     };
     for (const auto& row : rows) {
         const auto hit = limits::admits(row.limits, row.used, row.wanted);
@@ -102,7 +102,7 @@ TEST_CASE("a reservation of somebody else is believed for a minute") {
     CHECK(limits::unsettled_for(reserved, wall(0s)) == 61s);
     CHECK(limits::unsettled_for(reserved, wall(60s)) == 1s);
     CHECK(limits::unsettled_for(reserved, wall(61s)) == 0s);
-    // A clock that runs behind makes it wait longer, one that was plainly wrong does not make it wait for
+    // A clock that is behind makes it wait longer. A clock that was clearly wrong does not make it wait for
     // ever.
     CHECK(limits::unsettled_for(reserved, wall(-30s)) == 91s);
     CHECK(limits::unsettled_for(reserved, wall(-3600s)) == 0s);
@@ -119,7 +119,7 @@ TEST_CASE("R9: as much as fits is granted, in order, and the first limit in the 
     REQUIRE(two_of_three.limit_hit);
     CHECK(two_of_three.limit_hit->message == "2 of 2 nodes are in use");
 
-    // A large one that does not fit leaves room for a small one behind it.
+    // A large claim that does not fit leaves room for a small one behind it.
     const auto skipping = grant({{8, 1024}, {2, 1024}}, LimitUse{{0, 4, 0}, {}}, LimitUse{});
     CHECK(skipping.granted == std::vector<bool>{false, true});
 

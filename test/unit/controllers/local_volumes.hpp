@@ -1,4 +1,4 @@
-// Volumes on the disks of nodes, as provisioners make them.
+// Builds volumes on the disks of nodes, as provisioners make them.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline api::NodeSelectorTerm term_in(const std::string& key, std::vector<std::st
     return term;
 }
 
-// Bound to the claim default/data-NAME, unless told otherwise; `terms` are its node affinity.
+// Returns a volume that is bound to the claim default/data-NAME unless changed. `terms` is its node affinity.
 inline api::PersistentVolume volume_at(const std::string& name, std::vector<api::NodeSelectorTerm> terms) {
     api::PersistentVolume volume;
     volume.metadata.name = name;
@@ -45,7 +45,7 @@ inline api::PersistentVolumeClaim claim_of(const api::PersistentVolume& volume) 
     return claim;
 }
 
-// Both are put; the volume gets the UID of the claim.
+// Puts both objects; the volume gets the UID of the claim.
 inline void put_bound(fake::ApiServer& server, api::PersistentVolume volume,
                       const api::PersistentVolumeClaim& claim) {
     volume.spec.claimRef->uid = server.put(claim).metadata.uid;
@@ -54,7 +54,7 @@ inline void put_bound(fake::ApiServer& server, api::PersistentVolume volume,
 inline void put_bound(fake::ApiServer& server, const api::PersistentVolume& volume) {
     put_bound(server, volume, claim_of(volume));
 }
-// A volume on the node's disk, with the claim that it is bound to.
+// Puts a volume on the node's disk, with its claim.
 inline void put_local_volume(fake::ApiServer& server, const std::string& name, const std::string& node) {
     put_bound(server, volume_on(name, node));
 }

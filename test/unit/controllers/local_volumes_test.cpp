@@ -1,4 +1,4 @@
-// Which volumes can be used on one node only, and whose data may be lost with it.
+// Tests which volumes can be used on one node only, and whose data may be lost with it.
 #include "controllers/state/local_volumes.hpp"
 
 #include "test/support/catch.hpp"
@@ -47,7 +47,7 @@ struct World : test::Cluster {
         test::put_bound(server, volume, claim);
         run_for(1s);
     }
-    // Names of the volumes that can be used there only.
+    // Returns the names of the volumes that can be used only on this node.
     std::vector<std::string> on(const std::string& node) {
         std::vector<std::string> names;
         for (const auto& volume : found(node)) names.push_back(volume.name);
@@ -269,7 +269,7 @@ TEST_CASE("an annotation of one claim gives up no other's data") {
     world.put_pair(volume_on("ours", "a"));
     const auto held = controllers::held_among(world.found("a"), nullptr, {});
     CHECK(controllers::named(held) == "volume ours (PersistentVolumeClaim default/data-ours)");
-    // A claim of the same name that is bound elsewhere is not the volume's.
+    // A claim of the same name that is bound elsewhere is not the volume's claim.
     auto impostor = claim_of(volume_on("ours", "a"));
     impostor.metadata.annotations = {{"kubenodesmith.io/local-data", "Disposable"}};
     world.server.remove<api::PersistentVolumeClaim>({"default", "data-ours"});
@@ -286,7 +286,7 @@ TEST_CASE("a released volume whose data was to be kept is named among what is lo
         volume.spec.persistentVolumeReclaimPolicy = "Retain";
         world.put(volume);
         CHECK(controllers::lost_with({}, world.found("a")) ==
-              "volume v (Released, Retain; it was of PersistentVolumeClaim default/data-v)");
+              "volume v (Released, Retain; it belonged to PersistentVolumeClaim default/data-v)");
     }
     SECTION("but not where it was to be deleted") {
         world.put(volume);

@@ -1,4 +1,4 @@
-// Nodes, machines and claims that others take away.
+// Tests Nodes, machines and claims that others remove.
 #include "controllers/state/losses.hpp"
 
 #include "controllers/claim/act/deletion_hints.hpp"
@@ -58,7 +58,7 @@ TEST_CASE("after a Node that somebody deleted the pool pauses for as long as aft
     REQUIRE(world.condition("TakenAway"));
     CHECK(world.condition("TakenAway")->reason == "NodeDeleted");
     CHECK_THAT(world.condition("TakenAway")->message,
-               Contains("others took away a Node object of the pool since"));
+               Contains("someone other than the operator removed a Node object of the pool since"));
     world.look(11s);
     CHECK(world.condition("Available")->status == api::ConditionStatus::True);
     CHECK(world.condition("TakenAway"));
@@ -230,7 +230,7 @@ TEST_CASE("where something deletes each new Node, fewer and fewer machines are m
     CHECK_THAT(taken->message, Contains("Event DeletingNode of cloud-node-lifecycle-controller"));
     CHECK_THAT(taken->message, Contains("audit log"));
     CHECK(world.events.count("TakenAway") > 0);
-    // Nobody deletes any more: the pool has its node again, and speaks of it no more after an hour.
+    // The deletions end now. The pool has its node again, and drops the condition after an hour.
     world.live(3h, 10s);
     CHECK(world.pool().status.readyNodes == 1);
     CHECK_FALSE(api::find_condition(world.pool().status.conditions, api::conditions::kTakenAway));

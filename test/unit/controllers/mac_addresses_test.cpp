@@ -1,4 +1,5 @@
-// MAC addresses of machines: the same for the same machine, never one that another machine of ours has.
+// Tests MAC addresses of machines. The same machine always gets the same one, and no two of our machines
+// share one.
 #include "controllers/claim/act/mac_addresses.hpp"
 
 #include <set>
@@ -62,7 +63,7 @@ TEST_CASE("where a prefix leaves few MAC addresses each machine gets another one
         const auto chosen = world.addresses.choose(claim, wished);
         REQUIRE(chosen);
         CHECK(given.insert(chosen->front().macAddress).second);
-        // Some are written late: what was chosen is remembered.
+        // Some claims are recorded late, so the choice must be remembered.
         if (i % 3 != 0) world.record(claim, *chosen);
     }
     CHECK_FALSE(world.addresses.choose(world.put_claim(), wished));

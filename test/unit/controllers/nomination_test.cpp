@@ -1,4 +1,4 @@
-// The scheduler is told which pods a new Node was bought for: when, of whom, and when not.
+// Tests nominations: when the operator nominates pods for a new Node, which pods, and when it does not.
 #include "controllers/provisioning/nomination.hpp"
 #include "controllers/pool_reconciler.hpp"
 
@@ -20,10 +20,10 @@ struct World : test::Cluster {
     controllers::ProvisioningReconciler provisioning{
         {informers, client, clock, events, metrics}, reservations, [this] { return may_mutate; }};
     std::unique_ptr<controllers::Nominator> nominator = make_nominator();
-    std::vector<std::string> written;  // bodies of writes of the pod's status
+    std::vector<std::string> written;  // bodies of the operator's writes
     std::string registered;            // name of the Node
 
-    using Pods = std::vector<std::pair<std::string, std::string>>;  // name, cores
+    using Pods = std::vector<std::pair<std::string, std::string>>;  // name and cores of each pod
     explicit World(int minor = 35, const Pods& pods = {{"pod-0", "1500m"}}) {
         server.options().minor = minor;
         put_basics();
@@ -50,7 +50,7 @@ struct World : test::Cluster {
         REQUIRE(all.size() == 1);
         return all.front();
     }
-    // Its machine is a Node, but does not serve yet.
+    // Makes the machine a Node that is not in service yet.
     void register_claim(const std::string& cores = "2") {
         registered = claim().metadata.name;
         join(claim());
@@ -84,7 +84,7 @@ struct World : test::Cluster {
 
 using Names = std::vector<std::string>;
 
-// For which one machine is bought, as it is planned.
+// Returns a world in which one machine is launched for three pods, as planned.
 World world_of_three() {
     return World(35, {{"pod-0", "600m"}, {"pod-1", "600m"}, {"pod-2", "600m"}});
 }
@@ -98,7 +98,7 @@ TEST_CASE(
     world.register_claim();
     CHECK(world.told() == world.claim().metadata.name);
     for (int attempt = 1; attempt < controllers::provisioning::kMostTellings; ++attempt) {
-        world.say("");  // as the scheduler does when it cannot place the pod yet
+        world.say("");  // the scheduler does so when it cannot place the pod yet
         CHECK(world.told() == world.claim().metadata.name);
     }
     world.say("");
@@ -108,8 +108,8 @@ TEST_CASE(
     CHECK(world.claims().size() == 1);
 }
 
-// Found with 65 real Nodes that joined one by one: each had the scheduler try all pods, and by the time that
-// their own was open to them they had been told as often as they could be.
+// When many real Nodes join one by one, each makes the scheduler try all pods. The pods then use up their
+// nominations before their own Node accepts pods.
 TEST_CASE("a pod is told of its Node anew once that is open to pods, however often it was told before") {
     World world;
     const auto taint = [&world](bool is_there) {
@@ -151,7 +151,7 @@ TEST_CASE("a pod that is told of its Node still counts as waiting, and nothing e
     world.server.remove<NodeSmithClaim>({"default", world.told()});
     world.run_for(90s);
     CHECK(world.told().empty());
-    CHECK(world.claims().size() == 3);  // its machine goes, so it needs another one
+    CHECK(world.claims().size() == 3);  // its machine is being removed, so the pod needs another one
 }
 
 TEST_CASE("older servers and control planes that do not want it are told nothing") {

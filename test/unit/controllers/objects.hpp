@@ -1,4 +1,4 @@
-// Objects for the tests of controllers, with only what matters to them.
+// Builds objects for the tests of controllers, with only the fields that matter.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ using api::v1alpha1::NodeSmithControlPlane;
 using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::NodeSmithProvider;
 
-// The start of fake::VirtualClock.
+// The time at which fake::VirtualClock starts.
 inline const api::Time kStart{std::chrono::system_clock::time_point{std::chrono::seconds{1'800'000'000}}};
 inline api::Time at(std::chrono::seconds after_start) {
     return api::Time(kStart.at + after_start);
@@ -69,7 +69,7 @@ inline NodeSmithProvider provider(const std::string& name,
     return result;
 }
 
-// As a user applies it.
+// Returns a claim as a user applies it.
 inline NodeSmithClaim claim(const std::string& name, const NodeSmithPool& pool, std::int64_t cpu = 2,
                             std::int64_t memory_mib = 4096) {
     NodeSmithClaim result;
@@ -95,7 +95,7 @@ inline NodeSmithClaim bought_claim(const std::string& name, const NodeSmithPool&
     return result;
 }
 
-// The claim became a Node in service, named like it.
+// Makes the claim a Node in service with the claim's name.
 inline NodeSmithClaim in_service(NodeSmithClaim claim, api::Time since = kStart) {
     for (const auto type : {api::conditions::kLaunched, api::conditions::kRegistered,
                             api::conditions::kInitialized, api::conditions::kReady})
@@ -120,7 +120,7 @@ inline api::Node node(const std::string& name, bool ready = true, const std::str
     return result;
 }
 
-// a_claim("a", pool).sized(4, 8192).in_service(): what a pool launched, and what became of it.
+// ClaimBuilder describes a launched claim and its state: a_claim("a", pool).sized(4, 8192).in_service().
 struct ClaimBuilder {
     NodeSmithClaim claim;
 
@@ -152,7 +152,8 @@ inline ClaimBuilder a_claim(const std::string& name, const NodeSmithPool& pool, 
     return {bought_claim(name, pool, sequence)};
 }
 
-// a_node("a").offering("pods", "60"): Ready, with 2 CPUs and 4 GiB unless told otherwise.
+// NodeBuilder describes a Node: a_node("a").offering("pods", "60"). By default it is Ready and has 2 CPUs and
+// 4 GiB.
 struct NodeBuilder {
     api::Node node;
 
@@ -160,7 +161,7 @@ struct NodeBuilder {
         set_condition(node.status.conditions, api::conditions::kReady, api::ConditionStatus::False);
         return *this;
     }
-    // Of what it has, pods may take so much.
+    // Sets how much of a resource pods may use.
     NodeBuilder& offering(const std::string& resource, const std::string& amount) {
         node.status.allocatable[resource] = api::Quantity::parse(amount);
         return *this;

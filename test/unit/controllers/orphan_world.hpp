@@ -1,4 +1,5 @@
-// What the tests of garbage collection have in common: a machine that no claim owns, and what is said of it.
+// Helpers that the tests of garbage collection share: a machine that no claim owns, and the conditions about
+// it.
 #pragma once
 
 #include "controllers/garbage_collection.hpp"
@@ -12,7 +13,7 @@ using claims::World;
 
 inline const std::string kLostUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
 
-// Returns a machine with our mark whose claim is not there.
+// Returns a machine with our mark whose claim does not exist.
 inline fake::CloudMachine lost_machine() {
     fake::CloudMachine machine;
     machine.identity.cluster_id = "any";
@@ -27,7 +28,7 @@ inline fake::CloudMachine lost_machine() {
     return machine;
 }
 
-// Returns the provider's condition as it is now; null: there is none.
+// Returns the provider's present condition, or null if there is none.
 inline const api::Condition* orphans_found(World& world) {
     static NodeSmithProvider provider;
     provider = *world.server.get<NodeSmithProvider>({"default", "proxmox"});

@@ -1,4 +1,4 @@
-// Whether a node can leave, by where its pods would go.
+// Tests whether a node can be removed, by where its pods would be placed.
 #include "controllers/disruption/rules/outlook.hpp"
 
 #include "test/support/catch.hpp"
@@ -9,7 +9,7 @@ using controllers::disruption::judge_departure;
 using controllers::disruption::Kind;
 using controllers::disruption::Outlook;
 
-// Found by the simulation (93044719): the machine was bought again after ever longer pauses.
+// Otherwise the machine would be launched again after ever longer pauses.
 TEST_CASE(
     "a machine that was bought for one of a node's pods serves also if another might come to it first") {
     auto cluster = snapshot();
@@ -28,7 +28,7 @@ TEST_CASE(
     scheduling::Solver solver;
     CHECK(judge_departure(solver, cluster, {Kind::Underutilized, {0}, true}).outlook == Outlook::clear);
 
-    // But where the scheduler would put the other there, the node stays.
+    // If the scheduler would place the other pod there, the node is kept.
     cluster.nodes[2] = node("elsewhere", "1100m", "1100Mi");
     cluster.pools[0].closed = "is paused";
     CHECK(judge_departure(solver, cluster, {Kind::Underutilized, {0}, true}).outlook == Outlook::impossible);
@@ -46,7 +46,7 @@ PodBuilder spread_over_zones(const std::string& name) {
     return built;
 }
 
-// Two zones with one node each, and pods that must be spread over both.
+// Returns two zones with one node each, and pods that must be spread over both.
 scheduling::Snapshot cluster_of_two_zones() {
     auto cluster = snapshot();
     cluster.nodes = {node("a", "16", "32Gi"), node("b", "16", "32Gi")};
@@ -60,8 +60,8 @@ scheduling::Snapshot cluster_of_two_zones() {
 
 }  // namespace
 
-// Found by the simulation (95321004 of users): the drain of a drifted node ended with the first pod, whose
-// budget kept the others until it had a place, and began anew every twenty minutes.
+// Otherwise the drain of a drifted node ends with the first pod, whose budget keeps the others until it has a
+// place. The drain would then repeat every twenty minutes.
 TEST_CASE("pods that have another place only once their node is gone go all at once, or not at all") {
     auto cluster = cluster_of_two_zones();
     scheduling::Solver solver;
@@ -69,7 +69,7 @@ TEST_CASE("pods that have another place only once their node is gone go all at o
     const controllers::disruption::Departure departure{kind, {0}};
     CHECK(judge_departure(solver, cluster, departure).outlook == Outlook::drain_first);
 
-    // Their zone stays.
+    // Their zone remains.
     cluster.nodes.push_back(node("beside", "16", "32Gi"));
     edit(cluster.nodes[2]).metadata.labels[kZone] = "east";
     CHECK(judge_departure(solver, cluster, departure).outlook == Outlook::clear);

@@ -1,4 +1,4 @@
-// Pools whose machines would never join are told so before somebody waits for them.
+// A pool whose machines would never join reports it before anybody waits for them.
 #include "controllers/pool_reconciler.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/cluster.hpp"

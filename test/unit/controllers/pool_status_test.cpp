@@ -24,7 +24,7 @@ struct World {
     bool is_managed = true;
     const objects::NodeSmithPool* conflict = nullptr;
 
-    // What the reconciler would write, and from then on the state of the pool.
+    // Returns what the reconciler would write, and makes it the state of the pool.
     api::v1alpha1::PoolStatus look(std::chrono::seconds now = 0s) {
         const auto known_nodes = objects::store_of<api::Node>(nodes);
         PoolObservation facts{pool, objects::pointers(claims), known_nodes};
@@ -196,7 +196,7 @@ TEST_CASE("what limits leave is said while there is still something left") {
     world.pool.spec.limits.cpuCores = 4;
     world.claims = {world.a_claim("a").sized(2, 4096)};
     CHECK(world.condition("Available").message ==
-          "another machine can be created, of at most 2 CPUs, as its limits leave no more");
+          "another machine can be created, with at most 2 CPUs, which is all that the limits leave");
 }
 
 TEST_CASE("a zone label of the pool's own that has no effect is told") {
@@ -214,7 +214,7 @@ TEST_CASE("R10: Available is one writer's, from what is known, so it never flips
     world.pool.spec.limits.maxNodes = 2;
     world.claims = {world.a_claim("a")};
     CHECK(world.condition("Available").status == ConditionStatus::True);
-    world.pool.status.reserved.nodes = 2;  // reserved, not created yet
+    world.pool.status.reserved.nodes = 2;  // reserved, but not created yet
     CHECK(world.condition("Available").reason == "MaxNodesReached");
     const auto before = world.pool.status;
     for (int i = 0; i < 10; ++i) CHECK(world.look(std::chrono::seconds{i}) == before);
@@ -234,7 +234,7 @@ TEST_CASE("what a machine offers less than it was bought for is learned, the mos
 
     world.nodes[0].status.allocatable["memory"] = api::Quantity::parse("4000Mi");
     CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{100, 296});
-    // R7: a machine that offers more than it was launched for teaches nothing.
+    // The operator learns nothing from a machine that offers more than expected.
     world.nodes[0].status.allocatable["memory"] = api::Quantity::parse("8Gi");
     world.pool.status.learnedReserved.reset();
     CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{100, 0});
@@ -303,8 +303,8 @@ TEST_CASE("a pool whose largest machine offers nothing says so") {
     world.pool.spec.machineTemplate.systemReserved = {100, 2048};
     const auto condition = world.condition("Available");
     CHECK(condition.reason == "NothingOffered");
-    CHECK_THAT(condition.message, Contains("the largest machine (2c/2Gi) offers nothing to pods, as 100m CPU "
-                                           "and 2048 MiB are kept for the system"));
+    CHECK_THAT(condition.message, Contains("the largest machine (2c/2Gi) offers nothing to pods, because "
+                                           "100m CPU and 2048 MiB are reserved for the system"));
     world.pool.spec.machineTemplate.systemReserved.memoryMiB = 1500;
     CHECK(world.condition("Available").status == ConditionStatus::True);
 }
@@ -328,7 +328,7 @@ TEST_CASE("pods and disk that Nodes of the present template offer are learned, t
     scheduling::Pool picture;
     provisioning::describe_machines(picture, world.pool, &world.provider, hash);
     CHECK(picture.pods_per_node == 60);
-    // Machines of another template may have another disk, and an image with another kubelet.
+    // Machines of another template may have another disk, and an image may have another kubelet.
     world.provider.spec.proxmox->vmOptions.push_back({"scsi0", "local-lvm:64"});
     scheduling::Pool changed;
     provisioning::describe_machines(changed, world.pool, &world.provider,
@@ -337,7 +337,7 @@ TEST_CASE("pods and disk that Nodes of the present template offer are learned, t
     CHECK(changed.ephemeral_storage_mib == 32 * 1024 * 85 / 100);
 }
 
-// Found by the simulation: the smallest machine's was taken for everybody's.
+// Otherwise the reserve of the smallest machine would be assumed for all machines.
 TEST_CASE("what a machine without a disk keeps in memory says nothing about larger ones") {
     World world;
     const auto hash = controllers::claim::template_hash(world.pool, &world.provider);
@@ -355,7 +355,7 @@ TEST_CASE("what a Node offers is learned when it has joined, though it is not Re
     CHECK_FALSE(world.look().learnedReserved);
     CHECK_FALSE(world.look().learnedOffer);
     objects::set_condition(world.claims[0].status.conditions, "Registered", ConditionStatus::True);
-    // Its kubelet cannot tell yet how many CPUs there are.
+    // The kubelet cannot report yet how many CPUs there are.
     CHECK_FALSE(world.look().learnedReserved);
     CHECK(world.look().learnedOffer->pods == 60);
     world.nodes[0].status.allocatable["cpu"] = api::Quantity::parse("1100m");
@@ -381,7 +381,7 @@ TEST_CASE("claims that fail in a row back the pool off from 10 s, doubling, to 3
     world.claims[0].status.lastFailure = {"RegistrationTimeout", "no Node appeared", "", objects::at(100s)};
     CHECK(world.condition("Available", 106s).message ==
           "1 claim failed in a row: nothing is created before " + objects::at(110s).str() +
-              "; the last, f1: no Node appeared");
+              "; the last was f1: no Node appeared");
     CHECK(world.condition("Available", 110s).reason == "Available");
     world.fail("f2", 120s);
     CHECK(world.look(120s).nextRetryTime == objects::at(140s));
@@ -391,7 +391,7 @@ TEST_CASE("claims that fail in a row back the pool off from 10 s, doubling, to 3
     }
     CHECK(world.pool.status.consecutiveFailures == 22);
     CHECK(world.pool.status.nextRetryTime == objects::at(219s + 30min));
-    // A failed claim that is deleted when it was read takes nothing back.
+    // The failure still counts after its claim was read and deleted.
     world.claims.clear();
     CHECK(world.look(300s).consecutiveFailures == 22);
 }
@@ -409,8 +409,8 @@ TEST_CASE("a pool whose machines keep failing says so, with the last cause, unti
     world.claims = {trying};
     CHECK(world.condition("Available", 100s).reason == "CreationFails");
     CHECK_THAT(world.condition("Available", 100s).message,
-               Contains("the last 4 attempts to make a machine failed") &&
-                   Contains("the last, trying: storage fast is full"));
+               Contains("the last 4 attempts to create a machine failed") &&
+                   Contains("the last was trying: storage fast is full"));
     world.claims.push_back(world.a_claim("new").in_service(objects::at(130s)));
     CHECK(world.condition("Available", 131s).reason == "Available");
     world.claims.clear();

@@ -1,4 +1,4 @@
-// Behaviour of the Pool reconciler against an API server in memory.
+// Tests the Pool reconciler against an API server in memory.
 #include "controllers/pool_reconciler.hpp"
 
 #include "test/support/catch.hpp"

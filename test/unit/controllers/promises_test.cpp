@@ -1,4 +1,4 @@
-// For which of the pods that a machine was bought for its Node has no room.
+// Tests which of the pods that a machine was launched for have no room on its Node.
 #include "controllers/provisioning/promises.hpp"
 
 #include "test/support/catch.hpp"

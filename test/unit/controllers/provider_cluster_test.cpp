@@ -1,4 +1,5 @@
-// Which cluster a provider's machines are on: recorded, defended, and changed by a person.
+// Tests on which cluster a provider's machines are: how the operator records the cluster, defends the record,
+// and lets a person change it.
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provider_world.hpp"
 
@@ -44,7 +45,6 @@ TEST_CASE("the cluster that answers first is recorded") {
     CHECK(world.provider().status.cluster->id == kRight);
 }
 
-// Found by the simulation.
 TEST_CASE("a cluster that is refused is not recorded, also where none was recorded before") {
     World world;
     world.script.failure = "permission denied";

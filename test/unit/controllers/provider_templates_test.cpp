@@ -1,4 +1,4 @@
-// Providers that make their templates themselves.
+// Tests providers that make their own templates.
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provider_world.hpp"
 
@@ -8,7 +8,7 @@ TEST_CASE("a provider whose template is being made is looked at as often as that
     World world;
     world.use_image();
     world.script.health.template_reason = "ImagePreparing";
-    world.script.health.template_message = "a template is being made of the image";
+    world.script.health.template_message = "a template is being created from the image";
     world.script.health.look_again_after = 2s;
     world.start();
     world.run_for(1s);
@@ -40,7 +40,7 @@ TEST_CASE("a deleted provider takes along the templates that it made, or says wh
         world.server.remove<NodeSmithProvider>({"default", "proxmox"});
         world.run_for(10s);
         CHECK(world.server.get<NodeSmithProvider>({"default", "proxmox"}));
-        // An examination would have it make templates again.
+        // An examination would make templates again.
         CHECK(world.script.checks_before == checks);
         if (!is_stuck) world.script.left.clear();
         world.run_for(6min);

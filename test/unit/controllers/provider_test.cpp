@@ -1,4 +1,4 @@
-// Behaviour of the Provider reconciler: what each kind of wrong input ends in.
+// Tests the Provider reconciler: what each kind of wrong input leads to.
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provider_world.hpp"
 

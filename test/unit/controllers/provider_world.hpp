@@ -1,4 +1,4 @@
-// A cluster with one provider, whose backend a test decides about.
+// A cluster with one provider whose backend the test controls.
 #pragma once
 
 #include <stdexcept>
@@ -15,7 +15,7 @@ using objects::NodeSmithProvider;
 
 namespace asio = boost::asio;
 
-// A backend whose health a test decides.
+// Backend is a backend whose health the test decides.
 class Backend final : public providers::Provider,
                       public providers::Dismantler,
                       public providers::LeftoverFinder {
@@ -25,13 +25,13 @@ public:
         std::vector<providers::HostOffering> hosts;
         std::vector<providers::Machine> machines;
         providers::Leftovers leftovers;
-        std::string failure;  // thrown by check()
+        std::string failure;  // check() throws this text
         int checks = 0;
         int made = 0;
-        std::string left = "";  // of what it made for itself
+        std::string left = "";  // what remains of its own creations
         int dismantlings = 0;
-        int checks_before = 0;  // the first of them
-        std::string token;      // of the last one made
+        int checks_before = 0;  // checks before the first dismantling
+        std::string token;      // token of the backend that was made last
     };
     explicit Backend(Script& script) : script_(script) {}
 
@@ -116,7 +116,7 @@ struct World : test::Cluster {
         secret.data["PROXMOX_TOKEN_ID"].value = token;
         server.put(secret);
     }
-    // Its templates are made of an image.
+    // Makes the provider build its templates from an image.
     void use_image() {
         edit([](NodeSmithProvider& provider) {
             auto& image = provider.spec.proxmox->template_.emplace().image.emplace();

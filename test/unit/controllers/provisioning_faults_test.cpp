@@ -1,4 +1,4 @@
-// Launching when the API server fails, the operator restarts, or two of them are at work.
+// Tests launches when the API server fails, the operator restarts, or two operators are at work.
 #include <set>
 
 #include "controllers/state/claim_factory.hpp"
@@ -16,7 +16,7 @@ bool creates_claim(const base::HttpRequest& request) {
     return request.method == "POST" && request.target.find("/nodesmithclaims") != std::string::npos;
 }
 
-// The pools' own reconciler is late, so their statuses are as they were.
+// LatePools has no reconciler of pools, so their statuses are outdated.
 struct LatePools : test::Cluster {
     ProvisioningReconciler provisioning{
         {informers, client, clock, events, metrics}, reservations, [] { return true; }};
@@ -100,7 +100,7 @@ TEST_CASE("a claim that a dead process asked for and that arrives late is taken 
     pool.status.reserved = {2, 4, 8192, objects::kStart};
     pool.status.nextClaimSequence = 3;
     World world(pool);
-    // It arrives when the successor has decided, before its own request.
+    // The late claim arrives after the successor's decision and before its own request.
     const auto name = controllers::provisioning::make_claim(world.pool(), 1, {}).metadata.name;
     auto late = objects::bought_claim(name, world.pool(), 1);
     world.server.options().watch_delay = 10s;

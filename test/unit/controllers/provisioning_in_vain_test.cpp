@@ -1,4 +1,4 @@
-// Pods that no launch would help, and launches that did not.
+// Tests pods that no launch would help, and launches that did not help.
 #include <algorithm>
 
 #include "controllers/provisioning/kinds.hpp"
@@ -14,7 +14,7 @@ using World = test::ProvisioningWorld;
 
 namespace {
 
-// Not of the pool: 2 CPUs, all of them taken by a pod "old".
+// Puts a node of no pool with 2 CPUs that a pod "old" uses completely.
 void put_full_node(World& world) {
     world.server.options().pods_end_after.reset();
     world.server.put<api::Node>(objects::a_node("theirs").label("kubernetes.io/hostname", "theirs"));
@@ -43,7 +43,7 @@ void put_storage(World& world) {
     world.run_for(2s);
 }
 
-// Like those that a Deployment makes: "web-<number>".
+// Puts a pod like those of a Deployment: "web-<number>".
 void put_replica(World& world, int number) {
     world.put_pending(a_pod("web-" + std::to_string(number))
                           .requesting("1500m", "1Gi")
@@ -148,7 +148,7 @@ TEST_CASE("room that an ending pod gives back is waited for, but not longer than
     world.put_pending_pod("new");
     world.run_for(60s);
     CHECK(world.claims().empty());
-    // It does not end.
+    // The pod does not end.
     world.run_for(15s);
     CHECK(world.claims().size() == 1);
 }
@@ -236,7 +236,7 @@ TEST_CASE("a pod that replaces one for which a machine was bought in vain is not
     CHECK(world.events.count("Pod web-2 NoNodeForPod: no node can be created for the pod: a node created for "
                              "pod default/web-1, which is like it, is in "
                              "service, but the scheduler did not use it") == 1);
-    // What differs is launched for.
+    // A different pod gets its machine.
     world.put_pending_pod("other");
     world.run_for(5s);
     CHECK(world.claims().size() == 1);
@@ -253,15 +253,15 @@ TEST_CASE("after a purchase in vain one pod of the kind shows whether the next o
     for (int i = 2; i <= 6; ++i) put_replica(world, i);
     world.run_for(15min);
     REQUIRE(world.claims().size() == 1);
-    CHECK(world.events.count("it waits for what one for pod default/web-1 will show") >= 5);
-    // It helps: the others are launched for at once.
+    CHECK(world.events.count("waiting to see whether a new machine helps pod default/web-1") >= 5);
+    // The machine helps, so the operator launches for the others immediately.
     world.join_all();
     world.bind("web-1", world.claims()[0].metadata.name);
     world.run_for(10s);
     CHECK(world.claims().size() == 6);
 }
 
-// Found by the simulation (3107368): four machines of the same wrong size counted as four mistakes.
+// Otherwise four machines of the same wrong size would count as four mistakes.
 TEST_CASE("machines that were bought together in vain are one attempt, and what it taught is tried") {
     auto pool = objects::pool("small");
     pool.spec.scaleUp.stabilizationWindow = 2min;
@@ -284,7 +284,7 @@ TEST_CASE("machines that were bought together in vain are one attempt, and what 
           }) == 1);
 }
 
-// Found by the simulation (3102896): three machines of the same wrong size within a minute.
+// Otherwise three machines of the same wrong size would be launched within a minute.
 TEST_CASE("a machine that offers less than thought is not bought again by the old picture") {
     World world;
     put_replica(world, 1);
@@ -310,7 +310,7 @@ TEST_CASE("ten replicas that need ten machines get them, although one more waits
     const auto first = claims.size();
     REQUIRE(first >= 5);
     world.join_all();
-    // All but one are used.
+    // Pods use all machines but one.
     for (std::size_t i = 0; i + 1 < first; ++i)
         world.bind("web-" + std::to_string(10 + i), claims[i].metadata.name);
     world.run_for(90s);
@@ -327,7 +327,7 @@ TEST_CASE("purchases are noted with the kinds of their pods, and what no pod use
     world.run_for(5s);
     REQUIRE_FALSE(world.claims().empty());
     auto claim = world.claims()[0];
-    const auto kinds = controllers::provisioning::kinds_bought_for(claim);
+    const auto kinds = controllers::provisioning::kinds_launched_for(claim);
     CHECK(kinds.size() == 2);
 
     using controllers::provisioning::launches_by_kind;

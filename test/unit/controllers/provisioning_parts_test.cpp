@@ -3,6 +3,8 @@
 #include "controllers/cache/informers.hpp"
 #include "controllers/provisioning/batching_window.hpp"
 #include "controllers/provisioning/gates.hpp"
+#include "controllers/provisioning/kinds.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 #include "controllers/provisioning/world.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/claim_state.hpp"
@@ -23,7 +25,7 @@ TEST_CASE("a batching window closes after the idle duration and never later than
     CHECK(window.closes_at(durations) == start + 1s);
     window.note_demand(start + 900ms);
     CHECK(window.closes_at(durations) == start + 1900ms);
-    window.note_change(start + 1800ms);  // no demand: the decision does not wait for it
+    window.note_change(start + 1800ms);  // a change is no demand, so the decision does not wait for it
     CHECK(window.closes_at(durations) == start + 1900ms);
     for (auto now = start; now < start + 30s; now += 500ms) window.note_demand(now);
     CHECK(window.closes_at(durations) == start + 10s);
@@ -38,10 +40,10 @@ TEST_CASE("while demand keeps a window open there is a look in each idle duratio
     const BatchingDurations durations{1s, 10s};
     BatchingWindow window;
     window.note_demand(start);
-    CHECK_FALSE(window.looks_early_at(durations));  // it closes then
+    CHECK_FALSE(window.looks_early_at(durations));  // the window closes at that time
     window.note_demand(start + 200ms);
     CHECK(window.looks_early_at(durations) == start + 1s);
-    // What came first was launched for: the rest has its own ten seconds.
+    // The first demand was launched for, so the rest gets its own ten seconds.
     window.note_early_look(start + 1s, start + 200ms);
     CHECK_FALSE(window.looks_early_at(durations));
     for (auto now = start; now < start + 30s; now += 500ms) window.note_demand(now);
@@ -50,6 +52,19 @@ TEST_CASE("while demand keeps a window open there is a look in each idle duratio
     window.note_early_look(start + 2s, start);
     CHECK(window.closes_at(durations) == start + 10200ms);
     CHECK(window.looks_early_at(durations) == start + 3s);
+}
+
+TEST_CASE("launches that an earlier release recorded under its annotations are still counted") {
+    auto pool = objects::pool("small");
+    auto claim = objects::bought_claim("c", pool, 1);
+    claim.metadata.annotations = {{"kubenodesmith.io/bought-for", "uid-1,uid-2"},
+                                  {"kubenodesmith.io/bought-for-kinds", "kind-1"}};
+    CHECK(launched_for(claim) == std::vector<std::string>{"uid-1", "uid-2"});
+    CHECK(kinds_launched_for(claim) == std::vector<std::string>{"kind-1"});
+    pool.metadata.annotations = {{"kubenodesmith.io/past-purchases",
+                                  R"([{"claim": "c", "time": "2026-01-01T00:00:00Z", "pods": ["uid-1"]}])"}};
+    REQUIRE(past_launches(pool).size() == 1);
+    CHECK(past_launches(pool).front().pod_uids == std::vector<std::string>{"uid-1"});
 }
 
 TEST_CASE("claim names differ for each purchase, repeat for the same one, and fit a host name") {
@@ -91,8 +106,8 @@ TEST_CASE("a bought claim is complete when it is created") {
     CHECK(claim.spec.requirements == api::v1alpha1::Size{4, 8192});
     CHECK(claim.spec.zone == "pve1");
     CHECK(claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain);
-    CHECK(bought_for(claim) == std::vector<std::string>{"u1", "u2"});
-    CHECK(bought_for(objects::claim("manual", pool)).empty());
+    CHECK(launched_for(claim) == std::vector<std::string>{"u1", "u2"});
+    CHECK(launched_for(objects::claim("manual", pool)).empty());
 }
 
 TEST_CASE("a purchase is explained by its pods, or by what it is for") {
@@ -214,8 +229,8 @@ TEST_CASE("a pool whose claims failed waits until its next retry") {
     CHECK(world.gate(19s).reason == "BackingOff");
     CHECK(world.gate(19s).opens_at == objects::at(20s));
     CHECK(world.gate(19s).message == "2 claims failed in a row");
-    world.last_failure = "; the last, workers-1: no Node appeared";
-    CHECK(world.gate(19s).message == "2 claims failed in a row; the last, workers-1: no Node appeared");
+    world.last_failure = "; the last was workers-1: no Node appeared";
+    CHECK(world.gate(19s).message == "2 claims failed in a row; the last was workers-1: no Node appeared");
     CHECK(world.gate(20s).open);
 }
 
@@ -227,7 +242,7 @@ TEST_CASE("batch size, concurrency and rate limit bound what one decision may bu
     world.fleet.pending_nodes = 1;
     CHECK(world.gate().most_claims == 3);
     world.manager.spec.rateLimits.maxCreationsPerHour = 10;
-    // The rate is shared with other pools, so it is no bound of this one alone.
+    // The rate is shared with other pools, so it does not limit this pool alone.
     world.creations = 8;
     CHECK(world.gate().most_claims == 3);
     world.creations = 10;
@@ -237,7 +252,6 @@ TEST_CASE("batch size, concurrency and rate limit bound what one decision may bu
     CHECK(world.gate().reason == "MaxConcurrent");
 }
 
-// Found by the simulation.
 TEST_CASE("a claim that cannot go on is no Node to wait for") {
     auto pool = objects::pool("p");
     api::v1alpha1::NodeSmithProvider provider;
@@ -272,7 +286,7 @@ TEST_CASE("a claim whose failed machine cannot be removed is no node to wait for
         INFO(reason);
         CHECK_FALSE(awaited(reason));
         CHECK(is_held_up(claim));
-        // Nor does it take one of the places of scaleUp.maxConcurrent; against limits it counts.
+        // The claim takes no place of scaleUp.maxConcurrent either, but it counts against limits.
         CHECK_FALSE(controllers::is_coming(claim));
         CHECK(controllers::limits::counts(claim));
     }

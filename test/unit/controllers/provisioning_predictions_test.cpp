@@ -1,4 +1,4 @@
-// What is remembered of launches that did not help.
+// Tests the memory of launches that did not help.
 #include <set>
 
 #include "controllers/provisioning/past_launches.hpp"
@@ -33,7 +33,7 @@ struct PredictionWorld {
     void launch(std::chrono::seconds created, std::chrono::seconds initialized) {
         auto claim = objects::bought_claim("c" + std::to_string(claims.size()), pool, 1);
         claim.metadata.creationTimestamp = objects::at(created);
-        claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-0,pod-1";
+        claim.metadata.annotations[std::string(api::annotations::kLaunchedFor)] = "pod-0,pod-1";
         claims.push_back(objects::in_service(claim, objects::at(initialized)));
     }
     PodHistory pod_history(const std::string& uid = "pod-1") const {
@@ -46,7 +46,7 @@ struct PredictionWorld {
 TEST_CASE(
     "a pod that still waits a minute after its node is in service was predicted wrongly, once per purchase") {
     PredictionWorld world;
-    CHECK(world.judge_at(0s).added.empty());  // nothing was launched for it
+    CHECK(world.judge_at(0s).added.empty());  // no machine was launched for it
     world.launch(0s, 30s);
     const auto early = world.judge_at(80s);
     CHECK(early.added.empty());
@@ -102,15 +102,14 @@ TEST_CASE("the pause grows over the pods of a kind") {
     world.launch(0s, 0s);
     REQUIRE(world.judge_at(60s).added.size() == 1);
     world.launch(700s, 730s);
-    world.claims.back().metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-7";
+    world.claims.back().metadata.annotations[std::string(api::annotations::kLaunchedFor)] = "pod-7";
     const auto second = world.judge_at(790s, {"pod-7"});
     REQUIRE(second.added.size() == 1);
     CHECK(second.added[0].count == 2);
     CHECK(second.added[0].nextRetryTime == objects::at(790s + 20min));
-    CHECK(second.list.size() == 1);  // of the pod that is gone nothing more is to be known
+    CHECK(second.list.size() == 1);  // the pod that is gone needs no entry
 }
 
-// Found by the simulation.
 TEST_CASE("a machine that leaves again was bought in vain for the pods that still wait") {
     PredictionWorld world;
     world.launch(0s, 30s);
@@ -122,7 +121,7 @@ TEST_CASE("a machine that leaves again was bought in vain for the pods that stil
     };
     CHECK(pods_of_leaving_claims(objects::pointers(world.claims)).empty());
     CHECK(leaves(api::reasons::kUnhealthy) == std::set<std::string>{"pod-0", "pod-1"});
-    // What people took away they get again.
+    // Pods get a machine again that people removed.
     CHECK(leaves(api::reasons::kNodeDeleted).empty());
     CHECK(leaves(api::reasons::kMachineVanished).empty());
 }
@@ -147,7 +146,7 @@ TEST_CASE("purchases of the last hour are counted by pod") {
     past = "[" + note("gone", 900s) + "]";
     CHECK(count(3600s) == 3);
     CHECK(count(4501s) == 1);
-    // A claim that can still be seen counts once.
+    // A claim that still exists counts once.
     past = "[" + note("gone", 900s) + "," + note(pointers.back()->metadata.uid, 1800s) + "]";
     CHECK(count(3600s) == 3);
     past = "[" + note("gone", 900s) + ",{}]";

@@ -1,4 +1,4 @@
-// Volumes of Proxmox' CSI plugin ask for region and zone of a Node.
+// Tests volumes of Proxmox' CSI plugin, which ask for region and zone of a Node.
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
 

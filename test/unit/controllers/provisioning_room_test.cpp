@@ -1,4 +1,4 @@
-// One claim for which no host has room stops no other launch, and is not repeated.
+// A claim for which no host has room stops no other launch, and is not repeated.
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/state/learning.hpp"
 #include "controllers/state/room.hpp"
@@ -19,7 +19,7 @@ namespace conditions = api::conditions;
 struct World : test::ProvisioningWorld {
     using test::ProvisioningWorld::ProvisioningWorld;
 
-    // The claim reconciler found no host for it.
+    // Makes the claim report that no host has room, as the claim reconciler does.
     void refuse_room(const NodeSmithClaim& claim) {
         server.edit<NodeSmithClaim>(api::key_of(claim), [&](NodeSmithClaim& edited) {
             edited.status.providerRef = "proxmox";
@@ -37,7 +37,7 @@ struct World : test::ProvisioningWorld {
                                        api::Time(clock.wall_now()), "NoHostLargeEnough");
         });
     }
-    // Its provider does not answer.
+    // Makes the claim report that its provider does not answer.
     void hold_up(const NodeSmithClaim& claim) {
         server.edit<NodeSmithClaim>(api::key_of(claim), [&](NodeSmithClaim& edited) {
             edited.status.providerRef = "proxmox";
@@ -46,7 +46,7 @@ struct World : test::ProvisioningWorld {
                                    "ProviderNotReady");
         });
     }
-    // Returns the name of its pool.
+    // Returns the name of the other provider's pool.
     std::string put_other_provider() {
         auto provider = *server.get<NodeSmithProvider>({"default", "proxmox"});
         provider.metadata = {};
@@ -83,8 +83,8 @@ TEST_CASE("README's pool buys for 20 pods of 1 CPU what its hosts can give") {
     CHECK(world.events.count("NoNodeForPod") == 0);
 }
 
-// Found with 1,100 real pods: the scheduler took seconds over them, meanwhile others had the room in our
-// solve, and machines were bought for pods that went to their own in the end.
+// The real scheduler takes seconds for many pods. Without this rule our solve gives the room to other pods
+// meanwhile. It then launches machines for pods that get their own place in the end.
 TEST_CASE("the room of a machine that has just come into service is for the pods that it was bought for") {
     World world(test::ProvisioningWorld::fixed_size_pool());
     world.put_pending_pod("small", "600m");
@@ -98,7 +98,7 @@ TEST_CASE("the room of a machine that has just come into service is for the pods
     for (const auto& claim : world.claims()) {
         const auto* pod = claim.metadata.name == first ? "small" : "large";
         const auto uid = world.server.get<api::Pod>({"default", pod})->metadata.uid;
-        CHECK(claim.metadata.annotations->at("kubenodesmith.io/bought-for") == uid);
+        CHECK(claim.metadata.annotations->at("kubenodesmith.io/launched-for") == uid);
     }
 }
 
@@ -166,7 +166,7 @@ TEST_CASE(
         CHECK(world.living_claims() == 1);
         world.run_for(5min);
         CHECK(world.claims(other).size() == 1);
-        // Only a machine that is being made relieves the claim of its pods.
+        // The claim keeps its pods until another machine is being made.
         world.server.edit<NodeSmithClaim>(api::key_of(world.claims(other)[0]), [](NodeSmithClaim& claim) {
             claim.status.providerRef = "other";
             claim.status.machineID = "100";
@@ -175,7 +175,7 @@ TEST_CASE(
         world.bind("web", world.claims(other)[0].metadata.name);
         world.run_for(5s);
         CHECK(world.living_claims() == 0);
-        CHECK(world.events.count("Withdrawn: its provider could not make its machine") == 1);
+        CHECK(world.events.count("Withdrawn: its provider could not create its machine") == 1);
     }
 }
 
@@ -230,7 +230,7 @@ TEST_CASE("what a machine is bought for, expected of it, and offered by its Node
     CHECK(launched.at("pods") == api::Quantity::of(110));
     CHECK(launched.at("example.com/gpu") == api::Quantity::of(1));
 
-    // The Node offers less of everything: from then on that is the picture.
+    // The Node offers less of every resource, and the operator uses these figures from then on.
     const auto node = objects::a_node("c")
                           .offering("cpu", "3500m")
                           .offering("memory", "7000Mi")
@@ -285,7 +285,7 @@ TEST_CASE("pods are placed by the control plane's word on how many a machine tak
     CHECK(world.claims().size() == 2);
 }
 
-// Found by the simulation: for some seconds after they were placed, machines took no room from others.
+// Otherwise machines take no room from others for some seconds after they were placed.
 TEST_CASE("a machine that the provider has not counted yet takes room from others, and only once") {
     World world(World::fixed_size_pool());
     const auto tell = [&world](std::int64_t free_memory_mib, std::vector<std::string> machines) {
@@ -343,9 +343,9 @@ TEST_CASE("a DaemonSet of one tenant keeps nobody's pods from their machines, an
     world.put_pending_pod("small", "600m");
     world.run_for(2s);
     CHECK(world.claims().size() == 1);
-    CHECK(world.events.count("DaemonSet huge FitsNoMachine: no machine of pool small is large enough "
-                             "for its pod, so machines are made without room for it: request less, or select "
-                             "other nodes") == 1);
+    CHECK(world.events.count(
+              "DaemonSet huge FitsNoMachine: no machine of pool small is large enough for its pod, so "
+              "machines are created without room for it: request less, or select other nodes") == 1);
 }
 
 TEST_CASE("the pools of a control plane share the claims that it may create within an hour") {

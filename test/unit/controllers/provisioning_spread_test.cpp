@@ -1,4 +1,5 @@
-// The kube-scheduler counts the nodes that are there as domains of hard spreads, also those that are to go.
+// The kube-scheduler counts existing nodes as domains of hard spreads, including those that are being
+// removed.
 #include "controllers/provisioning/kinds.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
@@ -15,7 +16,7 @@ api::Pod put_spread_pod(World& world, const std::string& name) {
         a_pod(name).requesting("100m", "1Gi").label("app", "web").spread_over("kubernetes.io/hostname"));
 }
 
-// For "web-1" and "web-2", which are not bound yet.
+// Puts machines for "web-1" and "web-2", which are not bound yet.
 void put_two_machines(World& world) {
     for (int i = 1; i <= 2; ++i) {
         world.put_pending(a_pod("web-" + std::to_string(i))
@@ -38,7 +39,7 @@ void taint(World& world, const std::string& node) {
 
 }  // namespace
 
-// Found by the simulation (3103760): a pod waited for ever, without a word.
+// Otherwise a pod would wait for ever without any message.
 TEST_CASE("the Node of a machine that cannot be removed counts in spreads as long as it is there") {
     World world;
     put_two_machines(world);
@@ -58,7 +59,7 @@ TEST_CASE("the Node of a machine that cannot be removed counts in spreads as lon
     CHECK(world.claims().size() == 3);
 }
 
-// Found by the simulation (6104049): a node was taken out of service and put back every half hour for ever.
+// Otherwise a node would be taken out of service and put back every half hour.
 TEST_CASE("a machine is bought instead of a node that is a domain of its pods' spread until it is gone") {
     World world(World::fixed_size_pool());
     for (const auto* name : {"web-1", "web-2"}) {
@@ -84,7 +85,7 @@ TEST_CASE("a machine is bought instead of a node that is a domain of its pods' s
     CHECK(world.claims().size() == 3);
 }
 
-// Found by the simulation (6103401): a pod waited without a word while a budget kept a drain from ending.
+// Otherwise a pod would wait without any message while a budget blocks a drain.
 TEST_CASE("a node whose drain a budget holds for minutes counts in spreads, one that is drained does not") {
     World world(World::fixed_size_pool());
     put_two_machines(world);

@@ -1,4 +1,4 @@
-// Pods that keep arriving: what is certain is launched before the batch is complete.
+// Tests pods that keep arriving. The operator launches what is certain before the batch is complete.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -23,7 +23,7 @@ std::size_t decisions(World& world) {
     return at == std::string::npos ? 0 : std::stoul(text.substr(at + name.size()));
 }
 
-// When each pod came, and when the claim for it was created.
+// Waits records when each pod arrived, and when its claim was created.
 class Waits {
 public:
     explicit Waits(World& world) : world_(world) {
@@ -31,7 +31,7 @@ public:
             if (change.before || !change.after) return;
             if (change.key.resource != fake::ApiServer::resource_name(NodeSmithClaim::kResource)) return;
             const auto claim = api::decode<NodeSmithClaim>(change.after->value());
-            for (const auto& uid : provisioning::bought_for(claim))
+            for (const auto& uid : provisioning::launched_for(claim))
                 waits_.push_back(world_.clock.now() - came_.at(uid));
         });
     }
@@ -91,15 +91,15 @@ TEST_CASE("of 1,000 pods that come within 10 s half are bought for within the id
     CHECK(waits.percentile(50) <= 1100ms);
     CHECK(waits.percentile(99) <= 2200ms);
     CHECK(world.claims().size() == 334);  // three pods each
-    // One look in each idle duration, and one for the rest.
+    // There is one look in each idle duration, and one for the rest.
     CHECK(decisions(world) - looks <= 13);
 }
 
 TEST_CASE("only machines that are full are bought while pods keep arriving") {
     World world(pool_of_16_cpus());
-    put_stream(world, 40, 100ms, "1");  // 4 s, 15 pods for a machine
+    put_stream(world, 40, 100ms, "1");  // 4 s, 15 pods per machine
     CHECK(world.claims().size() == 2);
-    CHECK(provisioning::bought_for(world.claims()[0]).size() == 15);
+    CHECK(provisioning::launched_for(world.claims()[0]).size() == 15);
     world.run_for(2s);
     CHECK(world.claims().size() == 3);
 }
@@ -121,7 +121,7 @@ TEST_CASE("machines that grow with their pods are bought early when they are as 
     auto pool = objects::pool("small");
     pool.spec.machineTemplate.flexible = api::v1alpha1::FlexibleSize{{1, 8, 1}, {1024, 65536, 512}};
     World world(pool);
-    put_stream(world, 30, 100ms, "900m");  // 3 s, 8 pods for a machine
+    put_stream(world, 30, 100ms, "900m");  // 3 s, 8 pods per machine
     CHECK(world.claims().size() == 3);
     for (const auto& claim : world.claims()) CHECK(claim.spec.requirements.cpuCores == 8);
     world.run_for(2s);
@@ -166,7 +166,7 @@ TEST_CASE("who only observes says once what would be bought for a stream of pods
 
 namespace {
 
-// A pool, hosts and a few kinds of pods, in the order in which they come.
+// Scenario is a pool, hosts and a few kinds of pods, in the order of their arrival.
 struct Scenario {
     explicit Scenario(std::uint64_t seed) : random(seed) {
         pool.spec.machineTemplate.flexible =
@@ -270,7 +270,7 @@ TEST_CASE("pods with a spread that come for several windows are each bought for 
         world.run_for(30s);
         std::map<std::string, int> launches;
         for (const auto& claim : world.claims())
-            for (const auto& uid : provisioning::bought_for(claim)) ++launches[uid];
+            for (const auto& uid : provisioning::launched_for(claim)) ++launches[uid];
         INFO("seed " << seed);
         CHECK(std::ranges::all_of(launches, [](const auto& entry) { return entry.second == 1; }));
         CHECK(world.events.count("NoNodeForPod") == 0);

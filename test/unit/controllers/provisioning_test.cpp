@@ -1,4 +1,4 @@
-// Behaviour of launching, against an API server in memory and in virtual time.
+// Tests launches against an API server in memory and in virtual time.
 #include "controllers/state/template_hash.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
@@ -15,7 +15,7 @@ TEST_CASE("R8: a pod without any selector gets a claim that names it") {
     const auto claims = world.claims();
     REQUIRE(claims.size() == 1);
     CHECK(claims[0].spec.requirements.cpuCores >= 1);
-    CHECK(controllers::provisioning::bought_for(claims[0]) == std::vector<std::string>{pod.metadata.uid});
+    CHECK(controllers::provisioning::launched_for(claims[0]) == std::vector<std::string>{pod.metadata.uid});
     CHECK(world.events.count("Created: a machine with") == 1);
     CHECK(world.events.count("for pod default/web") == 1);
     CHECK(world.pool().status.reserved.nodes == 1);
@@ -38,12 +38,12 @@ TEST_CASE("a burst of pods becomes one decision, no later than the window's maxi
     for (int i = 0; i < 24; ++i) {
         world.put_pending_pod("pod-" + std::to_string(i), "600m");
         world.run_for(500ms);
-        // The window opened with the first pod and closed 10 s later with the 20 that there were.
+        // The window opened with the first pod, and closed 10 s later with the 20 pods of that time.
         if (i < 19) CHECK(world.claims().empty());
         if (i > 19) CHECK(world.claims().size() == 1);
     }
     REQUIRE(world.claims().size() == 1);
-    CHECK(controllers::provisioning::bought_for(world.claims()[0]).size() == 20);
+    CHECK(controllers::provisioning::launched_for(world.claims()[0]).size() == 20);
     world.run_for(2s);
     CHECK(world.claims().size() == 1);
 }
@@ -52,7 +52,7 @@ TEST_CASE("a pod whose claim is on its way is not bought for again") {
     World world;
     world.put_pending_pod("web");
     world.run_for(2s);
-    world.put_pending_pod("other", "100m", "64Mi");  // fits beside it
+    world.put_pending_pod("other", "100m", "64Mi");  // fits beside the first pod
     world.run_for(5min);
     CHECK(world.claims().size() == 1);
 }
@@ -89,7 +89,7 @@ TEST_CASE("R6: a machine is bought so large that its pods fit beside the DaemonS
     world.put_pending_pod("web", "4", "4Gi");
     world.run_for(3s);
     REQUIRE(world.claims().size() == 1);
-    // 4 + 0.2 + 0.1 CPUs; 4096 + 300 + 256 MiB, in steps of 512.
+    // The sum is 4 + 0.2 + 0.1 CPUs and 4096 + 300 + 256 MiB, in steps of 512.
     CHECK(world.claims()[0].spec.requirements == api::v1alpha1::Size{5, 5120});
 }
 
@@ -254,16 +254,16 @@ TEST_CASE("a pod of a leaving node for which enough was bought costs nobody else
             past += std::string(past.empty() ? "" : ",") + R"({"claim":")" + claim + R"(","time":")" +
                     api::Time(world.clock.wall_now()).str() + R"(","pods":[")" + bound.metadata.uid +
                     R"("]})";
-        pool.metadata.annotations["kubenodesmith.io/past-purchases"] = "[" + past + "]";
+        pool.metadata.annotations["kubenodesmith.io/past-launches"] = "[" + past + "]";
     });
     world.run_for(2s);
     world.server.remove<NodeSmithClaim>(api::key_of(world.claims()[0]));
     const auto waiting = world.put_pending_pod("web");
-    world.run_for(30s);  // creating goes on a moment after somebody deleted a claim
+    world.run_for(30s);  // the pool creates again a moment after somebody deleted a claim
     REQUIRE(world.claims().size() == 2);
     std::vector<std::string> served;
     for (const auto& claim : world.claims())
-        if (!claim.metadata.deletionTimestamp) served = controllers::provisioning::bought_for(claim);
+        if (!claim.metadata.deletionTimestamp) served = controllers::provisioning::launched_for(claim);
     CHECK(served == std::vector<std::string>{waiting.metadata.uid});
 }
 
@@ -279,7 +279,7 @@ TEST_CASE("a pod that its new node did not help is not bought for again for ten 
     CHECK(world.events.count("Pod web PredictionFailed") == 1);
     REQUIRE(world.pool().status.mispredictions.size() == 1);
 
-    // The node leaves, being empty; the pod still waits.
+    // The empty node is removed, and the pod still waits.
     world.server.remove<NodeSmithClaim>(api::key_of(world.claims()[0]));
     world.finish_deletions();
     world.run_for(8min);
@@ -287,7 +287,7 @@ TEST_CASE("a pod that its new node did not help is not bought for again for ten 
     world.run_for(3min);
     CHECK(world.claims().size() == 1);
 
-    // It runs after all.
+    // The pod runs after all.
     world.join_all();
     world.bind("web", world.claims()[0].metadata.name);
     world.run_for(1min);

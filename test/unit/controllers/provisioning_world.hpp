@@ -29,7 +29,7 @@ struct ProvisioningWorld : Cluster {
         run_for(std::chrono::milliseconds{10});
     }
 
-    // Machines of 2 CPUs and 4 GiB.
+    // Returns a pool with machines of 2 CPUs and 4 GiB.
     static objects::NodeSmithPool fixed_size_pool() {
         auto pool = objects::pool("small");
         pool.spec.machineTemplate.sizes = {{"medium", 2, 4096}};

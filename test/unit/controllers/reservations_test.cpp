@@ -1,4 +1,4 @@
-// Limits hold by compare-and-swap, also with two operators at once.
+// Limits hold by compare-and-swap, also with two operators.
 #include "controllers/services/reservations.hpp"
 
 #include "controllers/state/claim_factory.hpp"
@@ -80,8 +80,8 @@ TEST_CASE("two operators that both believe they lead can't exceed a limit") {
                          other.reserve(world.key, std::vector<Size>(2, {2, 4096})));
     };
     auto mine = world.reserve(2);
-    // The other one's cache has not seen it: its write is refused, and on a second look only one place is
-    // left.
+    // The other operator's cache has not seen the reservation, so its write is refused. At its second try
+    // only one place is left.
     CHECK_THROWS_AS(their_try(), kube::ApiError);
     world.run_for(1s);
     world.run_for(2s);
@@ -89,7 +89,7 @@ TEST_CASE("two operators that both believe they lead can't exceed a limit") {
     CHECK(theirs.granted == std::vector<bool>{true, false});
     CHECK(world.pool().status.reserved.nodes == 3);
 
-    // Neither may give back what the other has reserved and not created yet.
+    // Neither operator may give back places that the other has reserved but not used yet.
     mine.complete();
     world.run_for(2s);
     world.settle();
@@ -149,9 +149,9 @@ TEST_CASE("until when machines may be on their way unseen") {
     World world;
     CHECK_FALSE(world.reservations.unknown_until(world.pool()));
     auto reservation = world.reserve(1);
-    CHECK_FALSE(world.reservations.unknown_until(world.pool()));  // our own: we know
+    CHECK_FALSE(world.reservations.unknown_until(world.pool()));  // the operator knows its own reservation
     Reservations after_restart(world.informers, world.client, world.clock);
-    CHECK_FALSE(after_restart.unknown_until(world.pool()));  // launched again under the same names
+    CHECK_FALSE(after_restart.unknown_until(world.pool()));  // it launches again under the same names
     reservation = Reservation();
     CHECK(world.reservations.unknown_until(world.pool()));  // given up half-way: a request may be under way
     world.run_for(61s);
@@ -176,7 +176,7 @@ TEST_CASE(
     CHECK(again.first_sequence == 2);
     CHECK(world.pool().status.nextClaimSequence == 4);
     CHECK(world.pool().status.reserved.nodes == 5);
-    // The limit holds also if all that was lost is carried out late.
+    // The limit also holds if all lost requests are executed late.
     auto more = reserve(2);
     CHECK(more.granted == std::vector<bool>{true, false});
     CHECK(more.first_sequence == 4);

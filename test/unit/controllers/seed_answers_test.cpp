@@ -1,4 +1,4 @@
-// Which machines are given their boot data over HTTP, and until when.
+// Tests which machines get their boot data over HTTP, and until when.
 #include "controllers/claim/act/seed_answers.hpp"
 
 #include "api/yaml.hpp"
@@ -29,10 +29,10 @@ public:
     void after(const base::HttpRequest&, base::HttpResponse&) override {}
     int read = 0;
     bool fails = false;
-    std::string version;  // what the API server says of itself
+    std::string version;  // version that the API server reports
 };
 
-// A claim whose machine was told where to ask, and a process that does not lead.
+// Serving has a claim whose machine knows the URL of its boot data, and a process that does not lead.
 struct Serving {
     World world;
     CountSecrets secrets;
@@ -131,7 +131,7 @@ TEST_CASE("a Talos machine is given the pool's machine configuration with what m
     CHECK(machine.at("token") == "abc.def");
     CHECK(machine.at("network").at("hostname") == "c");
     CHECK(machine.at("kubelet").at("extraArgs").at("provider-id") == "proxmox://pve/vms/100");
-    // Who names Nodes then is the cloud controller manager.
+    // The cloud controller manager then sets the provider ID.
     machine = told(
         [](NodeSmithPool& pool) { pool.spec.bootstrap->kubelet.emplace().cloudProviderExternal = true; });
     const auto& arguments = machine.at("kubelet").at("extraArgs").as_object();

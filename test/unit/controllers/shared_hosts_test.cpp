@@ -1,4 +1,4 @@
-// A host is launched again and again: each of its Nodes belongs to the claim that has it then.
+// A host is launched again and again. Each of its Nodes belongs to the claim that has the host at that time.
 #include "controllers/claim/decide/observation.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/redfish_objects.hpp"

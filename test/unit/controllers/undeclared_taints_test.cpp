@@ -1,4 +1,4 @@
-// Taints that nobody declared, on Nodes that have just come.
+// Tests undeclared taints on new Nodes.
 #include "controllers/state/undeclared_taints.hpp"
 
 #include "controllers/state/known_taints.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 const api::Taint kAgent{"net.example/agent-not-ready", "true", "NoSchedule", std::nullopt};
 
-// The scene as it is once the claim's status was written.
+// Writes the claim's status and returns the resulting condition.
 const api::Condition* settled(Scene& scene, std::chrono::seconds now) {
     scene.now = objects::at(now);
     scene.claim.status = scene.decide().status;
@@ -55,7 +55,7 @@ TEST_CASE(
     settled(scene, 2s);
     CHECK(scene.decide().look_again == objects::at(5min));
     CHECK(temporary(scene, 299s).size() == 1);
-    // Until the claim says so, nobody takes it for permanent.
+    // The taint counts as temporary until the claim says otherwise.
     CHECK(temporary(scene, 301s).size() == 1);
     CHECK(settled(scene, 5min)->reason == "TaintStays");
     CHECK(temporary(scene, 301s).empty());
@@ -133,12 +133,12 @@ TEST_CASE("the pool remembers a taint that stayed until a younger Node has none,
     REQUIRE(learn(10min).size() == 1);
     CHECK(is_expected(pool.status.undeclaredTaints[0], objects::at(10min)));
     CHECK_THAT(stays_text(pool), Contains(kAgent.key) && Contains("startupTaints"));
-    // A Node that has just come shows nothing yet.
+    // A new Node proves nothing yet.
     add(11, false);
     CHECK(learn(11min).size() == 1);
     CHECK(learn(12min).empty());
 
-    // What one Node alone keeps may be its kubelet's doing, what two keep is not.
+    // A taint that one Node alone keeps may come from its kubelet. Two Nodes prove more.
     claims.pop_back();
     REQUIRE(learn(13min).size() == 1);
     CHECK(pool.status.undeclaredTaints[0].nextRetryTime == objects::at(23min));
@@ -177,7 +177,7 @@ using World = test::DisruptionWorld;
 
 enum class Moment { at_registration, seconds_later, when_ready };
 
-// Lives with an agent that keeps its taint on each new Node for a while.
+// AgentWorld has an agent that keeps its taint on each new Node for a while.
 class AgentWorld {
 public:
     AgentWorld(Moment moment, std::chrono::seconds keeps) : moment_(moment), keeps_(keeps) {
@@ -256,7 +256,7 @@ TEST_CASE("an undeclared taint that stays is remembered by the pool, and its pod
     CHECK_THAT(condition->message, Contains(kAgent.key));
     CHECK(scene.world.events.count("UndeclaredTaints") == 1);
     CHECK(scene.world.events.count("NoNodeForPod") > 0);
-    // Its empty node goes, and one machine at a time shows whether the taint is still there.
+    // The empty node is removed, and one machine at a time shows whether the taint still exists.
     scene.live(2h);
     CHECK(scene.made.size() >= 2);
     CHECK(scene.made.size() <= 6);

@@ -1,4 +1,4 @@
-// Objects of our kinds where nobody whom the administrator trusts wrote them.
+// Tests objects of our kinds in namespaces whose writers the administrator does not trust.
 #include "controllers/unmanaged.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -27,7 +27,7 @@ T object_in(const std::string& namespace_, const std::string& name) {
     return object;
 }
 
-// Answers so many patches with this code, and notes what is read.
+// Refusals answers so many patches with this code, and records the reads.
 class Refusals final : public fake::Interference {
 public:
     int code = 503;

@@ -1,4 +1,4 @@
-// A cluster that is read by somebody who may not read everything in it.
+// Tests explanations for a user who may not read everything in the cluster.
 #include <algorithm>
 
 #include "api/v1alpha1/control_plane.hpp"
@@ -13,7 +13,8 @@ using Catch::Contains;
 
 namespace {
 
-// A RoleBinding in namespace ours for our kinds and Events, and a ClusterRoleBinding for the others.
+// ReadsOurs grants our kinds and Events by a RoleBinding in namespace ours, and the other kinds by a
+// ClusterRoleBinding.
 class ReadsOurs final : public fake::Interference {
 public:
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
@@ -56,7 +57,7 @@ void fill(fake::ApiServer& server) {
     server.put(event_about("NodeSmithPool", {"ours", "others"}, "SomethingElse"));
 }
 
-// The view's clock is the server's, so the server is there as long as the view.
+// The view uses the server's clock, so the server must live as long as the view.
 struct Cluster {
     explicit Cluster(controllers::ManagedNamespaces managed) {
         const auto connect = [this](boost::asio::any_io_executor executor, base::Clock& clock) {

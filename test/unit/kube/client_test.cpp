@@ -15,7 +15,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// Answers what the test says, in order, and keeps what it was asked.
+// Scripted sends the test's answers in order and records the requests.
 class Scripted final : public base::HttpTransport {
 public:
     explicit Scripted(base::Clock& clock) : clock_(clock) {}
@@ -120,7 +120,7 @@ TEST_CASE_METHOD(Fixture,
         422, "Invalid", "the server rejected our request due to an error in our request"));
     auto overtaken = error(client->patch<api::Pod>({"n", "p"}, patch)).value();
     CHECK(overtaken.is_conflict());
-    CHECK(std::string(overtaken.what()).find("422") != std::string::npos);  // as the server said it
+    CHECK(std::string(overtaken.what()).find("422") != std::string::npos);  // contains the server's own words
     wire->answers.push_back(
         fake::status_response(422, "Invalid", "Pod \"p\" is invalid: spec: Required value"));
     auto invalid = error(client->patch<api::Pod>({"n", "p"}, patch)).value();
@@ -238,7 +238,7 @@ TEST_CASE_METHOD(Fixture, "pages are gathered, and read anew once if they expire
     SECTION("in peace") {
         wire->answers = {page("a", "t/1"), page("b", "")};
         CHECK(run(client->list<api::Pod>({})).objects.size() == 2);
-        // Fewer than of our kinds: a page is held as text, and others write objects of a MiB.
+        // The page is smaller than for our kinds: it is held as text, and others write objects of a MiB.
         CHECK(wire->requests[1].target == "/api/v1/pods?limit=50&continue=t%2F1");
     }
     SECTION("no more than the first, where that is enough") {

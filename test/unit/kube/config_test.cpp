@@ -51,7 +51,7 @@ struct Fixture {
     kube::ClusterConfig load_file(const std::string& content, const std::string& context = "") {
         return load({write("config", content), context});
     }
-    // What is said of a file that is wrong, without its folder.
+    // Returns the error about a wrong file, without the name of its folder.
     std::string refusal(const std::string& content, const std::string& context = "") {
         try {
             load_file(content, context);

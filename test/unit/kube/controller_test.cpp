@@ -13,7 +13,7 @@ public:
     explicit Script(base::Clock& clock) : clock_(clock) {}
     std::vector<std::string> calls;
     int failures = 0;
-    std::optional<kube::ApiError> refusal;  // instead of another failure
+    std::optional<kube::ApiError> refusal;  // thrown instead of another failure
     base::Duration duration{};
     kube::Result result;
     int active = 0;

@@ -16,7 +16,7 @@ class Trouble final : public fake::Interference {
 public:
     int times = 0;
     int status = 0;
-    std::string refused;  // in the body
+    std::string refused;  // the server refuses bodies that contain this text
     int refusal = 403;
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
         if (!refused.empty() && request.body.find('"' + refused + '"') != std::string::npos)
@@ -98,7 +98,7 @@ TEST_CASE_METHOD(Fixture, "an object that changes its mind all the time is silen
     CHECK(written().size() == before + 1);
 }
 
-// The simulation (8020708): a pod waited without a word, as the server had been away when it was to be said.
+// Otherwise a pod could wait without an explanation if the server was away when its Event was due.
 TEST_CASE_METHOD(Fixture, "an Event outlives an outage, but not any") {
     SECTION("lost connections") {}
     SECTION("server errors") {

@@ -20,12 +20,12 @@ api::Pod pod(const std::string& name, const std::string& node = "") {
     return result;
 }
 
-// Refuses requests whose target holds `part`, `times` times.
+// Trouble refuses requests whose target contains `part`, `times` times.
 class Trouble final : public fake::Interference {
 public:
     std::string part;
     int times = 0;
-    base::Duration hang{};  // instead of an answer
+    base::Duration hang{};  // wait instead of an answer
     int status = 0;         // 0: a lost connection
     std::string reason;
     boost::json::object details;
@@ -71,7 +71,7 @@ struct Fixture {
         });
     }
     ~Fixture() { finish(); }
-    // A test whose informer is a local variable calls it while that still lives.
+    // Ends the informer. A test whose informer is a local variable calls this while the variable still lives.
     void finish() {
         group.stop();
         clock.run_for(context, 1s);
@@ -186,7 +186,7 @@ TEST_CASE_METHOD(
     for (int i = 0; i < 100; ++i) {
         clock.run_for(context, 20ms);
         during = std::max(during, pods.store().size());
-        CHECK(pods.store().size() >= 1);  // never emptied
+        CHECK(pods.store().size() >= 1);  // the store is never emptied
     }
     CHECK(changes == Names{"-deleted", "+new"});
     CHECK(count_targets("limit=500") == 2);
@@ -216,7 +216,7 @@ TEST_CASE_METHOD(Fixture,
 
 namespace {
 
-// The same address, behind which another server may be.
+// Switch keeps the address, but another server may answer there.
 class Switch final : public base::HttpTransport {
 public:
     std::unique_ptr<base::HttpTransport> current;
@@ -247,7 +247,7 @@ TEST_CASE_METHOD(Fixture, "a server restored from a backup is believed, though i
     clock.run_for(context, 1s);
     REQUIRE(restored_pods.store().size() == 21);
 
-    // https://kubernetes.io/docs/reference/using-api/api-concepts/#unavailable-resource-versions
+    // Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#unavailable-resource-versions
     trouble.part = "watch=1";
     trouble.status = 504;
     trouble.reason = "Timeout";
@@ -271,7 +271,7 @@ TEST_CASE_METHOD(Fixture, "an object that is older in a list than it is known pr
     int restores = 0;
     pods.on_restore([&restores] { ++restores; });
     server.restore(backup);
-    // Others write until the versions are beyond what the watch has heard.
+    // Others write until the versions exceed those that the watch has seen.
     for (int i = 0; i < 20; ++i) server.put(pod("other" + std::to_string(i)));
     server.store().compact(server.store().version());
     server.cut_watches();
@@ -290,7 +290,7 @@ TEST_CASE_METHOD(Fixture,
     server.restore(backup);
     server.put(pod("waits"));
     clock.run_for(context, 1min);
-    // The watch waits for a version that the server has yet to reach.
+    // The watch waits for a version that the server has not reached yet.
     REQUIRE_FALSE(pods.store().get({"default", "waits"}));
     pods.list_anew();
     clock.run_for(context, 1s);

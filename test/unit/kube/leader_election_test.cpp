@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 const kube::ObjectKey kLease{"kube-system", "operator"};
 
-// A network that may be cut or slow.
+// Network may be cut or slow.
 class Network final : public fake::Interference {
 public:
     bool cut = false;
@@ -69,7 +69,7 @@ struct Fixture {
         clock.run_for(context, 1s);
         CHECK(a.group.size() + b.group.size() == 0);
     }
-    // Runs on, and checks all the time that at most one of them may act.
+    // Lets time pass, and checks all the time that at most one of them may act.
     void pass(base::Duration duration) {
         for (const auto end = clock.now() + duration; clock.now() < end;) {
             clock.run_for(context, 100ms);

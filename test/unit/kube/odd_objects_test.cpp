@@ -1,4 +1,5 @@
-// Objects that exist and cannot be decoded: each is left out or kept as it was, and all others go on.
+// Tests objects that cannot be decoded. Each is left out or kept as it was, and all other objects are
+// updated.
 #include <boost/json/array.hpp>
 
 #include "api/core.hpp"
@@ -105,7 +106,7 @@ TEST_CASE_METHOD(OddFixture, "an object that becomes odd keeps its last good ver
     CHECK(pod("odd")->spec.nodeName == "n");
     CHECK(pod("odd")->metadata.isOutdated);
     CHECK(pods.undecodable().size() == 1);
-    // It goes on changing: that is no news.
+    // Further changes of it are not reported again.
     for (const auto* node : {"m", "o", "p"}) make_odd("odd", node);
     CHECK(notes.texts.size() == 1);
     CHECK(pods.undecodable().any_on("p") == api::ObjectKey{"default", "odd"});
@@ -174,7 +175,7 @@ TEST_CASE_METHOD(OddFixture, "the age of the copy counts from what the server se
     CHECK(*pods.age() >= 20s);
     CHECK(metrics.exposition().find("kubenodesmith_informer_age_seconds{resource=\"pods\"} 2") !=
           std::string::npos);
-    // An object that cannot be decoded is a sign of life as well.
+    // An object that cannot be decoded also proves that the watch is alive.
     put("odd");
     make_odd("odd");
     CHECK(*pods.age() < 5s);

@@ -1,4 +1,4 @@
-// The calendar that the operator decides by follows the API server's and never jumps.
+// The operator's calendar for decisions follows the API server's and never jumps.
 #include "kube/server_clock.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -14,7 +14,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// The host of the operator, whose calendar is its own.
+// HostClock is the clock of the operator's host, whose calendar is independent.
 class HostClock final : public base::Clock {
 public:
     explicit HostClock(fake::VirtualClock& world) : world_(world) {}
@@ -45,7 +45,7 @@ struct Fixture {
             ask();
         }
     }
-    // Of the operator's calendar, against the API server's.
+    // Returns the difference between the operator's calendar and the API server's.
     std::chrono::seconds error() const {
         return std::chrono::duration_cast<std::chrono::seconds>(clock.wall_now() - world.wall_now());
     }
@@ -62,7 +62,7 @@ TEST_CASE_METHOD(Fixture, "the calendar is the API server's, whatever the host's
         kube::ServerClock own(host, metrics);
         kube::Client of_own(own.listen(server.connect()), own, metrics);
         host.error = error;
-        CHECK(own.wall_now() == host.wall_now());  // nothing better is known
+        CHECK(own.wall_now() == host.wall_now());  // there is no better knowledge yet
         test::run(context, world, of_own.get<api::Namespace>({"", "kube-system"}));
         CHECK(std::chrono::abs(own.wall_now() - world.wall_now()) <= 1s);
         world.run_for(context, 1h);
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(Fixture, "a jump of the API server's clock is followed by a ten
         world.shift_wall(jump);
         ask();
         CHECK(std::chrono::abs(error() + jump) <= 1s);
-        // What others compare with their clocks is written by their clocks.
+        // Times that others compare with their own clocks follow the server's clock immediately.
         CHECK(std::chrono::abs(readers_error()) <= 1s);
         ask_for(1000s);
         CHECK(std::chrono::abs(error() + jump - jump / 6) <= 2s);
@@ -122,6 +122,6 @@ TEST_CASE_METHOD(Fixture, "the difference of the clocks is told, with what it do
 
 TEST_CASE_METHOD(Fixture, "answers that are no successes say nothing of the time") {
     host.error = 15min;
-    ask();  // 404: there is no such namespace
+    ask();  // 404: the namespace does not exist
     CHECK(clock.wall_now() == host.wall_now());
 }

@@ -23,7 +23,7 @@ bool is_cordoned(const api::Node& object) {
     return object.spec.unschedulable;
 }
 
-// Nodes a and b are there when the declarations begin to be heard.
+// Nodes a and b exist when the declarations take effect.
 struct Fixture {
     asio::io_context context{1};
     fake::VirtualClock clock;
@@ -64,7 +64,7 @@ struct Fixture {
         edit(name, [&value](api::Node& object) { object.metadata.labels->insert_or_assign("to", value); });
     }
     void remove(const std::string& name) { server.remove<api::Node>({"", name}, 0); }
-    // The keys that came since last asked.
+    // Returns the keys that have arrived since the last call.
     Names woken() {
         clock.run_for(context, 100ms);
         return std::exchange(taken, {});

@@ -25,7 +25,7 @@ struct Fixture {
         group.stop();
         clock.run_for(context, 1s);
     }
-    // Takes what is there now, without done().
+    // Takes all present keys, without done().
     void take_all() {
         auto taker = [this]() -> asio::awaitable<void> {
             for (;;) {

@@ -81,7 +81,7 @@ TEST_CASE_METHOD(Fixture,
     run(elector->acquire());
     CHECK(elector->is_leader());
     run(elector->release());
-    // Refused by the server or not: it was asked.
+    // The request was sent, whether the server refuses it or not.
     CHECK_THROWS_AS(run(client.call("POST", "/apis/authentication.k8s.io/v1/tokenreviews",
                                     boost::json::object{{"kind", "TokenReview"}})),
                     kube::ApiError);
@@ -106,7 +106,7 @@ TEST_CASE_METHOD(Fixture, "an Event that may not be written now is written once 
 
 namespace {
 
-// The lead is lost while a connection is waited for.
+// SlowToConnect loses the lead while it waits for a connection.
 class SlowToConnect final : public base::HttpTransport {
 public:
     explicit SlowToConnect(bool& may_write) : may_write_(may_write) {}

@@ -1,4 +1,4 @@
-// What a migration wrote, read back as an API server would read it.
+// Reads the output of a migration as an API server would.
 #pragma once
 #include <algorithm>
 #include <optional>

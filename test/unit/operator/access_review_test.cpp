@@ -1,4 +1,4 @@
-// Who asks for metrics, and how often the API server is asked about him.
+// Tests who may read metrics, and how often the operator asks the API server about a caller.
 #include "operator/access_review.hpp"
 
 #include <boost/json/parse.hpp>
@@ -14,8 +14,8 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
-// Answers reviews as the API server does: it knows tokens that begin with "user", of which "user-allowed"
-// may.
+// Reviews answers reviews as the API server does. It knows tokens that begin with "user", and "user-allowed"
+// has the right.
 class Reviews final : public fake::Interference {
 public:
     int asked = 0;

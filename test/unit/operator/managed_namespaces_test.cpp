@@ -1,4 +1,4 @@
-// What a whole operator shows of objects in namespaces that it does not manage.
+// Tests what a whole operator shows of objects in namespaces that it does not manage.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/json/parse.hpp>
 

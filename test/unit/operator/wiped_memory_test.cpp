@@ -1,4 +1,4 @@
-// Memory that is given back holds nothing of what was in it, whoever gets it next.
+// Freed memory holds nothing of its former content, whoever gets it next.
 #include <malloc.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 namespace {
 
 constexpr std::string_view kSecret = "not-for-others-";
-// The allocator keeps its own notes at the start of free memory.
+// The allocator keeps its own data at the start of free memory.
 constexpr std::size_t kNotes = 2 * sizeof(void*);
 
 std::string secret_of(std::size_t size) {
@@ -22,7 +22,7 @@ std::string secret_of(std::size_t size) {
     return text;
 }
 
-// Looks at memory of that size which was used before, as far as the allocator hands it out again.
+// Counts secrets in used memory of that size, as far as the allocator hands it out again.
 std::size_t traces_in_used_memory(std::size_t size) {
     std::vector<void*> blocks;
     std::size_t traces = 0;

@@ -1,4 +1,4 @@
-// What `plan` says is what the operator does: both are given the same random clusters.
+// `plan` reports what the operator does: both get the same random clusters.
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <set>
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// All that a pod or user would notice, as sentences.
+// Outcome holds everything that a pod or user would notice, as sentences.
 using Outcome = std::multiset<std::string>;
 
 std::string machine(const std::string& pool, std::int64_t cpu, std::int64_t memory, const std::string& zone,
@@ -32,7 +32,7 @@ std::string joined(const std::vector<std::string>& reasons) {
     return text;
 }
 
-// The objects as `kubectl get -o json` prints them.
+// Returns the objects as `kubectl get -o json` prints them.
 std::string picture_of(test::Cluster& cluster) {
     boost::json::array items;
     const auto add = [&]<class T>(const T*) {
@@ -70,7 +70,7 @@ Outcome planned(const std::string& picture, api::Time now) {
     return outcome;
 }
 
-// What the operator does once it has looked at the cluster for the first time, one second after its start.
+// Returns what the operator does after its first look at the cluster, one second after its start.
 Outcome done(test::Cluster& cluster) {
     controllers::ProvisioningReconciler provisioning{
         {cluster.informers, cluster.client, cluster.clock, cluster.events, cluster.metrics},
@@ -90,7 +90,7 @@ Outcome done(test::Cluster& cluster) {
     for (const auto& claim : cluster.server.list<objects::NodeSmithClaim>()) {
         if (before.contains(claim.metadata.name)) continue;
         std::vector<std::string> pods;
-        for (const auto& uid : controllers::provisioning::bought_for(claim)) pods.push_back(names.at(uid));
+        for (const auto& uid : controllers::provisioning::launched_for(claim)) pods.push_back(names.at(uid));
         const auto& size = claim.spec.requirements;
         outcome.insert(machine(claim.spec.poolRef, size.cpuCores, size.memoryMiB, claim.spec.zone, pods));
     }
@@ -124,7 +124,7 @@ TEST_CASE("plan says what the operator does, and why it does no more, in 2,000 r
         INFO("seed " << seed);
         REQUIRE(expected == actual);
     }
-    // The clusters are of both kinds.
+    // The clusters lead to launches and to refusals.
     CHECK(planned_machines > 1000);
     CHECK(refusals > 2000);
 }

@@ -1,4 +1,4 @@
-// What a plan says of nodes with volumes on their disks.
+// Tests what a plan reports about nodes with volumes on their disks.
 #include "operator/explain/explain.hpp"
 #include "operator/plan/plan.hpp"
 #include "test/support/catch.hpp"
@@ -19,7 +19,7 @@ struct VolumeText {
     std::string source = "hostPath: {path: /var/lib/volumes/d0}";
     std::string phase = "Bound";
     std::string policy = "Delete";
-    std::string claim_metadata;  // more of it, after a comma
+    std::string claim_metadata;  // further metadata of the claim, after a comma
 };
 
 std::string volume(const VolumeText& text) {
@@ -144,8 +144,8 @@ TEST_CASE("a plan to remove a node names the released volume that was to be kept
     REQUIRE(plan.nodes.size() == 1);
     CHECK(plan.nodes.front().possible);
     CHECK_THAT(table_of(plan),
-               Contains("remove node tools-aaaaa: empty, and nothing needs it; lost with it: "
-                        "volume lp0 (Released, Retain; it was of PersistentVolumeClaim shop/d0)"));
+               Contains("remove node tools-aaaaa: empty, and nothing needs it; lost with it: volume lp0 "
+                        "(Released, Retain; it belonged to PersistentVolumeClaim shop/d0)"));
     CHECK(json_of(plan).at("nodes").at(0).at("lost").as_string().find("lp0") != std::string::npos);
     text.policy = "Delete";
     CHECK_THAT(table_of(plan_with(text)), !Contains("lp0"));

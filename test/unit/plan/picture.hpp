@@ -1,4 +1,4 @@
-// A small cluster as `kubectl get -o yaml` would print it, for what is planned and explained from it.
+// A small cluster as `kubectl get -o yaml` would print it, for tests of plan and explain.
 #pragma once
 #include <memory>
 #include <string>
@@ -44,7 +44,7 @@ status:
   conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, message: 0/1 nodes are available}]
 )";
 
-// A claim in service with its Node; `pods` run there.
+// Returns a claim in service with its Node, on which `pods` run.
 inline std::string node_in_service() {
     return R"(
 apiVersion: kubenodesmith.parawell.cloud/v1alpha1
@@ -53,7 +53,7 @@ metadata:
   name: tools-aaaaa
   namespace: ours
   uid: claim-1
-  annotations: {kubenodesmith.io/bought-for: pod-1}
+  annotations: {kubenodesmith.io/launched-for: pod-1}
 spec: {poolRef: tools, requirements: {cpuCores: 4, memoryMiB: 8192}}
 status:
   phase: Ready

@@ -121,7 +121,7 @@ TEST_CASE("a claim that only fails is no node that is coming") {
                Catch::Contains("could not be created so far: storage full"));
     const auto first = claim(
         "  conditions: [{type: Launched, status: \"False\", reason: Launching, message: is about to be "
-        "made}]\n");
+        "created}]\n");
     CHECK_THAT(table_of(plan_of({kCluster, std::string(kPendingPod), first})),
                Catch::Contains("which is coming"));
 }
@@ -242,7 +242,7 @@ TEST_CASE("a file that cannot be read as objects says which") {
 TEST_CASE("machines bought within the hour and pauses stop a purchase in the plan as well") {
     std::string exhausted(kCluster);
     exhausted.replace(exhausted.find("uid: pool-1"), 11,
-                      R"(uid: pool-1, annotations: {kubenodesmith.io/past-purchases:
+                      R"(uid: pool-1, annotations: {kubenodesmith.io/past-launches:
       '[{"claim":"a","time":"2026-03-01T11:30:00Z","pods":["pod-1"]},
         {"claim":"b","time":"2026-03-01T11:35:00Z","pods":["pod-1"]},
         {"claim":"c","time":"2026-03-01T11:40:00Z","pods":["pod-1"]}]'})");

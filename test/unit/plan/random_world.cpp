@@ -34,7 +34,8 @@ public:
 private:
     std::size_t below(std::size_t bound) { return random_() % bound; }
     bool chance(std::size_t percent) { return below(100) < percent; }
-    // In minutes, and never just when a rule turns: some seconds past.
+    // Returns a time some minutes and seconds ago, so that it is never exactly when a rule changes its
+    // result.
     api::Time ago(std::size_t most_minutes) {
         return api::Time(kStart.at - minutes{below(most_minutes)} - std::chrono::seconds{17});
     }
@@ -111,7 +112,7 @@ private:
                                                  chance(70) ? soon() : ago(20)});
     }
 
-    // As the operator notes launches whose claims are gone.
+    // Adds past launches as the operator records them for claims that are gone.
     void add_past(NodeSmithPool& made) {
         std::string list;
         for (std::size_t i = below(5); i > 0; --i) {
@@ -124,7 +125,7 @@ private:
                 "[" + list + "]";
     }
 
-    // UIDs of pods that wait or run.
+    // Returns UIDs of pods that wait or run.
     std::string some_pods(const std::string& separator) {
         std::string text;
         for (const auto* list : {&waiting_, &running_})
@@ -138,7 +139,8 @@ private:
         auto made = bought_claim(name, of, 1000 + static_cast<std::int64_t>(claims_),
                                  static_cast<std::int64_t>(2 + below(3)), 8192);
         made.metadata.creationTimestamp = ago(90);
-        if (chance(80)) made.metadata.annotations[std::string(api::annotations::kBoughtFor)] = some_pods(",");
+        if (chance(80))
+            made.metadata.annotations[std::string(api::annotations::kLaunchedFor)] = some_pods(",");
         const auto kind = below(6);
         if (kind < 3) {
             put_node(made);

@@ -1,6 +1,6 @@
-// Random clusters of our own kinds, with all that may stop a launch: closed providers, limits, paces,
-// pauses, machines launched before, claims in every state, nodes that leave. For comparing what different
-// parts make of the same objects.
+// Makes random clusters of our own kinds with everything that may stop a launch. They have closed providers,
+// limits, rates, pauses, machines launched before, claims in every state, and nodes under removal. Tests use
+// them to compare what different parts conclude from the same objects.
 #pragma once
 #include <cstdint>
 

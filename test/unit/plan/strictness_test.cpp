@@ -1,4 +1,4 @@
-// What is written down wrongly is refused, as kubectl apply refuses it.
+// plan refuses wrong input, as kubectl apply refuses it.
 #include "test/support/catch.hpp"
 #include "test/unit/plan/picture.hpp"
 

@@ -1,4 +1,4 @@
-// Objects that people wrote by hand are planned for as the API server would complete them.
+// plan completes objects that people wrote by hand as the API server would.
 #include <fstream>
 #include <sstream>
 
@@ -72,7 +72,7 @@ TEST_CASE("workloads that are written down are planned for as the pods they woul
     const auto plan = plan_of(workload("Deployment", "  replicas: 2"));
     CHECK(plan.pods.front().pod == api::ObjectKey{"shop", "web-0"});
     CHECK(plan.planned_machines.size() == 1);
-    // One that exists has its pods in the picture, if there are any.
+    // The pods of an existing workload are in the input, if there are any.
     CHECK(plan_of(workload("Deployment", "  replicas: 3", ", uid: d-1")).pods.empty());
     CHECK_THROWS_WITH(plan_of(workload("Deployment", "  replicas: 1000000")),
                       Catch::Contains("Deployment web asks for too many pods"));

@@ -1,5 +1,5 @@
-// Pods and workloads that are only written down are completed as the API server and its controllers would,
-// and what they would refuse, or plan does not know, is said.
+// plan completes written pods and workloads as the API server and its controllers would. It reports what they
+// would refuse and what it does not know.
 #include "operator/plan/plan.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/plan/picture.hpp"
@@ -21,7 +21,7 @@ std::string said_of(const std::string& written) {
     return table_of(plan_of(written));
 }
 
-// The cores of the one machine; 0: none.
+// Returns the cores of the one machine; 0 if there is none.
 std::int64_t cores(const Plan& plan) {
     REQUIRE(plan.planned_machines.size() <= 1);
     return plan.planned_machines.empty() ? 0 : plan.planned_machines.front().cpuCores;
@@ -228,7 +228,7 @@ TEST_CASE("kinds that plan does not know are named") {
     const auto spec = ", namespace: shop}\nspec: {replicas: 3, template: {spec: {" + kContainers + "}}}\n";
     CHECK_THAT(said_of(rollout + spec),
                Contains("Rollout shop/web is not counted: plan does not know its kind"));
-    // What exists has its pods in the picture.
+    // The pods of an existing object are in the input.
     CHECK_THAT(said_of(rollout + ", uid: r-1" + spec), !Contains("Rollout"));
     CHECK_THAT(said_of("apiVersion: apps/v1beta1\nkind: Deployment\nmetadata: {name: old" + spec),
                Contains("Deployment shop/old is not counted"));
@@ -264,7 +264,7 @@ status: {phase: Running}
     CHECK(leaves.pods[0].outlook == WaitingPod::Outlook::freed_node);
     CHECK(leaves.pods[0].node == "theirs");
     CHECK(leaves.planned_machines.empty());
-    // Nobody is ending there, and the pod does not fit: its room will not come.
+    // No pod is ending there and this pod does not fit, so no room will become free.
     const auto stays = with("");
     REQUIRE(stays.pods.size() == 1);
     CHECK(stays.pods[0].outlook == WaitingPod::Outlook::planned_machine);

@@ -1,4 +1,4 @@
-// What an endpoint answers, in one line of a test.
+// Writes an endpoint's answer in one line of a test.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Words of a Proxmox, of guests and of other people's VMs, on their way to conditions, Events and logs.
+// Tests texts of a Proxmox, of guests and of foreign VMs that reach conditions, Events and logs.
 #include <boost/json/parse.hpp>
 
 #include "providers/foreign/shown_text.hpp"
@@ -70,13 +70,13 @@ TEST_CASE("A host or storage whose name Proxmox would not allow is passed over")
                                     {{"type", "storage"}, {"storage", "local"}, {"node", wrong}}};
     for (const auto& entry : unusual) {
         const auto state = parse_cluster_state(resources(entry));
-        CHECK(state.hosts.size() == 1);  // the good one
+        CHECK(state.hosts.size() == 1);  // only the valid one
         CHECK(state.storages.empty());
         REQUIRE(state.passed_over.size() == 1);
         CHECK_THAT(state.passed_over.front(),
-                   Contains("reading hosts and guests") && Contains("none that Proxmox allows"));
+                   Contains("reading hosts and guests") && Contains("not one that Proxmox allows"));
     }
-    // A guest must not be overlooked: its ID is taken, and it may be ours.
+    // A guest must not be overlooked: its ID is in use, and it may be ours.
     const json::object guest{{"type", "qemu"}, {"vmid", 100}, {"node", wrong}, {"tags", "ours"}};
     const auto state = parse_cluster_state(resources(guest));
     CHECK(state.hosts.size() == 1);

@@ -1,4 +1,4 @@
-// What an endpoint answers that is no Proxmox, or one that means harm.
+// Tests answers of an endpoint that is no Proxmox, or that attacks us.
 #include "providers/foreign/bounded_json.hpp"
 #include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/wire/answer.hpp"
@@ -27,7 +27,7 @@ std::string repeated(const std::string& text, std::size_t count) {
     return result;
 }
 
-// As /cluster/resources shows a guest.
+// Returns a guest as /cluster/resources shows it.
 std::string guest(int i) {
     const auto id = std::to_string(100 + i);
     return R"({"id":"qemu/)" + id + R"(","type":"qemu","vmid":)" + id + R"(,"node":"pve)" +
@@ -106,7 +106,7 @@ TEST_CASE("A list of 10,000 machines is read") {
     REQUIRE(body.size() < foreign::kLongestAnswer);
     const auto data = proxmox::data_of(proxmox::get_cluster_resources(), answer(200, "OK", body));
     CHECK(data.get_array().size() == 10'000);
-    // All that 8 MiB of guests can be.
+    // This is the longest possible list of guests in 8 MiB.
     const auto longest = list_of(static_cast<int>(foreign::kLongestAnswer / guest(10'000).size()) - 1);
     CHECK(error_of(answer(200, "OK", longest)).empty());
 }

@@ -1,4 +1,4 @@
-// Which way leads to a host's own API, and how that host proves that it is it.
+// Tests the way to a host's own API, and how the host proves its identity.
 #include <boost/json/parse.hpp>
 
 #include "providers/proxmox/cluster/host_addresses.hpp"

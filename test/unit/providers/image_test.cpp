@@ -1,4 +1,4 @@
-// Names, marks and numbers of templates that are made of images.
+// Tests names, marks and numbers of templates that are made from images.
 #include "providers/proxmox/config/image.hpp"
 #include "providers/proxmox/images/image_vm.hpp"
 #include "providers/proxmox/images/template_remover.hpp"

@@ -112,7 +112,7 @@ TEST_CASE("Numbers of a configuration may be texts, and have Proxmox' defaults")
     CHECK(parse_vm_config(boost::json::parse(R"({"memory": "current=2048"})")).memory_mib() == 2048);
     CHECK(VmConfig().cores() == 1);
     CHECK(VmConfig().memory_mib() == 512);
-    // What no machine has is no reason to count beyond what there is.
+    // A size that no machine has is limited, so that sums do not overflow.
     CHECK(parse_vm_config(boost::json::parse(R"({"memory": "9223372036854775807"})")).memory_mib() ==
           std::int64_t{1} << 30);
     CHECK(disk_size_gib(parse_vm_config(boost::json::parse(

@@ -83,7 +83,7 @@ TEST_CASE(
     CHECK(room.machines == std::set<std::int64_t>{3, 6});
 }
 
-// Found by the simulation: more was launched than the host could take while the first machines were cloned.
+// Otherwise more is launched than the host can take while the first machines are cloned.
 TEST_CASE("what is being made counts as what it is to be, and what is kept never") {
     World world;
     auto clone = guest(8, "a", 512);
@@ -163,7 +163,7 @@ TEST_CASE("Hosts that must not be used never are, and each says why") {
         {"at most 0 of its 1 CPU,", [](World& w) { w.state.hosts[0].cpus = 1; }},
         {"at most 2048 of its 4096 MiB", [](World& w) { w.state.hosts[0].memory_mib = 4096; }},
         {"not zone b", [](World& w) { w.demand.zone = "b"; }},
-        {"MiB not promised", [](World& w) { w.state.guests = {guest(1, "a", 60000)}; }},
+        {"MiB not reserved", [](World& w) { w.state.guests = {guest(1, "a", 60000)}; }},
     };
     for (const auto& row : rows) {
         INFO(row.why);
@@ -190,14 +190,14 @@ TEST_CASE("Overcommitment is as configured") {
     world.state.guests[0].cpus = 10;
     world.demand.memory_mib = 40'000;
     world.demand.cpus = 10;
-    CHECK_THAT(world.choose(), Contains("MiB not promised"));
+    CHECK_THAT(world.choose(), Contains("MiB not reserved"));
     world.settings.spec.placement.memoryAllocationPercent = 200;
     CHECK(world.choose() == "a");
     world.settings.spec.placement.cpuAllocationPercent = 100;
-    CHECK_THAT(world.choose(), Contains("CPUs not promised"));
+    CHECK_THAT(world.choose(), Contains("CPUs not reserved"));
 }
 
-// Proxmox starts no VM with more CPUs than its host has, and one with all of its memory starves the host.
+// Proxmox starts no VM with more CPUs than its host has. A VM with all of the host's memory starves the host.
 TEST_CASE("However much may be promised, one machine gets no more than its host has") {
     World world;
     world.settings.spec.placement.memoryAllocationPercent = 400;
@@ -218,7 +218,7 @@ TEST_CASE("What no host can ever take is told from what none can take now") {
     };
     world.demand.cpus = 20;
     CHECK(is_permanent());
-    // Nobody knows what a host has that is off.
+    // The size of a host that is off is unknown.
     world.state.hosts[2].is_online = false;
     world.state.hosts[2].cpus = world.state.hosts[2].memory_mib = 0;
     CHECK_FALSE(is_permanent());
@@ -285,7 +285,7 @@ TEST_CASE("The datacenter's range of IDs has an exclusive upper end") {
     CHECK(parse_next_id_range("lower=5000,upper=6000") == IDRange{5000, 5999});
     CHECK(parse_next_id_range("") == IDRange{100, 999'999});
     CHECK(parse_next_id_range("upper=200") == IDRange{100, 199});
-    // No endpoint makes it a VMID that Proxmox would not take.
+    // No limit in the text leads to a VMID that Proxmox would not accept.
     CHECK(parse_next_id_range("lower=-9223372036854775808,upper=9223372036854775807") ==
           IDRange{100, 999'999'999});
     CHECK(parse_next_id_range("upper=-9223372036854775808") == IDRange{100, 99});

@@ -1,4 +1,4 @@
-// Who had a VM switched off, as its host's task log tells.
+// Tests who had a VM switched off, as its host's task log shows.
 #include "providers/proxmox/vm/power_history.hpp"
 
 #include <boost/json/array.hpp>
@@ -48,7 +48,7 @@ TEST_CASE("Whoever switched a VM off last is found, unless it was switched on si
                           kBoots)
               .empty());
     CHECK(switched_off_by(log({{"qmstop", kOurs, 200}}), log({}), kOurs, kBoots).empty());
-    // What failed switched nothing, and what is no matter of power says nothing.
+    // Failed tasks switched nothing off, and tasks that do not concern power prove nothing.
     CHECK(switched_off_by(log({{"qmshutdown", "root@pam", 200, "VM quit/powerdown failed - got timeout"}}),
                           log({}), kOurs, kBoots)
               .empty());
@@ -75,7 +75,7 @@ TEST_CASE("Whoever ends all guests of a host that does not go down is a person")
     CHECK(switched_off_by(tasks, shutdowns, kOurs, {}) == "root@pam");
     CHECK(switched_off_by(tasks, shutdowns, kOurs, {{"pve2", 6000}}) == "root@pam");
     CHECK(switched_off_by(tasks, shutdowns, kOurs, {{"pve1", 5500}}).empty());
-    // Its clock is some minutes ahead of ours.
+    // The host's clock is some minutes ahead of ours.
     CHECK(switched_off_by(tasks, shutdowns, kOurs, {{"pve1", 5200}}).empty());
 }
 

@@ -108,8 +108,8 @@ TEST_CASE("A providerID is ours, or one that Proxmox' cloud controller manager r
     by_region.spec.proxmox->providerIDFormat = api::v1alpha1::ProviderIDFormat::Region;
     const auto id = make_settings(by_region).provider_id("lab", "105");
     CHECK(id == "proxmox://home-1/105");
-    // providerIDRegexp in pkg/provider/provider.go of
-    // github.com/sergelogvinov/proxmox-cloud-controller-manager; what follows the region has to be a number.
+    // The source is providerIDRegexp in pkg/provider/provider.go of
+    // github.com/sergelogvinov/proxmox-cloud-controller-manager. The part after the region must be a number.
     const std::regex theirs("^proxmox://([^/]*)/([^/]+)$");
     std::smatch parts;
     REQUIRE(std::regex_match(id, parts, theirs));

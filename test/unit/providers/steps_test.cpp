@@ -1,4 +1,4 @@
-// Every row of the two decision tables.
+// Tests every row of the two decision tables.
 #include "providers/proxmox/ensure_step.hpp"
 #include "providers/proxmox/remove_step.hpp"
 #include "providers/proxmox/vm/half_made.hpp"
@@ -75,7 +75,7 @@ TEST_CASE("After a task that found no room: whether the storage of the disks is 
         INFO(type);
         const auto decision = after_task(type, full, {});
         CHECK(decision.is_excused);
-        // Images are uploaded to a storage of their own.
+        // Images are uploaded to another storage.
         CHECK(decision.lacks_disk_room == (type != std::string("imgcopy")));
     }
 }
@@ -159,7 +159,7 @@ TEST_CASE("A creation was ours if the task on record says so: by its user, its t
     CHECK_FALSE(began_creation(start + "qmcreate:105:root@pam:", user, 105));
     CHECK_FALSE(began_creation(start + "qmcreate:105:automation@pve:", user, 105));
     CHECK_FALSE(began_creation(start + "qmstart:105:" + user + ":", user, 105));
-    CHECK(began_creation(start + "qmclone:9000:" + user + ":", user, 105));  // bears its template's ID
+    CHECK(began_creation(start + "qmclone:9000:" + user + ":", user, 105));  // the task has its template's ID
     CHECK_FALSE(began_creation("", user, 105));
 }
 
@@ -214,11 +214,11 @@ TEST_CASE("A removal touches only what is proven, and says what stands in its wa
     auto guarded = seen(look(Presence::present), true);
     guarded.look.config.options["protection"] = "1";
     CHECK(next_removal_step(guarded).reason == "ProtectionEnabled");
-    // Its template's, not the user's.
+    // The template's protection is not the user's.
     auto inherited = seen(look(Presence::present, Ownership::unfinished));
     inherited.look.config.options["protection"] = "1";
     CHECK(next_removal_step(inherited).step == RemoveStep::unprotect);
-    // Off is enough of a machine that is kept; its protection is nothing in the way then.
+    // A machine that is kept only has to be off, so its protection does not matter then.
     auto off = seen(look(Presence::present));
     off.aim = Aim::stop;
     CHECK(next_removal_step(off).step == RemoveStep::set_aside);

@@ -1,4 +1,4 @@
-// How much of a storage may still be promised to disks of machines.
+// Tests how much of a storage can still be promised to disks of machines.
 #include "providers/proxmox/placement/storage_room.hpp"
 
 #include <boost/json/parse.hpp>
@@ -58,7 +58,7 @@ TEST_CASE("What volumes may grow to is promised, and a reserve stays free") {
     world.settings.spec.placement.storageReservedPercent = 0;
     CHECK(world.room().free_mib / kGiB == 300);
     world.settings.spec.placement.storageAllocationPercent = 200;
-    // However much may be promised, what is used is gone.
+    // Used space is not available, however much may be promised.
     CHECK(world.room().free_mib / kGiB == 900);
     world.storage.used_mib = 950 * kGiB;
     CHECK(world.room().free_mib / kGiB == 50);

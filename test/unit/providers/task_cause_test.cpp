@@ -1,4 +1,4 @@
-// Why a task failed stands in its log where its exit status names only the command that failed.
+// Tests why a task failed. Where the exit status only names the command, the cause is in the log.
 #include <boost/json/array.hpp>
 
 #include "providers/proxmox/wire/task_status.hpp"

@@ -1,4 +1,4 @@
-// Which volumes carry a VMID, and which of a machine's were made with it.
+// Tests which volumes have a VMID, and which of a machine's volumes were made with it.
 #include "providers/proxmox/config/volumes.hpp"
 
 #include <boost/json/parse.hpp>

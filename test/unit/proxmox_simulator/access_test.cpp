@@ -1,4 +1,4 @@
-// Who may do what, and how strangers are treated.
+// Tests access rights, and how the simulator treats strangers.
 #include "test/simulators/proxmox/core/access.hpp"
 
 #include "test/support/catch.hpp"
@@ -93,7 +93,7 @@ TEST_CASE("a change that fails leaves what was written of it waiting, in an orde
         for (const auto& [option, value] : machine.pending) seen.insert(option);
         const auto shown = driver.get("/nodes/alfaromeo/qemu/100/config").data();
         CHECK((shown.at("cores") == 3) == machine.pending.contains("cores"));
-        // The next change that succeeds takes what waits with it.
+        // The next successful change also applies what waits.
         CHECK(driver.put("/nodes/alfaromeo/qemu/100/config", "onboot=0").status == 200);
         CHECK(driver.world().machines.at(100).pending.empty());
     }
@@ -162,8 +162,7 @@ TEST_CASE("a ticket lasts two hours and writing needs its CSRF token") {
     wish.headers.set("Cookie", "PVEAuthCookie=" + std::string(login.at("ticket").as_string()));
     CHECK(driver.send(wish).reason == "Permission denied - invalid csrf token");
     wish.headers.set("CSRFPreventionToken", std::string(login.at("CSRFPreventionToken").as_string()));
-    CHECK(driver.send(wish).status ==
-          403);  // Pool.Allocate is not among the rights, but it is known who asks
+    CHECK(driver.send(wish).status == 403);  // Pool.Allocate is missing, but the caller is identified
     driver.wait(2h);
     CHECK(driver.send(wish).status == 401);
 }

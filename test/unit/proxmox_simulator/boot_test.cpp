@@ -1,4 +1,4 @@
-// What a guest finds when it boots.
+// Tests what a guest finds when it boots.
 #include "bootstrap/iso_image.hpp"
 #include "test/simulators/proxmox/guest/seed.hpp"
 #include "test/support/catch.hpp"

@@ -1,4 +1,4 @@
-// Hosts that die, statistics that lag, trouble on demand, the same run twice.
+// Tests hosts that die, late statistics, trouble on demand, and repeatable runs.
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -159,7 +159,7 @@ TEST_CASE("a task that is stopped cleans up, unless it heeds nothing but SIGKILL
     CHECK(stopped.took <= 6s);
     CHECK(driver.finish(answer) == end);
     CHECK(driver.world().machines.size() == static_cast<std::size_t>(machines));
-    // A finished task is stopped with success as well.
+    // Stopping a finished task also succeeds.
     CHECK(driver.remove("/nodes/alfaromeo/tasks/" + base::percent_encode(task.upid)).status == 200);
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("a full storage refuses uploads and disks") {
     auto& storage = driver.world().storages.at("shared");
     storage.foreign_used[""] = storage.total;
     auto end = driver.finish(driver.post("/nodes/alfaromeo/qemu", "vmid=100&scsi0=shared%3A1"));
-    // Why it failed, its log tells alone.
+    // Only the log says why the task failed.
     CHECK(end.ends_with("failed: exit code 1"));
     const auto& log = driver.cluster().tasks.all().back()->log;
     CHECK(log[log.size() - 2].ends_with("No space left on device"));

@@ -1,4 +1,4 @@
-// Devices of hosts that machines get by a mapping, and machines that sleep.
+// Tests devices of hosts that machines get by a mapping, and suspended machines.
 #include <boost/json/array.hpp>
 
 #include "test/support/catch.hpp"

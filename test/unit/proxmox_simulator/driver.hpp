@@ -1,4 +1,4 @@
-// A simulator in virtual time and short ways to talk to it.
+// A simulator in virtual time, with short functions to call it.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -20,10 +20,10 @@ struct Answer {
     int status = 0;
     std::string reason, body;
     base::Duration took{};
-    bool lost = false;  // no response came
+    bool lost = false;  // there was no response
 
     json::value data() const;
-    // Parameter names that were found wrong.
+    // Returns the names of the wrong parameters.
     std::vector<std::string> errors() const;
 };
 
@@ -32,18 +32,19 @@ public:
     explicit Driver(World world = default_world(), std::uint64_t seed = 1);
     ~Driver();
 
-    // Sends and waits in virtual time. Form parameters are given encoded: "vmid=100&name=a".
+    // These functions send a request and wait in virtual time. Form parameters are given encoded:
+    // "vmid=100&name=a".
     Answer get(const std::string& path) { return send("GET", path, ""); }
     Answer post(const std::string& path, const std::string& form = "") { return send("POST", path, form); }
     Answer put(const std::string& path, const std::string& form) { return send("PUT", path, form); }
     Answer remove(const std::string& path) { return send("DELETE", path, ""); }
     Answer send(std::string method, std::string path, std::string form);
     Answer send(base::HttpRequest request);
-    // Does not wait: the answer is there once time has passed.
+    // Sends a request without waiting. The answer is there once time has passed.
     std::shared_ptr<std::optional<Answer>> start(base::HttpRequest request);
     base::HttpRequest request(std::string method, const std::string& path, std::string form = "") const;
 
-    // The exit status of the task that this answer names.
+    // Returns the exit status of the task that this answer names.
     std::string finish(const Answer& answer);
     void wait(base::Duration duration) { clock.run_for(context, duration); }
 

@@ -1,4 +1,4 @@
-// How requests are read: encodings, limits, envelopes.
+// Tests how requests are read: encodings, limits, envelopes.
 #include "test/support/catch.hpp"
 #include "test/unit/proxmox_simulator/driver.hpp"
 

@@ -1,4 +1,4 @@
-// Workers, locks, races.
+// Tests workers, locks and races.
 #include "test/support/catch.hpp"
 #include "test/unit/proxmox_simulator/driver.hpp"
 
@@ -81,7 +81,7 @@ TEST_CASE_METHOD(Fixture, "a failed creation leaves neither machine nor disks") 
     auto end = finish(post(kQemu, "vmid=101&scsi0=local%3A8&ide2=local%3Aiso%2Fnone.iso%2Cmedia%3Dcdrom"));
     CHECK(end == "unable to create VM 101 - volume 'local:iso/none.iso' does not exist");
     CHECK_FALSE(world().machines.contains(101));
-    CHECK(world().storages.at("local").volumes.at("alfaromeo").size() == 1);  // machine 100's
+    CHECK(world().storages.at("local").volumes.at("alfaromeo").size() == 1);  // the disk of machine 100
 }
 
 TEST_CASE_METHOD(Fixture,

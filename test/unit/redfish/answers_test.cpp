@@ -1,4 +1,4 @@
-// What BMCs answer when they refuse, and their ETags, in all the forms in which vendors write them.
+// Tests answers with which BMCs refuse requests, and their ETags, in all the forms of vendors.
 #include "providers/redfish/bmc/bmc_error.hpp"
 #include "providers/redfish/bmc/etag.hpp"
 #include "providers/redfish/bmc/system.hpp"
@@ -17,7 +17,7 @@ base::HttpResponse response(int status, std::string body, std::string retry_afte
     return result;
 }
 
-// As the standard has it.
+// Returns a refusal in the form of the standard.
 base::HttpResponse refusal(int status, const std::string& id, const std::string& message = "no") {
     return response(status, R"({"error":{"code":"Base.1.18.GeneralError","message":"see ExtendedInfo",)"
                             R"("@Message.ExtendedInfo":[{"MessageId":")" +

@@ -1,4 +1,4 @@
-// Boot data of a claim as a second virtual medium beside the image that the host boots.
+// Tests boot data of a claim as a second virtual medium beside the image that the host boots.
 #include "providers/boot_sources.hpp"
 #include "providers/machine.hpp"
 #include "test/support/catch.hpp"
@@ -41,14 +41,14 @@ Profile with_slots(std::vector<Slot> slots) {
     return profile;
 }
 
-// One host, and a claim whose pool asks for boot data.
+// Seeded has one host, and a claim whose pool asks for boot data.
 struct Seeded : World {
     explicit Seeded(std::vector<Slot> slots)
         : World(booting_media()), bmc(add("a", with_slots(std::move(slots)))), claim(World::claim("c")) {
         boot_image = &served;
     }
 
-    // What ended it: "running", or the reason and message of the failure.
+    // Returns "running", or the reason and message of the failure.
     std::string wake() {
         World::wake(claim);
         return claim.outcome;

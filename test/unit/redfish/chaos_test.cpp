@@ -1,8 +1,8 @@
-// Two operators that both believe they lead, BMCs with every habit and fault, which answer oddly now and
-// then, calls that are cut off anywhere: whatever happens no host has two claims, no claim two hosts, nothing
-// foreign is touched, what runs a Ready Node is asked to shut down before its power is cut, and in the end
-// every host is off, free and as it was found. REDFISH_SEEDS=20000 runs more seeds, REDFISH_FIRST_SEED=n
-// begins elsewhere.
+// Tests two operators that both believe that they lead. The BMCs have every habit and fault, and sometimes
+// answer oddly. Calls are cut off anywhere. In every case no host has two claims, no claim has two hosts, and
+// foreign hosts are left alone. A host with a Ready Node is asked to shut down before its power is cut. In
+// the end every host is off, free and as it was found. REDFISH_SEEDS=20000 runs more seeds,
+// REDFISH_FIRST_SEED=n begins elsewhere.
 #include <cstdlib>
 #include <set>
 
@@ -43,7 +43,7 @@ public:
             watch(name_of(i));
             answer_oddly(name_of(i));
         }
-        // One more that is somebody else's.
+        // One more host belongs to somebody else.
         auto& foreign = world_.add("foreign", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3fff"});
         foreign.set_power(Power::on);
         auto& object = world_.host("foreign");
@@ -67,7 +67,7 @@ public:
         }
     }
 
-    // Everybody is well again and every claim is to end.
+    // Ends all faults, and lets every claim end.
     bool settle() {
         for (int i = 0; i < kHosts; ++i) {
             world_.network.plug_in("https://" + name_of(i));
@@ -75,7 +75,8 @@ public:
             profile.sticks_powering_on = profile.falls_back = false;
             profile.lost_credentials = 0;
         }
-        // A host that was turned on while its drives were being erased is kept until somebody turns it off.
+        // The operator keeps a host that was turned on while its drives were being erased, until somebody
+        // turns it off.
         for (const auto& name : std::set(others_)) world_.bmc(name).set_power(Power::off);
         wanted_.assign(kClaims, false);
         is_odd_ = false;
@@ -141,7 +142,8 @@ private:
         return profile;
     }
 
-    // No power is cut under a Ready Node before the time for a shutdown is over, unless there can be none.
+    // Checks that no power is cut under a Ready Node before the shutdown has had its time, unless no shutdown
+    // is possible.
     void watch(const std::string& name) {
         world_.odd(name).add({.is_for = [this, name](const base::HttpRequest& request) {
             const auto now = world_.clock.now();
@@ -157,7 +159,7 @@ private:
         }});
     }
 
-    // Of everything but logins, whose refusal is a verdict the first time.
+    // Makes the BMC answer oddly, except to logins, whose first refusal already counts.
     void answer_oddly(const std::string& name) {
         using redfish_simulator::merging;
         using redfish_simulator::refusal;
@@ -210,7 +212,7 @@ private:
         }
     }
 
-    // Once free hosts were looked at again.
+    // Reports whether hosts are as they were found, once the operator has looked at the free hosts again.
     bool is_as_found() {
         const bool is_disk = world_.config.spec.redfish->boot.method == api::v1alpha1::BootMethod::Disk;
         for (int i = 0; i < kHosts; ++i) {
@@ -234,12 +236,13 @@ private:
         const auto url = "https://" + name_of(static_cast<int>(below(kHosts)));
         chance(50) ? world_.network.unplug(url) : world_.network.plug_in(url);
     }
-    // Somebody else, who is told by nobody that a claim is about to take it. What a BMC remembers of the
-    // power would deceive us both.
+    // Plays a person who does not know that a claim is about to take the host. A BMC that remembers its power
+    // state would deceive both.
     void turn_on_by_hand() {
         const auto name = name_of(static_cast<int>(below(kHosts)));
         auto& bmc = world_.bmc(name);
-        const bool is_asked = world_.host(name).use.woken.has_value();  // and fell off again: it is ours
+        // A host that was asked for went off by itself again, so it is ours.
+        const bool is_asked = world_.host(name).use.woken.has_value();
         if (is_asked || bmc.power() != Power::off || bmc.profile().remembers_power > seconds{0}) return;
         bmc.set_power(Power::on);
         others_.insert(name);
@@ -267,7 +270,7 @@ private:
             if (!machine) co_return;
             if (machine->state != providers::MachineState::placed)
                 identity.system_uuid = machine->identity.system_uuid;
-            // The claim's status is written only as it was read.
+            // The claim's status is only written if it is unchanged since it was read.
             if (claim.record != record) co_return;
             claim.record = machine->record;
             claim.identity = identity;
@@ -332,7 +335,8 @@ private:
     bool is_over() {
         for (int i = 0; i < kHosts; ++i) {
             if (world_.host(name_of(i)).use.owner) return false;
-            // What died between asking and noting the answer leaves a host on that may be anybody's.
+            // A process that dies between a request and the record of its answer leaves a host on that nobody
+            // can attribute.
             const bool may_be_on = others_.contains(name_of(i)) || unclear_[name_of(i)];
             if (world_.bmc(name_of(i)).power() != Power::off && !may_be_on) return false;
         }
@@ -349,10 +353,10 @@ private:
     std::map<std::string, std::string> owners_;
     std::map<std::string, std::size_t> seen_;
     std::set<std::string> others_;         // hosts that somebody else turned on
-    std::map<std::string, bool> unclear_;  // hosts of which nothing shows who turned them on
+    std::map<std::string, bool> unclear_;  // hosts that nothing attributes to anybody
     bool is_odd_ = true;
     std::map<std::string, base::TimePoint> on_since_;
-    std::map<std::string, base::TimePoint> asked_;  // first, to shut down
+    std::map<std::string, base::TimePoint> asked_;  // first request to shut down
     std::set<std::string> cannot_;                  // hosts whose BMC said that it cannot shut them down
     std::string violation_;
 };

@@ -1,4 +1,5 @@
-// Credentials and sessions: one refusal of what was accepted before is a doubt, and no account is locked.
+// Tests credentials and sessions. One refusal of credentials that were accepted before is only a doubt, and
+// no account is locked.
 #include "providers/capabilities.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
@@ -20,7 +21,7 @@ bool uses_basic(const base::HttpRequest& request) {
     return request.headers.find("Authorization").has_value();
 }
 
-// Counts what is sent with user and password, whatever becomes of it.
+// Counts matching requests, whatever becomes of them.
 std::shared_ptr<int> count(World& world, const std::string& host,
                            std::function<bool(const base::HttpRequest&)> which) {
     auto counted = std::make_shared<int>(0);
@@ -31,7 +32,7 @@ std::shared_ptr<int> count(World& world, const std::string& host,
     return counted;
 }
 
-// As the host reconciler keeps it.
+// Looks at the host, and keeps the result as the host reconciler does.
 providers::HostReport look(World& world, const std::string& name) {
     auto report = world.examine(name);
     auto& host = world.host(name);
@@ -314,7 +315,7 @@ TEST_CASE("a Secret that got another version, and the same login, is not tried o
     const auto logins = count(world, "a", kLogin);
     world.odd("a").add({.is_for = kLogin, .instead = refusal(401)});
     CHECK(look(world, "a").reason == "Unauthorized");
-    // As our finalizer changes it.
+    // Our finalizer changes the version like this.
     world.inventory.secret_version = "2";
     CHECK(look(world, "a").reason == "Unauthorized");
     world.restart();
@@ -357,7 +358,7 @@ TEST_CASE("an account of many BMCs that was accepted and is refused is not tried
         for (const auto& name : names) look(world, name);
         world.pass(minutes{1});
     }
-    // Six while three of them refuse it twice, and one each quarter of an hour.
+    // There are six while three of them refuse it twice, and one each quarter of an hour.
     CHECK(logins <= 12);
     CHECK(look(world, "p").message.find("every 15 minutes") != std::string::npos);
     for (const auto& name : names) world.odd(name).clear();

@@ -1,4 +1,4 @@
-// Hosts that fail hide none that works, and whoever gives a host up undoes what he did to it.
+// Hosts that fail do not hide those that work, and a claim that gives a host up undoes its changes.
 #include "providers/redfish/bmc/bmc_requests.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
@@ -24,7 +24,7 @@ api::v1alpha1::RedfishSpec booting(BootMethod method) {
     return spec;
 }
 
-// As the host reconciler does after a host was given back, pause of its failures included.
+// Examines free hosts as the host reconciler does, including the pause after failures.
 void examine_all(World& world) {
     for (auto& [name, host] : world.inventory.objects) {
         if (host.use.owner) continue;
@@ -190,7 +190,7 @@ TEST_CASE("the boot is prepared once, and what others inserted stays where a slo
         "a", {.slots = {
                   {"Cd1", SlotKind::by_action}, {"Cd2", SlotKind::by_action}, {"Cd3", SlotKind::by_action}}});
     bmc.media("Cd1") = {"http://192.0.2.9/other.iso", true, {}};
-    // Somebody else writes the host's status all the time.
+    // Somebody else keeps writing the host's status.
     world.odd("a").add({.is_for = [&world](const base::HttpRequest& request) {
         if (request.method == "PATCH") world.inventory.touch("a");
         return false;

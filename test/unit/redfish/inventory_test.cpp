@@ -1,5 +1,5 @@
-// What real BMCs tell of a host, right and wrong: a bad field costs that field, a missing collection what
-// depends on it.
+// Tests what real BMCs report about a host, right and wrong. A bad field only loses that field, and a missing
+// collection only what depends on it.
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 
@@ -17,7 +17,7 @@ api::v1alpha1::RedfishSpec booting(api::v1alpha1::BootMethod method) {
     return spec;
 }
 
-// What it booted from.
+// Returns what the host booted from.
 std::string booted(api::v1alpha1::BootMethod method, Profile profile) {
     World world(booting(method));
     auto& bmc = world.add("a", std::move(profile));
@@ -87,7 +87,7 @@ TEST_CASE("spec.systemUUID identifies a host whose BMC tells none") {
     CHECK(claim.identity.system_uuid == uuid);
     CHECK(world.put_to_sleep(claim));
     CHECK(bmc.power() == Power::off);
-    // Another machine that does tell one is another machine.
+    // A machine that reports another UUID is another machine.
     bmc.profile().uuid = "99999999-0042-3510-8054-b4c04f4d3132";
     CHECK(world.examine("a").system_uuid == bmc.profile().uuid);
 }
@@ -159,7 +159,7 @@ TEST_CASE("an override that somebody else left is replaced if its mode or its du
         CHECK(world.wake(claim));
         const auto after = bmc.count("PATCH", "Systems");
         CHECK(world.put_to_sleep(claim));
-        world.host("a").readiness = providers::HostReadiness{true, ""};  // it was examined
+        world.host("a").readiness = providers::HostReadiness{true, ""};  // the host has been examined
         return after - before;
     };
     CHECK(patches_after("Once", "UEFI") == 0);

@@ -1,4 +1,4 @@
-// What is undone of a boot that was given up is ours, and what others prepared for theirs stays.
+// The operator undoes its own changes for a boot that was given up, and keeps what others prepared.
 #include "providers/redfish/bmc/asset_tag.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
@@ -20,7 +20,7 @@ api::v1alpha1::RedfishSpec booting(BootMethod method) {
     return spec;
 }
 
-// Up to where the claim has the host, and nothing was asked of it.
+// Reserves a host for a claim, before any request to the host.
 World::Claim reserve(World& world) {
     auto claim = world.claim("c");
     world.ensure(claim);
@@ -54,13 +54,13 @@ TEST_CASE("a look undoes nothing on a host that others use or that is in mainten
         auto& bmc = world.add("a");
         if (is_on) bmc.set_power(Power::on);
         world.host("a").is_in_maintenance = !is_on;
-        // Whose it is cannot be seen.
+        // The state does not show whose it is.
         bmc.media("Cd") = {"", true, {}};
         bmc.set_override("Cd", "Once");
         CHECK(world.examine("a").reason.empty());
         CHECK(bmc.media("Cd").inserted);
         CHECK(bmc.boot_enabled() == "Once");
-        // When they have gone it is ours to leave in order.
+        // The operator puts the host in order when the others are gone.
         bmc.set_power(Power::off);
         bmc.set_override("Cd", "Once");
         world.host("a").is_in_maintenance = false;
@@ -90,7 +90,7 @@ TEST_CASE("a host that is left to who turned it on boots no image of ours next t
         CHECK(world.examine("a").reason.empty());
         auto claim = reserve(world);
         if (before_on) {
-            // Somebody else writes the host's object right when its boot is prepared.
+            // Somebody else writes the host's object exactly when its boot is prepared.
             world.odd("a").add({.is_for = [&](const base::HttpRequest& request) {
                 if (request.method == "PATCH") world.host("a").use.stage = HostStage::powering_off;
                 return false;

@@ -1,4 +1,4 @@
-// A host's life with a claim: chosen, taken, woken, put to sleep, given back.
+// Tests a host's life with a claim: chosen, taken, woken, put to sleep, released.
 #include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
@@ -43,7 +43,7 @@ TEST_CASE("a host that a claim has is turned off with the login that it had, alt
     world.pass(minutes{10});
     world.inventory.secrets.clear();
     CHECK(world.examine("a").reason.empty());
-    // A host without a claim is not used any more.
+    // The operator does not query a host without a claim any longer.
     const auto asked = free_bmc.exchanges().size();
     CHECK_FALSE(world.examine("b").authenticated);
     CHECK(free_bmc.exchanges().size() == asked);
@@ -114,11 +114,11 @@ TEST_CASE("a host that is on without a claim is left alone") {
     bmc.set_power(Power::on);
     auto claim = world.claim("c");
     world.ensure(claim);
-    // The reconciler noticed meanwhile.
+    // The reconciler has noticed it meanwhile.
     world.host("a").power_state = "On";
     world.host("a").readiness = providers::HostReadiness{false, "is on"};
     CHECK_FALSE(world.wake(claim));
-    // The claim never had it, so there is nothing to remove.
+    // The claim never had the host, so there is nothing to remove.
     CHECK(world.put_to_sleep(claim));
     CHECK(bmc.power() == Power::on);
     CHECK(bmc.count("POST", "Reset") == 0);
@@ -169,7 +169,7 @@ TEST_CASE("a host that another process gave back during a slow visit is not aske
             world.inventory.touch("a");
         });
     };
-    // What it was asked for first was dropped, so the same is due again.
+    // The BMC dropped the first request, so the same request is due again.
     const auto drop_it_and_wait = [&](Power power) {
         bmc.set_power(power);
         world.pass(seconds{30});
@@ -221,7 +221,7 @@ TEST_CASE("a host that goes on and off again fails at once") {
     auto claim = world.claim("c");
     world.wake(claim, minutes{5});
     world.pass(seconds{30});
-    // It had been seen on; a look while the attempt is still open says what happened.
+    // The host had been seen on. A look while the attempt is still open shows what happened.
     const auto result = world.ensure(claim);
     const auto* failed = std::get_if<providers::AttemptFailed>(&result);
     REQUIRE(failed);

@@ -1,5 +1,5 @@
-// The lock that operators of other clusters can see: who has the mark has the host, and nobody's own asset
-// tag is replaced.
+// Tests the lock that operators of other clusters can see. The owner of the mark has the host, and no foreign
+// asset tag is replaced.
 #include "providers/redfish/bmc/asset_tag.hpp"
 
 #include "test/support/catch.hpp"
@@ -231,7 +231,8 @@ TEST_CASE("a host that cannot bear a mark is not woken, and its look says so fro
 
 namespace {
 
-// Another cluster's operator: reads the tag, writes if it read none, and believes what it reads later.
+// OtherOperator is another cluster's operator. It reads the tag, writes if it was empty, and believes what it
+// reads later.
 struct OtherOperator {
     OtherOperator(World& world, Bmc& bmc, bool has_etags, base::Duration begins, base::Duration takes) {
         const auto start = world.clock.now() + begins;
@@ -292,7 +293,7 @@ TEST_CASE("a mark that a BMC lost while the host serves is written again") {
     bmc.on_tag_write = [&](const std::string&) { ++written; };
     REQUIRE(world.wake(claim));
     CHECK(written == 1);
-    // A BMC that was reset to its defaults while the host serves.
+    // The BMC is reset to its defaults while the host is in service.
     world.joined("a");
     bmc.set_asset_tag({});
     CHECK(reason_of(world, "a") == "Held");
@@ -364,7 +365,7 @@ TEST_CASE("after a crash on any line the lock is taken once and comes off") {
         CHECK(bmc.asset_tag() == lock_mark(claim.identity));
         world.joined("a");
         world.pass(minutes{5});
-        // Off is seen twice by one process.
+        // One process must see the host off twice.
         while (!std::holds_alternative<providers::Gone>(world.remove(claim))) {
             if (crashes++ % 10 == 0) world.restart();
             world.pass(seconds{10});

@@ -1,4 +1,4 @@
-// What is asked of a BMC that offers less, or whose state somebody else has changed.
+// Tests requests to a BMC that offers less, or whose state somebody else has changed.
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 

@@ -1,4 +1,4 @@
-// Missing, late, empty and refused answers: none of them is bad news of a host or of its Node.
+// Missing, late, empty and refused answers prove nothing bad about a host or its Node.
 #include "providers/capabilities.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
@@ -28,7 +28,7 @@ base::HttpResponse empty_answer() {
     return response;
 }
 
-// From On on, for a while.
+// Uses the odd answer for a while after the request On.
 void after_on(World& world, const std::string& host, OddAnswer answer, base::Duration duration) {
     auto since = std::make_shared<std::optional<base::TimePoint>>();
     answer.is_for = [&world, since, duration,
@@ -265,5 +265,5 @@ TEST_CASE("bytes around an answer do not matter, and what is no JSON is said to 
                         }});
     const auto report = world.examine("b");
     CHECK(report.reason == "UnexpectedAnswer");
-    CHECK(report.message.find("is no JSON: it cannot be read from byte") != std::string::npos);
+    CHECK(report.message.find("is not JSON: it cannot be read from byte") != std::string::npos);
 }

@@ -1,4 +1,4 @@
-// What somebody else turned on is somebody else's: it is never switched off by us, whenever a process dies.
+// The operator never switches off what somebody else turned on, whenever a process dies.
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 const std::string kOtherUuid = "4c4c4544-0042-3510-8054-b4c04f4d3133";
 
-// Up to where the claim has the host and knows its identity, and nothing was asked of it.
+// Reserves a host whose identity the claim knows, before any request to the host.
 World::Claim reserve(World& world, const std::string& name = "c") {
     auto claim = world.claim(name);
     world.ensure(claim);
@@ -20,7 +20,7 @@ World::Claim reserve(World& world, const std::string& name = "c") {
     return claim;
 }
 
-// The next process finds what this one left on the BMC and in the host's status.
+// Restarts after the request. The next process finds what this one left on the BMC and in the host's status.
 void restart_after_request(World& world, World::Claim& claim, const char* what) {
     auto& bmc = world.bmc(claim.record.machine_id);
     const auto asked = bmc.count("POST", what);
@@ -108,7 +108,7 @@ TEST_CASE("after a crash on any line what we turned on is ours, and what others 
         world.host("a").use.stage = HostStage::powering_on;
         world.inventory.touch("a");
         bmc.set_power(Power::on);
-        // It may have been made: its Node would show.
+        // The request may have been sent: the host's Node would show that.
         REQUIRE(world.wake(claim));
         CHECK_FALSE(world.host("a").use.woken);
         CHECK(never_joined(world, claim));
@@ -233,7 +233,7 @@ TEST_CASE("two clusters that share a rack do not cut each other's machines") {
     World ours;
     auto& bmc = ours.add("a");
     auto claim = reserve(ours);
-    // The other cluster's operator turns it on between our polls, and its Node joins there.
+    // The other cluster's operator turns the host on between our polls, and its Node joins there.
     bmc.set_power(Power::on);
     CHECK_FALSE(ours.wake(claim, minutes{30}));
     ours.restart();
@@ -256,7 +256,7 @@ TEST_CASE("before its power is cut a host is asked to shut down, and people are 
         CHECK(never_joined(world, claim));
         REQUIRE(told.size() == 1);
         CHECK(told.front() ==
-              "CuttingPower a is switched off hard: it did not shut down within 3m0s "
+              "CuttingPower a is switched off by force: it did not shut down within 3m0s "
               "(spec.redfish.powerOff.gracefulTimeout)");
         CHECK(asked_when_told == 2);
     }
@@ -267,7 +267,7 @@ TEST_CASE("before its power is cut a host is asked to shut down, and people are 
         world.pass(minutes{10});
         CHECK(world.put_to_sleep(claim));
         REQUIRE(told.size() == 1);
-        CHECK(told.front() == "CuttingPower a is switched off hard: its BMC offers no GracefulShutdown");
+        CHECK(told.front() == "CuttingPower a is switched off by force: its BMC offers no GracefulShutdown");
         CHECK(asked_when_told == 1);
     }
     SECTION("one that is switched off and on for the repair of its Node") {

@@ -1,5 +1,5 @@
-// The player of recorded trees is a judge: it has what the recording has, takes what that allows, and nothing
-// else.
+// Tests that the player of recorded trees judges correctly. It has exactly what the recording has, and
+// accepts exactly what that allows.
 #include "test/simulators/redfish_player/player.hpp"
 
 #include <boost/json/parse.hpp>
@@ -52,7 +52,7 @@ struct Lab {
         if (!if_match.empty()) request.headers.set("If-Match", if_match);
         return player.handle(request);
     }
-    // Message ID of the refusal; empty: it was done.
+    // Returns the message ID of the refusal; "" if the request was executed.
     std::string refusal(const std::string& method, const std::string& target, const std::string& body,
                         const std::string& if_match = "") {
         ask(method, target, body, if_match);

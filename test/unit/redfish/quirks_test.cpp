@@ -1,5 +1,5 @@
-// Each habit of a vendor (docs/redfish.md) against a simulated BMC that has it: without its handling the test
-// fails.
+// Tests each habit of a vendor (docs/redfish.md) against a simulated BMC with that habit. Each test fails
+// without the code that handles the habit.
 #include "providers/capabilities.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
@@ -20,7 +20,7 @@ api::v1alpha1::RedfishSpec booting(BootMethod method) {
     return spec;
 }
 
-// Woken by the method and put to sleep again; what it booted from.
+// Wakes a host with the method and puts it to sleep again. Returns what it booted from.
 std::string booted(BootMethod method, Profile profile, std::vector<std::string> quirks = {}) {
     World world(booting(method));
     auto& bmc = world.add("a", std::move(profile));
@@ -128,7 +128,7 @@ TEST_CASE("quirk 5: iDRAC would boot its physical drive, which is said before an
 }
 
 TEST_CASE("quirk 6: a BMC in POST is left to finish it") {
-    // The override is set while the host is off; only clearing it can fall into POST.
+    // The override is set while the host is off; only its removal can happen during POST.
     CHECK(booted(BootMethod::PXE, {.post = minutes{2}}) == "Pxe");
 }
 
@@ -140,7 +140,6 @@ TEST_CASE("quirk 7: good credentials that are refused once are tried a second ti
     CHECK(world.examine("a").reason.empty());
 }
 
-// Found by the simulation.
 TEST_CASE("a session that ended when there is no room for another does not make good credentials bad") {
     World world;
     auto& bmc = world.add("a", {.session_limit = 1, .session_timeout = seconds{20}});
@@ -231,7 +230,7 @@ TEST_CASE("quirk 14: 'already so' is success, and what a BMC remembers of its po
     auto& bmc = world.add("a", {.remembers_power = seconds{60}});
     world.examine("a");
     auto claim = world.claim("c");
-    // Removed right after it was turned on, while its BMC still says Off.
+    // The claim is removed right after its host was turned on, while the BMC still says Off.
     for (int i = 0; i < 3; ++i) world.ensure(claim);
     CHECK(bmc.count("POST", "Reset") == 1);
     world.pass(seconds{5});
@@ -299,7 +298,7 @@ TEST_CASE("wrong credentials are sent once each way, not until the account is lo
             CHECK(report.message.find("wrong") == std::string::npos);
             world.pass(minutes{2});
         }
-        // With Basic as well, in case only sessions are switched off.
+        // The operator also tried Basic, in case only sessions are switched off.
         CHECK(bmc.wrong_passwords() == (has_sessions ? 2 : 1));
         world.inventory.secrets["own"]["password"] = Profile{}.password;
         CHECK(world.examine("a").reason.empty());

@@ -1,4 +1,5 @@
-// Refused means the next step: requests for power that a BMC refuses, loses, or answers with a task.
+// Tests requests for power that a BMC refuses, loses, or answers with a task. After a refusal the next step
+// follows.
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 
@@ -22,7 +23,7 @@ struct Asked {
     std::optional<base::TimePoint> cut;
 };
 
-// Counts the requests for another power state, also those that never reach the BMC.
+// Counts the requests for another power state, including those that never reach the BMC.
 std::shared_ptr<Asked> watch(World& world, const std::string& host) {
     auto asked = std::make_shared<Asked>();
     world.odd(host).add({.is_for = [&world, asked](const base::HttpRequest& request) {

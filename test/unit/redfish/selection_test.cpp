@@ -1,4 +1,4 @@
-// Which host a claim gets, and whether it is worth waiting for one.
+// Tests which host a claim gets, and whether waiting for a host is worthwhile.
 #include "providers/redfish/hosts/selection.hpp"
 #include "test/support/catch.hpp"
 
@@ -45,7 +45,7 @@ TEST_CASE("a machine larger than every host is waited for in vain, one that a bu
     std::vector<HostPointer> hosts{host("a", 8, 32768), host("b", 16, 65536)};  // none has been examined
     CHECK(choose_host(hosts, machine(32), settings, {}).is_permanent);
     CHECK_FALSE(choose_host(hosts, machine(16), settings, {}).is_permanent);
-    // What a host has is not known before it was on for the first time.
+    // The capacity of a host is unknown until it was on for the first time.
     hosts.push_back(host("c", 0, 0));
     CHECK_FALSE(choose_host(hosts, machine(32), settings, {}).is_permanent);
     CHECK_FALSE(choose_host({}, machine(1), settings, {}).is_permanent);

@@ -1,4 +1,4 @@
-// Answers that cannot be read as they come: compressed, too long, or not kept.
+// Tests answers that cannot be read directly: compressed, too long, or not kept.
 #include "base/http_client.hpp"
 #include "providers/redfish/bmc/gunzip.hpp"
 #include "test/support/catch.hpp"
@@ -19,7 +19,7 @@ std::string gzipped(const std::string& text) {
     return response.body;
 }
 
-// "hello hello hello" with Huffman codes and a name of the file.
+// This is "hello hello hello" with Huffman codes and the name of the file.
 const std::string kByGzip(
     "\x1f\x8b\x08\x08\0\0\0\0\0\x03"
     "a\0"

@@ -5,7 +5,7 @@
 #include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
 
-// Every version of a host has one of its own.
+// HostSource is unique for every version of a host.
 struct providers::HostSource {};
 
 namespace redfish_tests {

@@ -43,44 +43,44 @@ public:
     asio::awaitable<bool> has_ready_node(Host host) override { co_return ready_nodes.contains(host.name); }
     asio::awaitable<providers::SecretData> secret(std::string namespace_, std::string name) override;
 
-    // From now on it is not as who read it before knows it.
+    // Makes every earlier read of the host outdated.
     void touch(const std::string& name);
 
     std::map<std::string, Host> objects;
     std::set<std::string> ready_nodes;   // hosts whose claim's Node is Ready
-    std::vector<std::string> announced;  // "REASON HOST MESSAGE"
+    std::vector<std::string> announced;  // lines "REASON HOST MESSAGE"
     std::function<void()> on_announcement;
     std::map<std::string, std::map<std::string, std::string>> secrets;
-    std::string secret_version = "1";  // of all of them
+    std::string secret_version = "1";  // version of all Secrets
 };
 
 struct World {
     explicit World(api::v1alpha1::RedfishSpec spec = {});
 
-    // A host that is known and free, and the BMC behind it.
+    // Adds a host that is known and free, with its BMC.
     Bmc& add(const std::string& name, Profile profile = {});
     Host& host(const std::string& name) { return inventory.objects.at(name); }
     Bmc& bmc(const std::string& name) { return network.at("https://" + name); }
-    // What the host's BMC answers instead of what it should.
+    // Returns the wrong answers of the host's BMC.
     redfish_simulator::OddAnswers& odd(const std::string& name) { return odd_answers["https://" + name]; }
     void restart();
 
-    // As the claim reconciler does: each step's outcome is recorded and the next one follows.
+    // Claim acts as the claim reconciler: each step's outcome is recorded and the next one follows.
     struct Claim {
         providers::MachineIdentity identity;
         providers::MachineRecord record;
-        std::string outcome;  // "running", or the reason and message of what ended it
+        std::string outcome;  // "running", or the reason and message of the end
     };
     Claim claim(const std::string& name, std::int64_t cpus = 1, std::int64_t memory_mib = 1024);
     providers::EnsureResult ensure(Claim& claim);
     providers::RemoveResult remove(Claim& claim, providers::InUseCheck in_use = {});
-    // Until it runs or the attempt failed. True: it runs.
+    // Steps until the machine runs or the attempt failed. Returns whether it runs.
     bool wake(Claim& claim, base::Duration limit = std::chrono::minutes{20});
-    // Until it is gone or blocked for longer than the limit. True: it is gone.
+    // Steps until the machine is gone or blocked for longer than the limit. Returns whether it is gone.
     bool put_to_sleep(Claim& claim, base::Duration limit = std::chrono::minutes{30});
-    // A claim whose Node has registered on the host, which was turned on five minutes ago.
+    // Returns a claim whose Node has registered on the host, which was turned on five minutes ago.
     Claim serving(const std::string& name, const std::string& host);
-    // What the host reconciler writes when the claim's Node has registered.
+    // Writes what the host reconciler writes when the claim's Node has registered.
     void joined(const std::string& host);
     providers::HostReport examine(const std::string& host);
     void pass(base::Duration duration) { clock.run_for(context, duration); }
@@ -100,8 +100,9 @@ struct World {
     providers::ProviderEnvironment environment;
     providers::ProviderConfig config;
     std::unique_ptr<providers::Provider> provider;
-    std::map<std::string, std::pair<std::int64_t, std::int64_t>> sizes;  // of claims, by UID
-    providers::BootImageSource* boot_image = nullptr;                    // of all claims; null: there is none
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> sizes;  // sizes of claims, by UID
+    // The boot image of all claims; null: there is none.
+    providers::BootImageSource* boot_image = nullptr;
 };
 
 }  // namespace redfish_tests

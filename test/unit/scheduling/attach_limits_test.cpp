@@ -1,4 +1,4 @@
-// How many volumes machines that are yet to come can attach.
+// Tests how many volumes new machines can attach.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -20,7 +20,7 @@ scheduling::Node node_of_pool(const std::string& name, int volumes) {
     return made;
 }
 
-// That many pods, each with a volume that is to be made.
+// Returns so many pods, each with a volume that is still to be made.
 scheduling::Snapshot pods_with_volumes(int count) {
     auto cluster = snapshot();
     auto storage_class = std::make_shared<api::StorageClass>();
@@ -55,7 +55,7 @@ TEST_CASE("a new machine gets as many volumes as its pool's nodes can attach") {
     CHECK(machines(cluster) == 1);
     cluster.nodes = {node_of_pool("old", 3)};
     CHECK(machines(cluster) == 3);
-    // Nodes of other pools, and other drivers, say nothing.
+    // Nodes of other pools, and other drivers, do not count.
     cluster.nodes[0].csi = attaches(3, "csi.other");
     CHECK(machines(cluster) == 1);
     cluster.nodes[0] = node_of_pool("old", 3);

@@ -1,4 +1,4 @@
-// Short ways to write down clusters.
+// Short functions to describe clusters.
 #pragma once
 #include <map>
 #include <memory>
@@ -31,7 +31,7 @@ inline api::Taint taint(const std::string& key, std::string_view effect = api::t
     return taint;
 }
 
-// A ready node of 4 CPUs, 8 GiB and 110 pods unless told otherwise.
+// Returns a ready node, by default with 4 CPUs, 8 GiB and 110 pods.
 inline scheduling::Node node(const std::string& name, const std::string& cpu = "4",
                              const std::string& memory = "8Gi") {
     auto object = std::make_shared<api::Node>();
@@ -47,7 +47,8 @@ inline api::Node& edit(scheduling::Node& node) {
     return const_cast<api::Node&>(*node.node);
 }
 
-// Flexible machines of 1 to 16 CPUs and 1 to 64 GiB without any system reserve, at one place without bounds.
+// Returns a pool with flexible machines of 1 to 16 CPUs and 1 to 64 GiB, without any system reserve, at one
+// place without bounds.
 inline scheduling::Pool pool(const std::string& name) {
     scheduling::Pool pool;
     pool.namespace_ = "default";
@@ -66,7 +67,7 @@ inline scheduling::Place place(const std::string& name) {
     return place;
 }
 
-// One pool "small" at one place.
+// Returns a cluster with one pool "small" at one place.
 inline scheduling::Snapshot snapshot() {
     scheduling::Snapshot snapshot;
     snapshot.places.push_back(place("host-a"));
@@ -74,7 +75,7 @@ inline scheduling::Snapshot snapshot() {
     return snapshot;
 }
 
-// What the claim's Node will be, while it is coming.
+// Returns the claim's future Node, as it counts while the machine is coming.
 inline scheduling::Node coming_node(const scheduling::Snapshot& snapshot, const scheduling::Result& result,
                                     std::size_t index) {
     const auto& claim = result.claims[index];
@@ -94,12 +95,12 @@ inline scheduling::Node coming_node(const scheduling::Snapshot& snapshot, const 
     object.status.allocatable["pods"] = api::Quantity::of(pods);
     node.availability = scheduling::Availability::coming;
     node.pool = claim.pool;
-    for (const auto* pod : claim.pods) node.bought_for.push_back(pod->metadata.uid);
+    for (const auto* pod : claim.pods) node.launched_for.push_back(pod->metadata.uid);
     return node;
 }
 
-// The cluster a moment later: pods that fit on ready nodes are there, what was launched is on its way and
-// used up what it takes, and only the pods that it was launched for wait.
+// Returns the cluster a moment later. Pods that fit on ready nodes are there. Launched machines are coming
+// and have used up their resources. Only the pods for which they were launched wait.
 inline scheduling::Snapshot after(scheduling::Snapshot snapshot, const scheduling::Result& result) {
     std::set<const api::Pod*> waiting;
     const auto pods = snapshot.pods;
@@ -126,7 +127,7 @@ inline scheduling::Snapshot after(scheduling::Snapshot snapshot, const schedulin
     return snapshot;
 }
 
-// Adds places to all pools: each is a zone and a host of its own.
+// Adds places to all pools: each is a separate zone and host.
 inline void add_places(scheduling::Snapshot& snapshot, const std::vector<std::string>& names) {
     for (const auto& name : names) {
         for (auto& pool : snapshot.pools)
@@ -135,7 +136,7 @@ inline void add_places(scheduling::Snapshot& snapshot, const std::vector<std::st
     }
 }
 
-// The names of the pods on each new claim.
+// Returns the names of the pods on each new claim.
 inline std::vector<std::vector<std::string>> pods_by_claim(const scheduling::Result& result) {
     std::vector<std::vector<std::string>> names;
     for (const auto& claim : result.claims) {
@@ -145,7 +146,7 @@ inline std::vector<std::vector<std::string>> pods_by_claim(const scheduling::Res
     return names;
 }
 
-// The node or "claim N" that the pod was placed on, "" if it was not.
+// Returns the node or "claim N" on which the pod was placed, or "" if it was not placed.
 inline std::string target_of(const scheduling::Snapshot& snapshot, const scheduling::Result& result,
                              const std::string& pod) {
     for (const auto& placement : result.placements) {

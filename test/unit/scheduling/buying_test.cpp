@@ -1,4 +1,4 @@
-// How many machines are launched, of which size, and what limits do.
+// Tests how many machines are launched, of which size, and what limits do.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -121,7 +121,7 @@ TEST_CASE("a DaemonSet takes room only where its pods run and are not there yet"
     CHECK(result.claims.empty());
 }
 
-// Whoever may create DaemonSets in one namespace would otherwise keep everybody's pods from their machines.
+// Otherwise a user who may create DaemonSets in one namespace could keep all pods from their machines.
 TEST_CASE("a DaemonSet whose pod fits on no machine is not counted, and is told of") {
     auto cluster = snapshot();
     const auto& largest = cluster.pools[0].flexible;

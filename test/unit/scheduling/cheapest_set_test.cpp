@@ -1,4 +1,4 @@
-// Of the ways to fill machines the cheapest is taken, and no rule is broken for it.
+// The cheapest way to fill machines is taken, and it breaks no rule.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -44,7 +44,8 @@ TEST_CASE("pods that need CPUs are not given the memory of the largest machines"
     add_pods(cluster, "web", 64, "1", "1500Mi");
     const auto result = solve(cluster);
     CHECK(result.unplaced.empty());
-    // 64 cores, two GiB beside each: 8 machines of 8/16, or as many of its halves. The largest cost 512.
+    // 64 cores need two GiB each: 8 machines of 8/16, or twice as many of half that size. The largest
+    // machines would cost 512.
     CHECK(price_of(result) == 64 * 4 + 64 * 2);
     CHECK(result.price.machines == price_of(result));
     CHECK(result.price.least == result.price.machines);
@@ -118,7 +119,7 @@ TEST_CASE("stated prices decide: where memory costs nothing the fewest CPUs are 
     const auto result = solve(cluster);
     CHECK(result.unplaced.empty());
     CHECK(result.price.is_stated);
-    // 45 GiB: 12 cores with 4 GiB each, where two GiB for each would take twice as many.
+    // 45 GiB need 12 cores with 4 GiB each. Machines with two GiB per core would take twice as many.
     CHECK(result.price.machines == 12);
 }
 
@@ -147,7 +148,7 @@ TEST_CASE("of pools of equal weight the one whose machine costs less is taken, w
     CHECK(result.claims[0].pool == 1);
 }
 
-// 4/16 holds three of the pods by its CPUs and leaves 4 GiB, 8/16 holds four and leaves none.
+// 4/16 holds three of the pods by its CPUs and leaves 4 GiB; 8/16 holds four and leaves nothing.
 TEST_CASE("where hosts have no room for all, sizes are taken that leave nothing on them") {
     auto cluster = fixed_sizes();
     cluster.pools[0].reserved = {0, 0};

@@ -76,7 +76,7 @@ private:
         }
     }
 
-    // What the youngest node of the pool can attach.
+    // Returns how many volumes the youngest node of the pool can attach.
     std::optional<std::int64_t> limit_of_new(std::size_t pool) const {
         std::optional<std::pair<api::Time, std::int64_t>> youngest;
         for (const auto& each : snapshot_.nodes) {
@@ -102,7 +102,7 @@ private:
             pod.spec = set->spec.template_.spec;
             CheckedNode bare{node.name, node.labels, node.taints, requests_of(pod), true, {}};
             const CheckedCluster empty{snapshot_, {}, {}};
-            // A pod that does not fit stays without a node, and takes nothing.
+            // A pod that does not fit stays without a node, and uses no resources.
             const bool fits = std::ranges::all_of(bare.free, [&node](const auto& wanted) {
                 const auto free = node.free.find(wanted.first);
                 return wanted.second <= (free == node.free.end() ? 0 : free->second);
@@ -112,13 +112,13 @@ private:
         }
     }
 
-    // What is launched in one solve comes at the same time, so pods that wait for one machine see all of
+    // Adds the machines of the solve. They come simultaneously, so pods that wait for one machine see all of
     // them.
     void add_machines() {
         for (std::size_t i = 0; i < result_.claims.size(); ++i) claim_nodes_.push_back(&node_of_claim(i));
     }
 
-    // The machine of a claim, where the solve found room for it.
+    // Adds the machine of a claim, where the solve found room for it.
     CheckedNode& node_of_claim(std::size_t index) {
         const auto& claim = result_.claims[index];
         const auto& pool = snapshot_.pools[claim.pool];
@@ -168,7 +168,7 @@ private:
             if (!placed_.contains(pod.get())) complain("pod " + pod->metadata.name + " is forgotten");
     }
 
-    // What is refused must not fit on any node as they are in the end.
+    // Checks that a refused pod fits on no node in the final state.
     void check_refused_pods() {
         for (const auto& each : result_.unplaced)
             for (std::size_t i = 0; i < nodes_.size(); ++i)
@@ -213,7 +213,7 @@ private:
         }
     }
 
-    // However much a host promises, it has no more than it has.
+    // Checks that no machine is larger than its host, however much the host promises.
     void check_place(const scheduling::Place& place, const scheduling::NewClaim& claim) {
         const auto& largest = place.largest;
         if (largest && (claim.cpu_cores > largest->cpu_cores || claim.memory_mib > largest->memory_mib))

@@ -1,5 +1,5 @@
-// An independent judge of placements: replays them one by one on plain lists, slowly, by the rules of the
-// kube-scheduler's plugins as they are documented. Shares no code with the engine but the API types.
+// An independent judge of placements. It replays them one by one on plain lists, slowly, by the documented
+// rules of the kube-scheduler's plugins. It shares no code with the engine but the API types.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace checker {
 
-// What is wrong with the result, in words; empty: nothing.
+// Returns the faults of the result in words; empty if there are none.
 std::vector<std::string> violations(const scheduling::Snapshot& snapshot, const scheduling::Result& result);
 
 }  // namespace checker

@@ -1,4 +1,4 @@
-// The judge's own picture of a cluster: nodes with labels, taints, free resources, and the pods on them.
+// The judge's own model of a cluster: nodes with labels, taints, free resources, and their pods.
 #pragma once
 #include <deque>
 #include <map>
@@ -16,7 +16,7 @@ struct CheckedNode {
     api::StringMap labels;
     std::vector<api::Taint> taints;
     std::map<std::string, __int128> free;  // in thousandths
-    bool limits_everything = true;         // false: resources that are not named are unbounded storage
+    bool limits_everything = true;         // if false, resources that are not named are unlimited storage
     std::vector<const api::Pod*> pods;
     std::optional<std::int64_t> volume_limit = std::nullopt;
 };
@@ -24,16 +24,16 @@ struct CheckedNode {
 struct CheckedCluster {
     const scheduling::Snapshot& snapshot;
     std::deque<CheckedNode> nodes;
-    std::deque<api::Pod> made_pods;  // of DaemonSets
+    std::deque<api::Pod> made_pods;  // pods of DaemonSets
 };
 
-// Requests in thousandths, by the documented rule.
+// Returns the requests in thousandths, by the documented rule.
 std::map<std::string, __int128> requests_of(const api::Pod& pod);
 
-// As refusal(), for the pod's volumes only.
+// Returns the refusal for the pod's volumes only.
 std::string volume_refusal(const CheckedCluster& cluster, const CheckedNode& node, const api::Pod& pod);
 
-// Why the kube-scheduler would not put the pod on the node now; empty: it would.
+// Returns why the kube-scheduler would not place the pod on the node now; "" if it would.
 std::string refusal(const CheckedCluster& cluster, const CheckedNode& node, const api::Pod& pod);
 
 }  // namespace checker

@@ -76,7 +76,7 @@ bool term_matches(const CheckedCluster& cluster, const api::PodAffinityTerm& ter
                        });
 }
 
-// Pods of a kind on all nodes that share the value of the label with this one.
+// Counts matching pods on all nodes whose label has the same value as on this one.
 int count_in_domain(const CheckedCluster& cluster, const std::string& key, const std::string& value,
                     const PodTest& counts) {
     int sum = 0;

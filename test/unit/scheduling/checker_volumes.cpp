@@ -61,7 +61,7 @@ void collect(std::set<std::string>& attached, const CheckedCluster& cluster, con
 
 }  // namespace
 
-// Every claim is one volume, and all are of one driver.
+// The function assumes that every claim is one volume, and that all are of one driver.
 std::string volume_refusal(const CheckedCluster& cluster, const CheckedNode& node, const api::Pod& pod) {
     for (const auto* claim : claims_of(cluster, pod))
         if (auto text = claim_refusal(cluster, node, claim); !text.empty()) return text;

@@ -1,4 +1,4 @@
-// What DaemonSets take of a machine: as their pods really are, with what admission adds to them.
+// Tests what DaemonSets use of a machine: the requests of their real pods, with the additions of admission.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -32,7 +32,7 @@ std::shared_ptr<api::Pod> pod_of(const api::DaemonSet& daemon_set, const std::st
     return pod;
 }
 
-// A full node of the pool, and a pod that waits.
+// Returns a full node of the pool, and a waiting pod.
 scheduling::Snapshot cluster(const std::vector<std::shared_ptr<api::Pod>>& pods) {
     auto cluster = snapshot();
     cluster.nodes = {node("old", "0")};

@@ -1,4 +1,4 @@
-// Which machines are full, so that pods that come later would change nothing about them.
+// Tests which machines are full, so that later pods would not change them.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -7,7 +7,7 @@ using scheduling::solve;
 
 namespace {
 
-// Machines of up to 8 CPUs.
+// Returns a cluster with machines of up to 8 CPUs.
 scheduling::Snapshot cluster_with(std::vector<std::shared_ptr<const api::Pod>> pods) {
     auto cluster = snapshot();
     cluster.pools = {pool("small")};

@@ -1,4 +1,5 @@
-// What no machine can help with: devices and storage that nobody offers; and what DaemonSets take by default.
+// Tests pods that no machine can help, because nobody offers their devices or storage. Also tests what
+// DaemonSets use by default.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -42,7 +43,7 @@ api::LabelSelector zone(const std::string& name) {
     return selector;
 }
 
-// A pod with a volume of 10 GiB to be made by a driver that reports its room, and two zones.
+// Returns two zones and a pod with a volume of 10 GiB that a driver must make. The driver reports its room.
 scheduling::Snapshot cluster_with_storage() {
     auto cluster = snapshot();
     add_places(cluster, {"host-b"});
@@ -133,12 +134,12 @@ TEST_CASE("nothing is bought for a volume that no reported capacity has room for
         const auto result = solve(cluster);
         return result.claims.empty() && result.unplaced.size() == 1 && result.unplaced[0].reasons == expected;
     };
-    CHECK(refused());  // nothing is reported at all
+    CHECK(refused());  // no capacity is reported
     cluster.volumes.capacities = {capacity("9Gi")};
     CHECK(refused());
     cluster.volumes.capacities = {capacity("10Gi")};
     CHECK(solve(cluster).claims.size() == 1);
-    // What one volume can be at most goes before what there is in all.
+    // The maximum size of one volume counts before the total capacity.
     auto bounded = capacity("100Gi");
     bounded->maximumVolumeSize = quantity("5Gi");
     cluster.volumes.capacities = {bounded};
@@ -185,7 +186,7 @@ TEST_CASE("where a driver tells its room by a label of its own, a new machine ma
     full.matchLabels["csi.test/node"] = "full";
     cluster.volumes.capacities = {capacity("1Gi", full)};
     CHECK(solve(cluster).claims.size() == 1);
-    // Known also before anything is reported.
+    // The operator also knows it before anything is reported.
     cluster.volumes.capacities.clear();
     CHECK(solve(cluster).claims.empty());
     cluster.nodes[0].csi = csi_node("csi.test/node");
@@ -209,7 +210,7 @@ TEST_CASE("what present nodes have left of local storage says nothing of a new m
     by_name.matchLabels[kZone] = "host-a";
     cluster.volumes.capacities = {capacity("1Gi", by_name)};
     CHECK(solve(cluster).claims.size() == 1);
-    // A zone is a host, which a new machine shares with those that are there.
+    // The zone is a host, which a new machine shares with existing ones.
     cluster.volumes.capacities = {capacity("1Gi", zone("host-a"))};
     CHECK(solve(cluster).claims.empty());
 }
@@ -222,7 +223,7 @@ TEST_CASE("where the youngest node of a pool had too little storage when it was 
     by_name.matchLabels[std::string(api::labels::kHostname)] = "new";
     cluster.volumes.capacities = {capacity("1Gi", by_name)};
     CHECK(solve(cluster).claims.empty());
-    // A machine of an older template, and one that has a volume already, say nothing.
+    // A machine of an older template proves nothing, nor does one that already has a volume.
     cluster.nodes[0].is_of_present_template = false;
     CHECK(solve(cluster).claims.size() == 1);
     cluster.nodes[0].is_of_present_template = true;
@@ -250,7 +251,7 @@ TEST_CASE("a node that comes or has just come is waited for until its driver has
     cluster.nodes[0].is_settling = false;
     cluster.nodes[0].availability = scheduling::Availability::coming;
     CHECK(target_of(cluster, solve(cluster), "p") == "young");
-    // It has reported, and that it is too little.
+    // The node has reported, and it reports too little.
     other.matchLabels["csi.test/node"] = "young";
     edit(cluster.nodes[0]).metadata.labels["csi.test/node"] = "young";
     cluster.volumes.capacities = {capacity("1Gi", other)};

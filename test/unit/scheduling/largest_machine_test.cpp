@@ -1,4 +1,5 @@
-// No machine is launched that no host can give, and what a machine is launched for is what is expected of it.
+// No machine is launched that no host can provide. A new machine is expected to hold everything for which it
+// was launched.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kGiB = 1024;  // in MiB
 
-// A pool as the CRD has it by default, over hosts that promise four times the CPUs that they have.
+// Returns a pool with the CRD's defaults, over hosts that promise four times their CPUs.
 scheduling::Snapshot overcommitted(const std::vector<std::int64_t>& cpus) {
     auto cluster = snapshot();
     auto& pool = cluster.pools[0];
@@ -119,7 +120,7 @@ TEST_CASE("pods share the disk of a machine, and one that needs more than it has
           "pool small: needs 100 GiB of ephemeral storage, largest machine offers 17 GiB");
 }
 
-// It was launched for again and again: the node that was coming seemed to have no room for it.
+// Otherwise the coming node would seem to have no room, and the machine would be launched again and again.
 TEST_CASE("a machine that comes is expected to hold whatever it was bought for, of every resource") {
     auto cluster = overcommitted({16});
     auto& pool = cluster.pools[0];

@@ -1,7 +1,7 @@
-// What becomes of a plan when the kube-scheduler, which knows nothing of it, puts the pods where it likes: on
-// the node with the most room left in proportion, and with CPU and memory used evenly (its default scoring,
-// as far as requests go); and when it is told which pods the machines are for. A quick stand-in for
-// test/component/scheduling, where the kube-scheduler itself does it. Source:
+// Tests a plan that the kube-scheduler does not know. The scheduler prefers nodes with the most room in
+// proportion, and balances CPU and memory. That is its default scoring, as far as requests are concerned.
+// Other tests nominate the pods for their machines. This is a quick substitute for test/component/scheduling,
+// which uses the kube-scheduler itself. Source:
 // k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources (least_allocated, balanced_allocation), and
 // framework/runtime (RunFilterPluginsWithNominatedPods).
 #include <algorithm>
@@ -23,7 +23,7 @@ using scheduling::Availability;
 constexpr std::uint64_t kWorkloads = 240;
 constexpr std::uint64_t kSeedsPerFeature = 8;
 
-// The workloads of test/component/scheduling.
+// Returns the options of the workloads in test/component/scheduling.
 random_cluster::Options options_for(std::uint64_t seed) {
     random_cluster::Options options;
     options.most_pods = 14;
@@ -39,10 +39,10 @@ public:
     SchedulerAlone(const scheduling::Snapshot& snapshot, const scheduling::Result& result, std::uint64_t seed)
         : snapshot_(snapshot), result_(result), cluster_{snapshot, {}, {}}, random_(seed) {}
 
-    // Each pod is nominated for the node that it was promised.
+    // Nominates each pod for its planned node.
     void tell() { is_told_ = true; }
 
-    // How many of the pods with a promised place find none.
+    // Returns how many of the pods with a planned place find none.
     std::size_t left_over() {
         for (const auto& node : snapshot_.nodes)
             if (node.availability == Availability::ready) add(node);
@@ -76,7 +76,7 @@ private:
         }
     }
 
-    // By priority, then by arrival.
+    // Returns the pods by priority, then by arrival.
     std::vector<const api::Pod*> queue_of(const std::set<const api::Pod*>& promised) const {
         std::vector<const api::Pod*> queue;
         for (int priority = 2; priority >= 0; --priority)
@@ -86,7 +86,8 @@ private:
         return queue;
     }
 
-    // Those that were refused are tried again after the others, and told anew as long as that helps.
+    // Places the pods. Refused pods are tried again after the others, and nominated again as long as that
+    // helps.
     std::size_t place_all(std::vector<const api::Pod*> queue) {
         while (true) {
             nominated_ = promised_;
@@ -97,7 +98,8 @@ private:
         }
     }
 
-    // Also with those that are nominated for the node and that are no less important.
+    // Reports whether the node also has room for the pod beside those that are nominated for it and are no
+    // less important.
     bool takes(CheckedNode& node, const api::Pod& pod) {
         if (!checker::refusal(cluster_, node, pod).empty()) return false;
         const auto as_it_is = node;
@@ -123,7 +125,7 @@ private:
             best = &node;
             best_score = score;
         }
-        // The scheduler takes the nomination of a pod off that it could not place.
+        // The scheduler removes the nomination of a pod that it could not place.
         nominated_.erase(&pod);
         return best && bind(*best, pod);
     }
@@ -140,7 +142,7 @@ private:
         const auto memory = used_with(node, pod, "memory");
         const auto least_allocated = std::floor((2 - cpu - memory) * 50);
         const auto balanced = std::floor((1 - std::abs(cpu - memory) / 2) * 100);
-        // Among equals the kube-scheduler chooses at random.
+        // The kube-scheduler chooses at random between equal nodes.
         return least_allocated + balanced + std::uniform_real_distribution<double>(0, 0.5)(random_);
     }
 
@@ -186,8 +188,8 @@ private:
     std::map<const api::Node*, CheckedNode*> by_node_;
     std::map<const CheckedNode*, std::map<std::string, __int128>> capacity_;
     bool is_told_ = false;
-    std::map<const api::Pod*, CheckedNode*> promised_;   // of those that wait
-    std::map<const api::Pod*, CheckedNode*> nominated_;  // of these, as the scheduler knows it
+    std::map<const api::Pod*, CheckedNode*> promised_;   // planned nodes of the waiting pods
+    std::map<const api::Pod*, CheckedNode*> nominated_;  // nominations that the scheduler knows
 };
 
 struct Missed {
@@ -217,7 +219,7 @@ Missed missed(bool is_told) {
 TEST_CASE("left to its own scoring the kube-scheduler rarely needs another machine") {
     const auto left = missed(false);
     INFO(left.workloads << " of " << kWorkloads << " workloads leave a pod over:" << left.which);
-    // The aim is 2 %; see docs/performance.md for what these have in common.
+    // The aim is 2 %; docs/performance.md describes what the remaining workloads have in common.
     CHECK(left.workloads * 100 <= 8 * kWorkloads);
 }
 

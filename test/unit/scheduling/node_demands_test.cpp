@@ -1,4 +1,4 @@
-// nodeSelector, node affinity and taints; and what people are told.
+// Tests nodeSelector, node affinity and taints, and the messages about them.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 

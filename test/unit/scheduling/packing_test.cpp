@@ -1,4 +1,4 @@
-// How machines are filled cheaply, and what they cost at least.
+// Tests how machines are filled cheaply, and their lowest possible price.
 #include "scheduling/packing/packing.hpp"
 
 #include "scheduling/packing/linear_bound.hpp"
@@ -30,7 +30,7 @@ double price_of(const std::vector<PackedMachine>& machines, const std::vector<Ma
     return price;
 }
 
-// Every pod once, and no machine is overfull.
+// Checks that every pod is packed once, and that no machine is overfull.
 void check_all_are_packed(const std::vector<PackedMachine>& machines, const std::vector<PodsAlike>& kinds,
                           const std::vector<MachineOption>& options) {
     std::vector<std::size_t> packed(kinds.size());
@@ -48,7 +48,7 @@ void check_all_are_packed(const std::vector<PackedMachine>& machines, const std:
 }  // namespace
 
 TEST_CASE("machines cost at least what the demand is worth at the prices of the dearest corner") {
-    // A core for 4, a GiB for 1: machines of 4/4 cost 20, of 4/16 cost 32.
+    // A core costs 4 and a GiB costs 1: machines of 4/4 cost 20, those of 4/16 cost 32.
     const LinearBound bound({{4000, 4096, 20}, {4000, 16384, 32}});
     const auto least = [&](double cores, double gib) {
         return bound.worth(cores * 1000, gib * 1024).of(cores * 1000, gib * 1024);
@@ -56,8 +56,8 @@ TEST_CASE("machines cost at least what the demand is worth at the prices of the 
     CHECK(least(4, 4) == Approx(20));
     CHECK(least(4, 16) == Approx(32));
     CHECK(least(8, 20) == Approx(52));    // one of each
-    CHECK(least(40, 1) == Approx(200));   // memory is left over, and costs all the same
-    CHECK(least(1, 160) == Approx(320));  // so do CPUs
+    CHECK(least(40, 1) == Approx(200));   // memory is left over, and is paid for
+    CHECK(least(1, 160) == Approx(320));  // CPUs are left over, and are paid for
     CHECK(least(0, 0) == Approx(0));
 }
 

@@ -1,4 +1,5 @@
-// Places that depend on who is placed first: pods that another pod's spread finds, but that have none.
+// Tests places that depend on the order of placement: a pod's spread may count other pods that have no place
+// yet.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 

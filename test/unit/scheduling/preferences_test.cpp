@@ -1,4 +1,4 @@
-// What pods would like, and when it is given up.
+// Tests preferences of pods, and when they are given up.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 

@@ -1,4 +1,4 @@
-// What must hold for every cluster.
+// Tests properties that hold for every cluster.
 #include <algorithm>
 #include <random>
 #include <sstream>
@@ -12,7 +12,7 @@ using scheduling::solve;
 
 namespace {
 
-// Under the sanitizers a fifth of them, as of the simulation's.
+// The sanitizers run a fifth of them, as in the simulation.
 #if __has_feature(address_sanitizer)
 constexpr std::uint64_t kSeeds = 2400;
 #else
@@ -25,7 +25,7 @@ std::string joined(const std::vector<std::string>& lines) {
     return text;
 }
 
-// Who goes where, in words that do not depend on pointers.
+// Returns the placements in words that do not depend on pointers.
 std::string text_of(const scheduling::Result& result) {
     std::ostringstream text;
     for (const auto& each : result.placements) {
@@ -92,8 +92,8 @@ TEST_CASE("the order in which pods are told does not matter") {
     }
 }
 
-// Without spread over zones and pod affinity: for the one a place more is a domain more to be filled, for the
-// other it may be a machine to begin with that the rest does not fit on.
+// Spread over zones and pod affinity are left out. For a spread, another place is another domain to fill. For
+// an affinity, the first machine may be there, and the other pods may not fit on it.
 TEST_CASE("without limits, one more place for machines never leaves more pods without a node") {
     random_cluster::Options options;
     options.has_limits = false;
@@ -110,8 +110,8 @@ TEST_CASE("without limits, one more place for machines never leaves more pods wi
     }
 }
 
-// On hosts alike, whose machines have disk enough: with more to spend a machine may go to the one host that a
-// later one would have needed, or be as large as its disk is small.
+// The hosts are equal, and their machines have enough disk. Otherwise a machine may take the one host that a
+// later one needs, or be so large that its disk is too small.
 TEST_CASE("larger limits never leave more pods without a node, as far as only resources matter") {
     random_cluster::Options options;
     options.features = {random_cluster::Feature::resources};

@@ -1,5 +1,5 @@
-// Small random clusters that use every kind of constraint; the same seed gives the same cluster. The objects
-// are valid Kubernetes objects, so that a real API server takes them.
+// Small random clusters that use every kind of constraint. The same seed gives the same cluster. The objects
+// are valid Kubernetes objects that a real API server accepts.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace random_cluster {
 
-// Kinds of constraints, to be combined at random or singled out.
+// Feature is a kind of constraint. Kinds are combined at random or tested alone.
 enum class Feature {
     resources,
     node_selector,
@@ -34,14 +34,14 @@ struct Options {
     std::vector<Feature> features;  // empty: a random choice
     std::size_t most_pods = 40;
     std::size_t most_nodes = 6;
-    bool has_limits = true;  // budgets and bounded places
-    // Hosts that give one machine no more than they have, and pods that ask for disk.
+    bool has_limits = true;  // has budgets and bounded places
+    // Each host limits one machine to its own size, and some pods ask for disk.
     bool has_bounds = true;
-    std::string prefix;  // of the names of nodes and zones
+    std::string prefix;  // prefix of the names of nodes and zones
 };
 
 scheduling::Snapshot make(std::uint64_t seed, const Options& options = {});
-// The kinds of constraints that make() uses.
+// Returns the kinds of constraints that make() uses.
 std::vector<Feature> features_of(std::uint64_t seed, const Options& options = {});
 const char* name_of(Feature feature);
 

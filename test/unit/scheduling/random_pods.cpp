@@ -32,7 +32,7 @@ void add_port(api::Pod& pod, std::int32_t port) {
     added.hostPort = port;
 }
 
-// A claim of the pod's own.
+// Adds a volume with a separate claim for the pod.
 void PodMaker::add_volume(api::Pod& pod, Storage storage) {
     auto claim = std::make_shared<api::PersistentVolumeClaim>();
     claim->metadata.name = "data-" + pod.metadata.name;
@@ -149,7 +149,7 @@ void PodMaker::add_spread(PodBuilder& pod, const std::string& key, bool is_soft)
     if (dice_.chance(20)) constraint.matchLabelKeys = {"tier"};
 }
 
-// Mostly the pod's own kind.
+// Returns a selector, mostly of the pod's own kind.
 api::LabelSelector PodMaker::selector(const api::Pod& pod) {
     api::LabelSelector selector;
     if (dice_.chance(15)) {

@@ -33,23 +33,23 @@ private:
 
 enum class Storage { none, bound, bound_late };
 
-// What the pods of a group have in common.
+// Template holds what the pods of a group share.
 struct Template {
     builders::PodBuilder pod;
     Storage storage = Storage::none;
 };
 
-// A container port that is one of the node, too.
+// Adds a container port that is also a port of the node.
 void add_port(api::Pod& pod, std::int32_t port);
 
 class PodMaker {
 public:
-    // Their volumes go into the snapshot.
+    // The volumes of the pods are added to the snapshot.
     PodMaker(Dice& dice, const Options& options, const std::set<Feature>& features,
              scheduling::Snapshot& snapshot)
         : dice_(dice), options_(options), features_(features), snapshot_(snapshot) {}
 
-    // Pods come in groups, as Deployments make them.
+    // Makes groups of pods, as Deployments do.
     std::vector<Template> make_templates(std::size_t count);
     std::shared_ptr<const api::Pod> pod_of(const Template& kind, const std::string& name);
 

@@ -12,7 +12,7 @@ PodBuilder web(const std::string& name, const std::string& cpu = "1") {
     return PodBuilder(name, cpu).owner("ReplicaSet", "r");
 }
 
-// Two nodes of 4 CPUs in pool small.
+// Returns two nodes of 4 CPUs in pool small.
 scheduling::Snapshot two_nodes() {
     auto cluster = snapshot();
     cluster.nodes = {node("a"), node("b")};
@@ -103,13 +103,13 @@ TEST_CASE("a pod that waits blocks the removal of the node that it fits on, and 
     cluster.nodes[1].pods = {web("x", "3")};
     cluster.pods = {web("waiting", "4")};
     const auto removal = simulate_removal(cluster, {{0}});
-    CHECK(removal.reasons == Reasons{"pod default/waiting waits and fits on a"});
+    CHECK(removal.reasons == Reasons{"pod default/waiting is pending and fits on a"});
     cluster.pods = {web("waiting", "5")};
     CHECK(simulate_removal(cluster, {{0}}).possible);
 }
 
-// Found by the simulation (74915): the machine that came for a waiting pod was thought to be free for pods of
-// a hardly used node, because these come first where machines are launched.
+// The machine for a waiting pod must not count as free for pods of a hardly used node. These pods come first
+// where machines are launched.
 TEST_CASE("a pod that waits is there before those that still run elsewhere, however important they are") {
     auto cluster = two_nodes();
     cluster.nodes[0].pods = {web("w").priority(1000)};
@@ -134,7 +134,7 @@ TEST_CASE("of two empty nodes the larger one attracts pods, as more of it stays 
     CHECK(removal.moves[0].node == 2);
 }
 
-// Found by the simulation (9012898): the scheduler took the spare node, and another was launched to be spare.
+// Otherwise the scheduler uses the spare node, and another one is launched as a spare.
 TEST_CASE("pods may go to a node that is kept empty, though another is emptier") {
     auto cluster = two_nodes();
     cluster.nodes.push_back(node("of no pool"));
@@ -163,7 +163,8 @@ TEST_CASE("minimal nodes and spare room hold nodes") {
     cluster.pools[0].closed = "is paused";
     cluster.pools[0].spare.cpu_cores = 5;
     CHECK(simulate_removal(cluster, {{0}, 1}).reasons ==
-          Reasons{"it is needed for minimal nodes or spare room, and no other machine can be created"});
+          Reasons{"it is needed for the minimum number of nodes or for spare room, and no other machine can "
+                  "be created"});
 }
 
 TEST_CASE("what remains keeps the share of headroom free") {
@@ -191,13 +192,13 @@ TEST_CASE("a removal that has to need no luck puts pods where most is free, as t
     CHECK(simulate_removal(cluster, request).possible);
     request.emptiest_first = true;
     CHECK(simulate_removal(cluster, request).reasons ==
-          Reasons{"pod default/second fits no other node once the others went where most is free"});
+          Reasons{"pod default/second fits no other node once the others have moved to the emptiest nodes"});
     cluster.nodes[1].pods = {web("x", "1")};
     CHECK(simulate_removal(cluster, request).possible);
 }
 
-// Found by the simulation (625249): the smaller of two pods was back first, took the place that was meant for
-// the larger one, and a machine was launched for that.
+// The smaller of two pods may be back first and take the place of the larger one. A machine would then be
+// launched for that one.
 TEST_CASE("a removal that has to need no luck works whichever of the pods is back first") {
     auto cluster = two_nodes();
     cluster.nodes.push_back(node("c"));
@@ -209,7 +210,7 @@ TEST_CASE("a removal that has to need no luck works whichever of the pods is bac
     CHECK(simulate_removal(cluster, request).possible);
     request.emptiest_first = true;
     CHECK(simulate_removal(cluster, request).reasons ==
-          Reasons{"pod default/large fits no other node once the others went where most is free"});
+          Reasons{"pod default/large fits no other node once the others have moved to the emptiest nodes"});
     cluster.nodes[1].pods.clear();
     CHECK(simulate_removal(cluster, request).possible);
 }
@@ -235,7 +236,7 @@ TEST_CASE("machines created instead of a node need no luck either") {
         CHECK(simulate_removal(cluster, request).possible);
         request.emptiest_first = true;
         CHECK(simulate_removal(cluster, request).reasons ==
-              Reasons{"its pods fit on 2 new machines only if they come in the right order"});
+              Reasons{"its pods fit on 2 new machines only if the pods are scheduled in the right order"});
     }
 }
 
@@ -255,8 +256,7 @@ TEST_CASE("machines created instead of a node are the cheapest set, and its pric
     CHECK(removal.price.machines == 4 * (2 * 4 + 4));
 }
 
-// Found by the simulation: evicted pods waited for their node to be gone, and their budget kept the others
-// there.
+// Otherwise evicted pods wait for the end of their node, while their budget keeps the others there.
 TEST_CASE("a node that is being emptied is still a domain to spread over, until it is gone") {
     auto cluster = snapshot();
     cluster.nodes = {node("a"), node("b")};

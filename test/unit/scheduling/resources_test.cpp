@@ -23,7 +23,8 @@ scheduling::Amounts taken(const api::Pod& pod) {
     return scheduling::taken_by(pod, names);
 }
 
-// A running pod of one container "main", with what its node has set aside for it and what it really has.
+// Returns a running pod of one container "main", with the resources that its node has set aside and the ones
+// that it really has.
 api::Pod running(const std::string& wanted, const std::string& allocated, const std::string& actual) {
     auto pod = PodBuilder("a", wanted).pod;
     pod.spec.containers->at(0).name = "main";
@@ -109,13 +110,13 @@ TEST_CASE("what is not requested is not looked at, even on an overcommitted node
 
 TEST_CASE("while a pod is resized in place it takes the largest of what is wanted, granted and in use") {
     CHECK(taken(running("1", "1", "1")).base[kCpu] == 1000);
-    CHECK(taken(running("3", "1", "1")).base[kCpu] == 3000);  // to be granted yet
-    CHECK(taken(running("1", "2", "3")).base[kCpu] == 3000);  // to be given back yet
+    CHECK(taken(running("3", "1", "1")).base[kCpu] == 3000);  // the increase is not granted yet
+    CHECK(taken(running("1", "2", "3")).base[kCpu] == 3000);  // the decrease is not done yet
     CHECK(taken(running("1", "2", "1")).base[kCpu] == 2000);
     const auto pod = running("1", "2", "3");
     CHECK(taken(pod).base[kMemory] == 1024 * kMiB);
     CHECK(taken(pod).base[kPods] == 1);
-    CHECK(requests(pod).base[kCpu] == 1000);  // another node would have to offer only that
+    CHECK(requests(pod).base[kCpu] == 1000);  // another node only has to offer this
 }
 
 TEST_CASE("a resize that its node can never grant takes nothing, one that has to wait does") {
@@ -158,7 +159,7 @@ TEST_CASE("resources of a whole pod are resized in place as well, as far as they
     pod.status.resources.emplace().requests = {{"cpu", quantity("4")}, {"memory", quantity("9Gi")}};
     pod.status.allocatedResources = {{"cpu", quantity("5")}, {"memory", quantity("9Gi")}};
     CHECK(taken(pod).base[kCpu] == 5000);
-    CHECK(taken(pod).base[kMemory] == 1024 * kMiB);  // the container's: memory is not stated for the pod
+    CHECK(taken(pod).base[kMemory] == 1024 * kMiB);  // only the container states memory, not the pod
     pod.spec.resources->requests["cpu"] = quantity("30");
     CHECK(taken(pod).base[kCpu] == 30'000);
     put_off_resize(pod, "Infeasible");

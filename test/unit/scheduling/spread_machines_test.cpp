@@ -1,4 +1,4 @@
-// How many machines a required spread takes: not more than its skew asks for.
+// Tests how many machines a required spread needs: no more than its skew demands.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 const std::string kHostname(api::labels::kHostname);
 const std::string kZone(api::labels::kZone);
 
-// 40 pods of 1 CPU, on machines of 8.
+// Returns 40 pods of 1 CPU, on machines of 8.
 scheduling::Snapshot spread_pods(const std::string& topology_key, int count = 40) {
     auto cluster = snapshot();
     cluster.pools[0].flexible.cpuCores = {1, 8, 1};
@@ -115,7 +115,7 @@ TEST_CASE("1,100 small pods of many kinds share machines") {
     }
     const auto result = solve(cluster);
     CHECK(result.unplaced.empty());
-    // 413 cores and 734 GiB: 52 machines by CPU.
+    // 413 cores and 734 GiB need 52 machines by CPU.
     CHECK(result.claims.size() <= 62);
     CHECK(solve(after(cluster, result)).claims.empty());
 }

@@ -1,4 +1,4 @@
-// What pods demand of the pods around them.
+// Tests the demands of pods on the pods around them.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -52,7 +52,7 @@ PodBuilder spread(const std::string& name, const std::string& key, std::int32_t 
     return built;
 }
 
-// One pool that launches in three zones.
+// Returns one pool that launches in three zones.
 scheduling::Snapshot three_zones() {
     auto cluster = snapshot();
     add_places(cluster, {"host-b", "host-c"});
@@ -103,7 +103,7 @@ TEST_CASE("a pod waits in vain for a companion that does not exist") {
     const auto result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons[0] ==
-          "pool small: a new machine would be apart from the pods that pod affinity asks for");
+          "pool small: a new machine would not be near the pods that pod affinity requires");
 }
 
 TEST_CASE("a pod is placed beside a companion that comes later in the order") {
@@ -205,7 +205,7 @@ TEST_CASE("pods that differ only in where they may be are spread over different 
     edit(cluster.nodes[0]).metadata.labels["disk"] = "ssd";
     cluster.nodes[0].pods = {pod("first", "web")};
     cluster.pools[0].closed = "is paused";
-    // The larger one comes first: what is worked out for it must not be taken for the other's.
+    // The larger pod comes first. Its result must not be reused for the other one.
     cluster.pods = {spread("bound", kZone).requests({{"cpu", "2"}}).select("disk", "ssd"),
                     spread("free", kZone)};
     const auto result = solve(cluster);
@@ -226,7 +226,7 @@ TEST_CASE("matchLabelKeys of a pod affinity means companions with the pod's own 
     follower.label("revision", "3");
     cluster.pods = {follower};
     CHECK(solve(cluster).unplaced.size() == 1);
-    follower.pod.metadata.labels->erase("revision");  // a key that the pod lacks is not looked at
+    follower.pod.metadata.labels->erase("revision");  // the pod lacks this key, so it is ignored
     cluster.pods = {follower};
     CHECK(solve(cluster).unplaced.empty());
 }
@@ -276,8 +276,8 @@ TEST_CASE("pods that terminate do not count in a spread, but still keep others a
     CHECK(solve(cluster).unplaced.size() == 1);
 }
 
-// "second" cannot be on a new machine, so it doubles up on the one that comes; a machine that came besides
-// would be a domain without any of the pods, and the kube-scheduler would keep "second" waiting for it.
+// "second" cannot use a new machine, so it shares the coming one. A further new machine would be a domain
+// without any of the pods. The kube-scheduler would then keep "second" waiting for it.
 TEST_CASE("no machine is bought that would upset a spread which had to do without it") {
     auto cluster = snapshot();
     cluster.nodes = {node_in("coming", "host-a")};
@@ -379,13 +379,13 @@ TEST_CASE("what the scheduler can place on ready nodes now counts before anythin
     CHECK(pods_by_zone(cluster, result) == std::map<std::string, std::size_t>{{"host-b", 1}});
 }
 
-// It was launched for at each look until the host was chosen.
+// Otherwise it would be launched for at each look until the host is chosen.
 TEST_CASE(
     "a pod with a spread over hosts waits for the machine that was bought for it, wherever that will be") {
     auto cluster = snapshot();
     cluster.nodes = {node("coming")};
     cluster.nodes[0].availability = scheduling::Availability::coming;
-    cluster.nodes[0].bought_for = {"uid-web"};
+    cluster.nodes[0].launched_for = {"uid-web"};
     auto web = PodBuilder("web").label("app", "web");
     api::TopologySpreadConstraint spread;
     spread.maxSkew = 1;

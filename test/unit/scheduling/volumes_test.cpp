@@ -1,4 +1,4 @@
-// Where volumes let pods be, and how many of them a node holds.
+// Tests where volumes let pods run, and how many of them a node holds.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -50,7 +50,7 @@ std::shared_ptr<const api::CSINode> holds(int volumes) {
     return csi;
 }
 
-// Made beforehand, of a class that makes none itself.
+// Returns a volume that was made beforehand, of a class that makes none itself.
 std::shared_ptr<api::PersistentVolume> local_volume(const std::string& name, const std::string& node = "") {
     auto made = std::make_shared<api::PersistentVolume>();
     made->metadata.name = name;
@@ -64,7 +64,7 @@ std::shared_ptr<api::PersistentVolume> local_volume(const std::string& name, con
     return made;
 }
 
-// Two zones; a claim "data" for which no volume is made yet.
+// Returns two zones and a claim "data" whose volume is not made yet.
 scheduling::Snapshot cluster_with_claim() {
     auto cluster = snapshot();
     add_places(cluster, {"host-b"});
@@ -165,9 +165,8 @@ TEST_CASE("of two pods that wait for a claim for one pod alone, one gets a machi
     const auto result = solve(cluster);
     CHECK(result.claims.size() == 1);
     REQUIRE(result.unplaced.size() == 1);
-    CHECK(result.unplaced[0].reasons ==
-          Reasons{"its volume claim data goes to another pod that waits, and only one pod may use it "
-                  "(ReadWriteOncePod)"});
+    CHECK(result.unplaced[0].reasons == Reasons{"its volume claim data is planned for another pending pod, "
+                                                "and only one pod may use it (ReadWriteOncePod)"});
 }
 
 TEST_CASE("a pod moves with its claim for one pod alone when its node goes") {
@@ -189,8 +188,8 @@ TEST_CASE("a claim of a class that makes no volumes needs one that is there, whe
     cluster.nodes = {node("a"), node("b")};
     auto result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
-    CHECK(result.unplaced[0].reasons ==
-          Reasons{"no volume is available for its volume claim data, whose storage class late makes none"});
+    CHECK(result.unplaced[0].reasons == Reasons{"no volume is available for its volume claim data, whose "
+                                                "storage class late does not create any"});
 
     cluster.volumes.volumes = {local_volume("on-b", "b")};
     CHECK(target_of(cluster, solve(cluster), "p") == "b");
@@ -233,7 +232,7 @@ TEST_CASE("a volume made beforehand serves only a claim that it suits") {
     CHECK_FALSE(serves([](auto& v) { v.spec.storageClassName = "other"; }));
     CHECK_FALSE(serves([](auto& v) { v.status.phase = "Released"; }));
     CHECK_FALSE(serves([](auto& v) { v.spec.claimRef = {"v1", "PersistentVolumeClaim", "default", "x"}; }));
-    CHECK(serves([](auto& v) {  // promised to the claim by name: its labels and class don't matter
+    CHECK(serves([](auto& v) {  // reserved for the claim by name: its labels and class don't matter
         v.spec.claimRef = {"v1", "PersistentVolumeClaim", "default", "data"};
         v.metadata.labels->clear();
     }));
@@ -260,7 +259,7 @@ TEST_CASE("each volume made beforehand serves one of the pods that wait") {
     CHECK(launched.placements.size() == 2);
     REQUIRE(launched.unplaced.size() == 1);
     CHECK(launched.unplaced[0].reasons ==
-          Reasons{"pool small: other pods that wait get the volumes that the pod could use there"});
+          Reasons{"pool small: other pending pods get the volumes that the pod could use there"});
 }
 
 TEST_CASE("a volume in the only zone that there is binds its machine to that zone") {
@@ -314,7 +313,7 @@ TEST_CASE("a claim that is to be made for a node that is gone is named with its 
     const auto result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons ==
-          Reasons{"its volume claim data is to be made for node gone, which does not exist: remove the "
+          Reasons{"its volume claim data waits for a volume on node gone, which does not exist: remove the "
                   "claim's annotation volume.kubernetes.io/selected-node, or delete the claim"});
     cluster.nodes = {node("gone")};
     CHECK(target_of(cluster, solve(cluster), "p") == "gone");

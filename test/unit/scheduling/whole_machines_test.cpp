@@ -1,4 +1,4 @@
-// Bare metal: a host is launched as it stands or not at all.
+// Tests bare metal: a host is launched as a whole or not at all.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -19,7 +19,7 @@ void add_host(scheduling::Snapshot& snapshot, const std::string& name, std::int6
     snapshot.places.push_back(host);
 }
 
-// One pool whose hosts have 8 and 32 cores.
+// Returns one pool whose hosts have 8 and 32 cores.
 scheduling::Snapshot rack() {
     scheduling::Snapshot snapshot;
     snapshot.pools.push_back(pool("metal"));
@@ -64,7 +64,7 @@ TEST_CASE("a host is used up by one machine") {
     add_pods(cluster, 20, "2");
     CHECK(launched(cluster).size() == 2);
     CHECK(solve(cluster).unplaced.empty());
-    // 48 cores are asked for, and there are 40.
+    // The pods request 48 cores, but there are 40.
     add_pods(cluster, 1, "8");
     CHECK(solve(cluster).unplaced.size() == 4);
 }

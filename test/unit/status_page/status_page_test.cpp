@@ -94,7 +94,7 @@ TEST_CASE("a host shows our machines, what others have committed, and what is fr
     CHECK_THAT(page, Contains("ford<br><span class=\"soft\">ours/shed") &&
                          Contains("memory: 40Gi to give, the host has 64Gi"));
     CHECK_THAT(page, Contains("<title>tools-aaaaa 4c/8Gi</title>"));
-    // 8 of the 24 GiB committed are ours: 420 * 8 / 64 and 420 * 24 / 64.
+    // 8 of the 24 GiB committed are ours: the widths are 420 * 8 / 64 and 420 * 24 / 64.
     CHECK_THAT(page, Contains("<rect class=\"ours\" x=\"0\" width=\"52\""));
     CHECK_THAT(page, Contains("<rect class=\"other\" x=\"52\" width=\"105\""));
 }
@@ -130,7 +130,7 @@ TEST_CASE("a claim is a timeline of its phases, and those that wait say for what
                Contains("launch 20 s, registration 40 s</span></td><td class=\"free\">RegisteredReason: "
                         "waiting for the machine to join"));
     CHECK_THAT(page, Contains("leaving 2 min"));
-    // Half an hour of the hour: 480 pixels wide, of which launch ends after 10 s.
+    // The bar covers half an hour of the hour: 480 pixels wide, of which launch ends after 10 s.
     CHECK_THAT(page, Contains("<rect class=\"launching\" x=\"240\" width=\"1\""));
     CHECK(page.find("tools-bbbbb") < page.rfind("tools-aaaaa"));
 }
@@ -163,7 +163,8 @@ TEST_CASE("objects of namespaces that are not managed are not on the page, which
     const controllers::ManagedNamespaces lab({"lab"});
     const auto page = Scene({std::string(kPool), node_in_service()}, lab).page();
     CHECK_THAT(page, !Contains("ours/tools") && !Contains("tools-aaaaa") && !Contains("ours/shed"));
-    CHECK_THAT(page, Contains("of the managed namespaces: lab.") && Contains("There is no NodeSmithPool"));
+    CHECK_THAT(
+        page, Contains("of the managed namespaces are shown: lab.") && Contains("There is no NodeSmithPool"));
     CHECK_THAT(Scene({std::string(kPool)}).page(), !Contains("managed"));
 }
 

@@ -1,4 +1,4 @@
-// Requests for certificates, as far as they are approved, and questions about rights.
+// Tests requests for certificates up to their approval, and questions about rights.
 #include <boost/json/array.hpp>
 
 #include "api/bytes.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 const std::string kRequests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
-// Of a kubelet for Node worker-1.
+// The request comes from the kubelet of Node worker-1.
 constexpr const char* kRequest =
     "-----BEGIN CERTIFICATE REQUEST-----\n"
     "MIHxMIGYAgEAMDYxFTATBgNVBAoTDHN5c3RlbTpub2RlczEdMBsGA1UEAxMUc3lz\n"
@@ -51,7 +51,7 @@ std::size_t conditions_of(const Answer& answer) {
 
 TEST_CASE("a request for a certificate is decided through its approval subresource") {
     const auto name = server().fresh("request");
-    // Of this signer nobody in a control plane approves anything.
+    // No component of a control plane approves requests for this signer.
     const auto signer = "example.com/" + name;
     const auto created = create(name, signer);
     REQUIRE(created.status == 201);
@@ -67,7 +67,7 @@ TEST_CASE("a request for a certificate is decided through its approval subresour
     CHECK(denied.text("spec", "signerName") == signer);
     REQUIRE(conditions_of(denied) == 1);
     CHECK(denied.body.at("status").at("conditions").at(0).at("reason") == "Test");
-    // What was decided meanwhile is not overwritten.
+    // A later patch does not overwrite the decision.
     CHECK(server().call("PATCH", kRequests + "/" + name + "/approval", decision, kMergePatch).status == 409);
 }
 

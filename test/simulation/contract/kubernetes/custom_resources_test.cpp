@@ -1,4 +1,4 @@
-// Kinds that come from a CustomResourceDefinition: ours.
+// Tests our kinds, which come from a CustomResourceDefinition.
 #include <boost/json/array.hpp>
 
 #include "test/simulation/contract/kubernetes/objects.hpp"
@@ -82,7 +82,7 @@ TEST_CASE("the wish to delete a custom resource with a finalizer counts as a gen
     server().call("POST", kClaims, body);
     auto deleting = server().call("DELETE", kClaims + "/" + name);
     CHECK(deleting.text("metadata", "generation") == "2");
-    // Its status can still be written.
+    // A client can still write the status.
     CHECK(patch(name + "/status", {{"status", {{"host", "gone"}}}}).status == 200);
     CHECK(patch(name, metadata("finalizers", nullptr)).status == 200);
     CHECK(patch(name + "/status", {{"status", {{"host", "late"}}}}).status == 404);

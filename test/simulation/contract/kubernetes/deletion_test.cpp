@@ -1,4 +1,4 @@
-// Finalizers, preconditions, owners.
+// Tests finalizers, preconditions and owners.
 #include "test/simulation/contract/kubernetes/objects.hpp"
 #include "test/support/catch.hpp"
 
@@ -130,7 +130,7 @@ TEST_CASE("an object made for an owner that is no more goes too") {
     auto name = server().fresh("late");
     auto reference = owner(name, create(name));
     server().call("DELETE", path_of(name), kBackground);
-    // Another of the same name is not the owner.
+    // A new object of the same name is not the owner.
     create(name);
     CHECK(server().call("POST", kConfigMaps, owned(name + "-child", {reference})).status == 201);
     CHECK(server().until([&] { return is_gone(name + "-child"); }));
@@ -166,7 +166,7 @@ TEST_CASE("a namespace that is being deleted takes nothing new, and says so by a
     CHECK(refused.status == 403);
     REQUIRE(refused.body.at("details").as_object().contains("causes"));
     CHECK(refused.body.at("details").at("causes").at(0).at("reason") == "NamespaceTerminating");
-    // What is there can still be changed.
+    // Objects that exist can still be changed.
     auto free = metadata("finalizers", nullptr);
     CHECK(server().call("PATCH", path + "/configmaps/held", free, kMergePatch).status == 200);
     CHECK(server().call("PATCH", path, free, kMergePatch).status == 200);

@@ -1,4 +1,4 @@
-// Leases: what leader election rests on.
+// Tests Leases, which leader election relies on.
 #include "test/simulation/contract/kubernetes/objects.hpp"
 #include "test/support/catch.hpp"
 
@@ -43,7 +43,7 @@ TEST_CASE("of two who take a Lease that they have read one gets it") {
     auto late = take(name, version, "c");
     CHECK(late.status == 409);
     CHECK(late.text("reason") == "Conflict");
-    // The same holder's own old knowledge is no better.
+    // The same holder is refused as well if its knowledge is old.
     CHECK(take(name, version, "a").status == 409);
     auto read = server().call("GET", kLeases + "/" + name);
     CHECK(read.text("spec", "holderIdentity") == "b");

@@ -1,4 +1,4 @@
-// Lists, their pages and selections.
+// Tests lists, their pages and selections.
 #include "base/url.hpp"
 #include "test/simulation/contract/kubernetes/objects.hpp"
 #include "test/support/catch.hpp"
@@ -11,7 +11,7 @@ std::string list_of(const std::string& mark) {
     return kConfigMaps + "?labelSelector=mark%3D" + mark;
 }
 
-// Five config maps labelled mark=MARK: odd=yes for two of them, odd=no for two, none for the last.
+// Makes five config maps labelled mark=MARK. Two also have odd=yes and two odd=no.
 std::vector<std::string> make_five(const std::string& mark) {
     std::vector<std::string> names;
     for (int i = 0; i < 5; ++i) {

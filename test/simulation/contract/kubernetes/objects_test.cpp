@@ -1,5 +1,5 @@
-// What the simulation takes for granted of a Kubernetes API server; the same cases run against the one in
-// memory and against a real one, so that the simulation cannot drift from reality. Here: single objects.
+// Tests single objects. The contract is what the simulation assumes about a Kubernetes API server. The same
+// cases run against the server in memory and against a real one, so the simulation cannot drift from reality.
 #include "test/simulation/contract/kubernetes/objects.hpp"
 #include "test/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-// Patches, and what they may touch.
+// Tests patches and the fields that they may change.
 #include "test/simulation/contract/kubernetes/objects.hpp"
 #include "test/support/catch.hpp"
 
@@ -164,7 +164,7 @@ TEST_CASE("a Node keeps taints and labels that others set meanwhile only if the 
     json::object untainted{{"spec", {{"taints", nullptr}}}};
     untainted["metadata"] = {{"resourceVersion", created.text("metadata", "resourceVersion")}};
     CHECK(server().call("PATCH", nodes + "/" + name, untainted, kMergePatch).status == 409);
-    // Where controllers run, they write to a new Node too.
+    // Controllers, where they run, also write to a new Node.
     CHECK(server().until([&] {
         auto read = server().call("GET", nodes + "/" + name);
         untainted["metadata"] = {{"resourceVersion", read.text("metadata", "resourceVersion")}};

@@ -1,4 +1,4 @@
-// How pods end: gracefully, by eviction, within budgets.
+// Tests how pods end: gracefully, by eviction, within budgets.
 #include "test/simulation/contract/kubernetes/objects.hpp"
 #include "test/support/catch.hpp"
 
@@ -39,7 +39,7 @@ TEST_CASE("a running pod ends gracefully, and at once when told so") {
     CHECK(deleted.text("metadata", "deletionGracePeriodSeconds") == "3600");
     auto since = server().call("GET", kPods + "/" + name).text("metadata", "deletionTimestamp");
     CHECK_FALSE(since.empty());
-    // A second wish may only shorten it.
+    // A second deletion may only shorten the grace period.
     json::object longer{{"gracePeriodSeconds", 7200}};
     CHECK(server().call("DELETE", kPods + "/" + name, longer).status == 200);
     CHECK(server().call("GET", kPods + "/" + name).text("metadata", "deletionTimestamp") == since);

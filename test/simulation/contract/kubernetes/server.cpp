@@ -67,7 +67,7 @@ asio::awaitable<void> read_events(base::HttpTransport& transport, std::string ta
             text += *piece;
             take_lines(text, watched.events);
         }
-    } catch (const base::TransportError&) {  // nothing more came in time
+    } catch (const base::TransportError&) {  // no event came in time
     }
 }
 
@@ -96,7 +96,7 @@ public:
     }
 
 private:
-    // As the disruption controller counts them.
+    // Returns how many pods are ready, as the disruption controller counts them.
     int ready_pods_of(const json::value& budget) {
         int count = 0;
         const auto& selected = budget.at("spec").at("selector").at("matchLabels").at("app");
@@ -112,7 +112,7 @@ private:
         }
         return count;
     }
-    // As beside a control plane without kubelets.
+    // Returns options for pods that do not end by themselves, as beside a control plane without kubelets.
     static fake::ApiServer::Options options() {
         using namespace api::v1alpha1;
         fake::ApiServer::Options options;
@@ -156,7 +156,7 @@ public:
         });
         return watched;
     }
-    // The API server remembers more than etcd does, until it is restarted.
+    // The API server remembers more than etcd does until it is restarted.
     void compact() override {
         tell({"compact"});
         tell({"restart", "kube-apiserver"});

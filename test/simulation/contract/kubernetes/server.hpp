@@ -1,6 +1,6 @@
-// The Kubernetes API server that the contract is checked against: the one in memory, or, where KUBECONFIG
-// names one, a real one that with_cluster.sh started. Both know our CRDs. Calls return when they are
-// answered.
+// The Kubernetes API server that the contract is checked against. It is the server in memory, or a real one
+// that with_cluster.sh started if KUBECONFIG names one. Both know our CRDs. Each call returns when the server
+// has answered.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -16,9 +16,9 @@ namespace json = boost::json;
 
 struct Answer {
     int status = 0;
-    json::object body;  // {} if it is no JSON object
+    json::object body;  // {} if the answer is no JSON object
 
-    // The text at a path of members: text("metadata", "name"); "" if it is not there.
+    // Returns the text at a path of members, such as text("metadata", "name"); "" if it is not there.
     template <class... Names>
     std::string text(Names... names) const {
         return text_at({names...});
@@ -35,7 +35,7 @@ struct Request {
 
 struct Watched {
     std::vector<json::object> events;
-    bool ended = false;  // by the server
+    bool ended = false;  // the server ended the watch
 };
 
 class Server {
@@ -45,26 +45,26 @@ public:
     Server& operator=(const Server&) = delete;
     virtual ~Server() = default;
 
-    // A body that is a string is sent as it is.
+    // Sends a request. A body that is a string is sent unchanged.
     virtual Answer send(const Request& request) = 0;
     Answer call(const std::string& method, const std::string& target, const json::value& body = nullptr,
                 const std::string& content_type = "") {
         return send({method, target, body, content_type});
     }
-    // Reads until `count` events have come, the server ends the watch, or nothing comes for ten seconds. The
-    // other requests are sent once the watch is open.
+    // Reads until `count` events have come, the server ends the watch, or no event comes for ten seconds.
+    // Sends the other requests once the watch is open.
     virtual Watched watch(const std::string& target, std::size_t count,
                           std::vector<Request> meanwhile = {}) = 0;
-    // Time for controllers.
+    // Gives controllers time to act.
     virtual void pause() = 0;
-    // Forgets the history of all changes so far.
+    // Makes the server forget the history of all changes so far.
     virtual void compact() = 0;
-    // Makes a PodDisruptionBudget in the namespace default allow so many disruptions: in memory by writing
-    // that, else by waiting until the disruption controller has come to it.
+    // Makes a PodDisruptionBudget in the namespace default allow so many disruptions. The server in memory
+    // writes that number. The other one waits until the disruption controller has counted the budget.
     virtual bool budget_allows(const std::string& name, int disruptions) = 0;
-    // Whether the condition comes true in time.
+    // Reports whether the condition becomes true in time.
     bool until(const std::function<bool()>& condition);
-    // A name that nothing else has.
+    // Returns a name that no other object has.
     std::string fresh(const std::string& prefix);
 
 private:

@@ -1,4 +1,4 @@
-// Watches.
+// Tests watches.
 #include "test/simulation/contract/kubernetes/objects.hpp"
 #include "test/support/catch.hpp"
 
@@ -42,7 +42,7 @@ TEST_CASE("a watch goes on from a resourceVersion and shows objects enter and le
     CHECK(told(watched.events) ==
           Lines{"ADDED " + mark, "MODIFIED " + mark, "DELETED " + mark, "ADDED " + mark, "DELETED " + mark});
     CHECK_FALSE(watched.ended);
-    // Versions rise, also that of the deletion.
+    // Versions increase, and a deletion has a version too.
     std::uint64_t last = std::stoull(start);
     for (const auto& event : watched.events) {
         auto version = version_of(event.at("object"));
@@ -99,7 +99,7 @@ TEST_CASE("a watch ends after its time, and says before how far it has come") {
     const auto& bookmark = watched.events.back().at("object");
     CHECK(bookmark.at("kind") == "ConfigMap");
     CHECK(bookmark.at("apiVersion") == "v1");
-    // A controller of the cluster may have written a ConfigMap since.
+    // A controller of the cluster may have written a ConfigMap since then.
     auto written = server().call("GET", kConfigMaps + "/" + other).text("metadata", "resourceVersion");
     CHECK(version_of(bookmark) >= std::stoull(written));
 }

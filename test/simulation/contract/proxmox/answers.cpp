@@ -8,7 +8,7 @@
 namespace contract::proxmox {
 namespace {
 
-// Times, counters, random values.
+// Reports whether the member is a time, a counter or a random value.
 bool is_volatile(const std::string& name) {
     static const std::set<std::string> names{"cpu",       "ctime",
                                              "digest",    "disk",

@@ -1,4 +1,4 @@
-// How the cases of the contract speak to the Proxmox simulator.
+// Helpers with which the cases of the contract talk to the Proxmox simulator.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace contract::proxmox {
 
-// The server of this program.
+// Returns the server of this program.
 Server& server();
 
-// With the token of the simulator's own world; parameters in a body are form-encoded.
+// Builds a request with the token of the simulator's own world. Parameters in a body are form-encoded.
 base::HttpRequest request(const std::string& method, const std::string& path, const std::string& form = "");
 Answer call(const std::string& method, const std::string& path, const std::string& form = "");
-// Makes a call that starts a task, and follows that; returns its exit status.
+// Makes a call that starts a task, follows the task to its end, and returns its exit status.
 std::string finish(const std::string& method, const std::string& path, const std::string& form = "");
-// A VMID that nothing else has.
+// Returns a VMID that no other machine has.
 std::string fresh_vmid();
 
 }  // namespace contract::proxmox

@@ -1,4 +1,4 @@
-// Machines, their tasks and locks, images, and hosts that fail.
+// Tests machines, their tasks and locks, images, and hosts that fail.
 #include <algorithm>
 #include <boost/json/array.hpp>
 
@@ -33,7 +33,7 @@ std::string upload(const std::string& name, const std::string& content) {
     return answer.status == 200 ? server().finish(std::string(answer.data().as_string())) : answer.reason;
 }
 
-// The entry of a list whose member has the value; null if there is none.
+// Returns the entry of a list whose member has the value, or null if there is none.
 json::value entry(const std::string& path, const char* member, const json::value& value) {
     auto list = call("GET", path).data();
     for (const auto& one : list.as_array()) {

@@ -1,5 +1,6 @@
-// What the simulation takes for granted of Proxmox: the same cases run against the simulator's core and
-// against its program over HTTPS. Here: who may ask, how requests are read, how refusals look.
+// Tests who may send requests, how the server reads them, and how refusals look. The contract is what the
+// simulation assumes about Proxmox. The same cases run against the simulator's core and against its program
+// over HTTPS.
 #include <boost/json/array.hpp>
 
 #include "base/url.hpp"

@@ -53,7 +53,7 @@ base::HttpRequest control_request(const std::string& method, const std::string& 
     return request;
 }
 
-// The core, in virtual time.
+// CoreServer is the core in virtual time.
 class CoreServer final : public Server {
 public:
     ~CoreServer() override { test::run(context_, clock_, simulator_.shut_down()); }
@@ -86,7 +86,7 @@ private:
         proxmox_simulator::make_control(simulator_, log_, [](int) { return json::object{}; });
 };
 
-// The program over HTTPS, beside a core to compare it with.
+// HttpsServer is the program over HTTPS, beside a core with which its answers are compared.
 class HttpsServer final : public Server {
 public:
     explicit HttpsServer(const std::string& ready_file)
@@ -124,7 +124,7 @@ public:
     }
 
 private:
-    static constexpr int kSpeed = 10;  // as with_proxmox_simulator.sh starts it
+    static constexpr int kSpeed = 10;  // with_proxmox_simulator.sh starts the program at this speed
 
     std::unique_ptr<base::HttpTransport> connect(const char* which) {
         base::HttpClientOptions options;
@@ -143,7 +143,8 @@ private:
         loop_.run([&]() -> asio::awaitable<void> { co_await loop_.clock->sleep_for(duration); });
     }
 
-    // Texts that the program made up, such as UPIDs and tickets, are other texts to the core.
+    // Learns which text of the core corresponds to a text that the program made up, such as a UPID or a
+    // ticket.
     void learn(const json::value& ours, const json::value& theirs) {
         if (ours.is_string() && theirs.is_string()) {
             if (ours != theirs) names_.emplace_back(ours.get_string(), theirs.get_string());

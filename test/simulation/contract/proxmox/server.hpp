@@ -1,6 +1,6 @@
-// The Proxmox simulator that the contract is checked against: its core in memory and virtual time, or, where
-// PROXMOX_SIMULATOR names the ready file of the program, that program over HTTPS. There each exchange is also
-// made with a core of its own, and both must answer the same but for what differs by nature.
+// The Proxmox simulator that the contract is checked against. It is the core in memory and virtual time, or
+// the program over HTTPS if PROXMOX_SIMULATOR names its ready file. Beside the program, a separate core gets
+// the same requests. Both must give the same answers, except for values that differ by nature.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -20,9 +20,9 @@ struct Answer {
     std::string content_type;
     std::string text;
 
-    json::value body() const;  // null if it is no JSON
-    json::value data() const;  // member "data" of the body, null if there is none
-    // Names of the parameters that were wrong.
+    json::value body() const;  // null if the body is no JSON
+    json::value data() const;  // member "data" of the body; null if it is missing
+    // Returns the names of the parameters that were wrong.
     std::vector<std::string> errors() const;
 };
 
@@ -34,9 +34,9 @@ public:
     virtual ~Server() = default;
 
     virtual Answer send(const base::HttpRequest& request) = 0;
-    // Follows a task to its end; returns its exit status.
+    // Follows a task to its end and returns its exit status.
     virtual std::string finish(const std::string& upid) = 0;
-    // The control interface (test/simulators/proxmox/server/control.hpp). Fails the test if it refuses.
+    // Calls the control interface (test/simulators/proxmox/server/control.hpp). Fails the test if it refuses.
     virtual void control(const std::string& method, const std::string& target, const json::value& body) = 0;
     // Lets simulated time pass.
     virtual void pause(base::Duration duration) = 0;
@@ -44,8 +44,8 @@ public:
 
 std::unique_ptr<Server> make_server();
 
-// What two answers differ in, as texts: status, reason phrase, type, and the body's fields, of which times,
-// counters and random values only need to be of the same JSON kind.
+// Returns the differences of two answers as texts: status, reason phrase, type, and the fields of the body.
+// Times, counters and random values only need the same JSON kind.
 std::vector<std::string> differences(const Answer& left, const Answer& right);
 
 }  // namespace contract::proxmox

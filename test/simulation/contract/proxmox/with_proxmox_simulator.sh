@@ -1,6 +1,6 @@
 #!/bin/sh
-# with_proxmox_simulator.sh STATE SIMULATOR PROGRAM...: runs the program beside a Proxmox simulator of its own, whose ready
-# file it finds in PROXMOX_SIMULATOR.
+# with_proxmox_simulator.sh STATE SIMULATOR PROGRAM...: runs the program beside a separate Proxmox simulator. PROXMOX_SIMULATOR
+# names the simulator's ready file.
 set -eu
 state=$1
 simulator=$2

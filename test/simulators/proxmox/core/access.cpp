@@ -10,7 +10,7 @@ namespace {
 
 using Privileges = std::set<std::string>;
 
-// Proxmox builds its roles from groups of privileges at four levels; so does this table.
+// Proxmox builds its roles from groups of privileges at four levels, and so does this table.
 constexpr std::string_view kVmUser =
     "VM.Audit VM.Backup VM.Config.CDROM VM.Config.Cloudinit VM.Console VM.GuestAgent.Audit "
     "VM.GuestAgent.FileRead "
@@ -61,7 +61,7 @@ const std::map<std::string, Privileges>& predefined_roles() {
     return roles;
 }
 
-// Role to "propagates" flag.
+// Roles maps a role to its flag "propagates".
 using Roles = std::map<std::string, bool>;
 
 Roles roles_at(const World& world, const std::string& who, const std::string& path) {
@@ -97,7 +97,7 @@ std::string pool_path_of(const World& world, const std::string& path) {
     return {};
 }
 
-// With those that come from the pool of what is at the path.
+// Returns the roles at the path, including those from the resource pool of the object there.
 Roles roles_on(const World& world, const std::string& who, const std::string& path) {
     auto roles = roles_at(world, who, path);
     auto pool = pool_path_of(world, path);
@@ -116,7 +116,7 @@ bool holds_itself(const World& world, const std::string& who, const std::string&
     return false;
 }
 
-// The same as looking it up in permissions().
+// Gives the same result as a look-up in permissions().
 bool holds(const World& world, const std::string& who, const std::string& path,
            const std::string& privilege) {
     auto mark = who.find('!');

@@ -1,4 +1,4 @@
-// Who may do what: roles, privileges, paths, tokens with privilege separation.
+// Access control: roles, privileges, paths, tokens with privilege separation.
 #pragma once
 
 #include <map>
@@ -11,15 +11,15 @@
 
 namespace proxmox_simulator {
 
-// The privileges of a role, predefined or custom; nullptr if there is no such role.
+// Returns the privileges of a predefined or custom role; nullptr if there is no such role.
 const std::set<std::string>* find_role(const World& world, const std::string& name);
-// Name to privileges; predefined ones first.
+// Returns the privileges by role, predefined roles first.
 std::map<std::string, std::set<std::string>> all_roles(const World& world);
 bool is_predefined_role(const std::string& name);
 
-// Privilege to "propagates" flag, at one path. `who` is a user (name@realm) or a token (name@realm!id).
-// A deeper ACL entry replaces inherited roles; a token with separation has the intersection of its own and
-// its user's privileges; members of a pool add what the pool's ACL grants.
+// Returns each privilege at one path with its flag "propagates". `who` is a user (name@realm) or a token
+// (name@realm!id). A deeper ACL entry replaces inherited roles. A token with separation has the intersection
+// of its own and its user's privileges. Members of a pool also have what the pool's ACL grants.
 std::map<std::string, bool> permissions(const World& world, const std::string& who, const std::string& path);
 
 bool has_any(const World& world, const std::string& who, const std::string& path,

@@ -1,4 +1,4 @@
-// Tickets, permissions, roles and access control lists.
+// Endpoints for tickets, permissions, roles and access control lists.
 #include <boost/json/array.hpp>
 
 #include "test/simulators/proxmox/core/access.hpp"
@@ -8,7 +8,7 @@
 namespace proxmox_simulator {
 namespace {
 
-// Which of the user's privileges the web interface asks about, by area.
+// Returns the user's privileges that the web interface asks about, by area.
 json::object capabilities(const World& world, const std::string& user) {
     static const std::vector<std::array<std::string_view, 3>> kAreas{{"vms", "/vms", "VM."},
                                                                      {"storage", "/storage", "Datastore."},

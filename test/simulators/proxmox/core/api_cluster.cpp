@@ -1,4 +1,4 @@
-// Cluster-wide views: version, membership, the resource list, free VM IDs, datacenter options.
+// Endpoints for the whole cluster: version, membership, the resource list, free VM IDs, datacenter options.
 #include <boost/json/array.hpp>
 
 #include "test/simulators/proxmox/core/access.hpp"
@@ -77,7 +77,7 @@ json::object host_resource(Cluster& cluster, const Host& host, const std::string
     return entry;
 }
 
-// Without Sys.Audit a host is listed, but says nothing of its load and size.
+// Without Sys.Audit the caller sees a host, but neither its load nor its size.
 json::object shown_host(Call& call, const Host& host) {
     auto entry = host_resource(call.cluster, host, call.node);
     if (has_any(call.cluster.world, call.user, "/nodes/" + host.name, {"Sys.Audit"})) return entry;

@@ -1,4 +1,4 @@
-// High availability: only what others see of it. Nothing is recovered by itself here.
+// Endpoints for high availability, as far as clients see it. The simulator recovers no machine by itself.
 #include <boost/json/array.hpp>
 
 #include "test/simulators/proxmox/core/router.hpp"

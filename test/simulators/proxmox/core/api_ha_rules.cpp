@@ -1,4 +1,5 @@
-// Rules of high availability: kept and shown. Nothing is placed by them here.
+// Endpoints for the rules of high availability. The simulator stores and shows them, but does not place
+// machines by them.
 #include <algorithm>
 #include <boost/json/array.hpp>
 

@@ -1,4 +1,4 @@
-// Mappings of hosts' devices to names that machines may use, and the devices themselves.
+// Endpoints for hosts' devices, and for mappings of devices to names that machines may use.
 #include <boost/json/array.hpp>
 
 #include "base/sha256.hpp"
@@ -16,7 +16,7 @@ std::string path_of(const std::string& mapping) {
     return "/mapping/pci/" + mapping;
 }
 
-// Of the file with all mappings.
+// Returns the digest of the file with all mappings.
 std::string digest_of(const World& world) {
     std::string text;
     for (const auto& [id, mapping] : world.pci_mappings)

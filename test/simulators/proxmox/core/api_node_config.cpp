@@ -1,4 +1,4 @@
-// A host's own options, and waking it: the packet is sent by another host, which is told no more.
+// Endpoints for a host's own options, and for waking it. Another host sends the packet and gets no answer.
 #include "test/simulators/proxmox/core/property_string.hpp"
 #include "test/simulators/proxmox/core/router.hpp"
 #include "test/simulators/proxmox/core/text.hpp"

@@ -1,4 +1,4 @@
-// One host: status, network, capabilities.
+// Endpoints for one host: status, network, capabilities.
 #include <boost/json/array.hpp>
 
 #include "test/simulators/proxmox/core/access.hpp"
@@ -48,7 +48,7 @@ asio::awaitable<json::value> power_host(Call& call) {
     co_return nullptr;
 }
 
-// Bridges that the caller may not use are left out silently.
+// Silently leaves out bridges that the caller may not use.
 asio::awaitable<json::value> list_network(Call& call) {
     const auto& host = call.cluster.host(call.node);
     auto type = call.text("type");
@@ -117,7 +117,7 @@ json::object certificate(const std::string& file, const std::string& fingerprint
             {"public-key-bits", 4096}};
 }
 
-// Asked for "localhost" it shows the authority alone, as there is no folder of that name.
+// Shows only the authority if the host is named "localhost", because no folder has that name.
 asio::awaitable<json::value> certificates_info(Call& call) {
     json::array result;
     result.push_back(certificate("pve-root-ca.pem", call.cluster.world.authority_fingerprint,

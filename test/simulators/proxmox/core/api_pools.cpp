@@ -1,4 +1,4 @@
-// Resource pools.
+// Endpoints for resource pools.
 #include <boost/json/array.hpp>
 
 #include "test/simulators/proxmox/core/access.hpp"
@@ -171,7 +171,7 @@ void add_pools(Routes& routes) {
         delete boolean
         allow-move boolean)");
     auto remove = changing("DELETE", delete_pool, "");
-    // Of old, the pool was part of the path.
+    // In the older form of these endpoints the pool is part of the path.
     for (auto endpoint : {update, remove}) {
         endpoint.path = "/pools/{poolid}";
         routes.add(std::move(endpoint));

@@ -1,4 +1,4 @@
-// Storages: definitions and how full they are.
+// Endpoints for storages: their definitions and how full they are.
 #include <boost/json/array.hpp>
 
 #include "test/simulators/proxmox/core/access.hpp"

@@ -1,4 +1,4 @@
-// What is in a storage: listing, upload, download, deletion.
+// Endpoints for the content of a storage: listing, upload, download, deletion.
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -31,8 +31,9 @@ json::object describe(const std::string& storage, const Volume& volume) {
     return entry;
 }
 
-// A snippet may run as root on a host, so seeing one takes more than seeing an ISO; a disk shows to whoever
-// may configure disks of the VM whose ID it carries, whether there is such a VM or not.
+// Reports whether the caller may see the volume. A snippet may run as root on a host, so it needs more rights
+// than an ISO. A disk is visible to each caller that may configure disks of the VM with its ID. That VM need
+// not exist.
 bool may_see(Call& call, const std::string& storage, const Volume& volume) {
     const auto& world = call.cluster.world;
     auto path = "/storage/" + storage;
@@ -120,7 +121,7 @@ std::string checksum(const std::string& algorithm, const std::string& data) {
     return result;
 }
 
-// The name in the storage, "iso/x.iso". Throws a parameter error for a wrong extension.
+// Returns the name in the storage, such as "iso/x.iso". Throws a parameter error for a wrong extension.
 std::string content_name(const std::string& content, const std::string& filename) {
     std::string name;
     for (char c : filename.substr(filename.find_last_of("/\\") + 1)) {
@@ -146,7 +147,7 @@ struct Arrival {
     std::string storage, host, name, content;
     UploadedFile file;
     std::string algorithm, expected_checksum;
-    bool is_remote = false;  // from the host that was asked to another one
+    bool is_remote = false;  // goes from the host that was asked to another one
 };
 
 asio::awaitable<void> import_file(Cluster& cluster, Task& task, Arrival file) {
@@ -188,7 +189,7 @@ asio::awaitable<void> import_file(Cluster& cluster, Task& task, Arrival file) {
     task.log.push_back("finished file import successfully");
 }
 
-// The other host's storage is activated and its folder made by ssh, within the request.
+// The asked host activates the other host's storage and makes its folder by ssh, within the request.
 asio::awaitable<void> prepare_other_host(Cluster& cluster, const Host& target, std::string storage) {
     constexpr int kCommands = 2;
     for (int i = 0; i < kCommands; ++i) {
@@ -233,7 +234,7 @@ std::string server_of(const std::string& url) {
     return url.substr(begin, url.find('/', begin) - begin);
 }
 
-// As wget tells of it.
+// Returns the file, or fails with the words of wget.
 const WebFile& fetched(const World& world, Task& task, const std::string& url) {
     const auto found = world.web.find(url);
     if (found != world.web.end()) return found->second;
@@ -247,8 +248,8 @@ const WebFile& fetched(const World& world, Task& task, const std::string& url) {
                   " ERROR 404: Not Found.");
 }
 
-// download_file_from_url() of PVE::Tools: a file that is there is compared and never replaced; what arrives
-// gets its name when it has been compared.
+// Models download_file_from_url() of PVE::Tools. It compares a file that exists and never replaces it. A new
+// file gets its name after it has been compared.
 asio::awaitable<void> fetch_file(Cluster& cluster, Task& task, WantedFile wanted) {
     auto& storage = find_storage(cluster.world, wanted.storage);
     Volume volume;
@@ -365,7 +366,7 @@ void add_storage_content(Routes& routes) {
          {std::pair<const char*, Handler>{"GET", get_volume}, {"DELETE", delete_volume}}) {
         auto volume = content_endpoint(method, "content/{volume}", handler, {});
         volume.access = Access::user;
-        // Here the storage may also be left to the volume's ID.
+        // This endpoint also accepts a storage that is only in the volume's ID.
         volume.parameters = "storage format=pve-storage-id";
         if (volume.method == "DELETE") volume.parameters += "\ndelay integer min=1 max=30";
         routes.add(std::move(volume));

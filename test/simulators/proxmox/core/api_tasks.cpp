@@ -1,4 +1,4 @@
-// Looking at workers and stopping them.
+// Endpoints to list workers and to stop them.
 #include <algorithm>
 #include <boost/json/array.hpp>
 
@@ -33,7 +33,7 @@ Task& find_task(Call& call) {
     return *task;
 }
 
-// Others' tasks need an audit right on the host.
+// The caller needs an audit right on the host for the tasks of others.
 Task& readable_task(Call& call) {
     auto& task = find_task(call);
     if (!is_own(task, call.user)) call.require("/nodes/" + call.node, "Sys.Audit");
@@ -113,7 +113,7 @@ asio::awaitable<json::value> list_tasks(Call& call) {
     co_return result;
 }
 
-// The last 25 of each host; running ones carry no status.
+// Lists the last 25 tasks of each host. Running tasks have no status.
 asio::awaitable<json::value> list_cluster_tasks(Call& call) {
     json::array result;
     std::map<std::string, int> shown;

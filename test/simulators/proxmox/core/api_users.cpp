@@ -1,4 +1,4 @@
-// Users and their API tokens.
+// Endpoints for users and their API tokens.
 #include <boost/json/array.hpp>
 
 #include "test/simulators/proxmox/core/access.hpp"
@@ -50,7 +50,7 @@ asio::awaitable<json::value> delete_user(Call& call) {
     co_return nullptr;
 }
 
-// A user may manage their own tokens, but a token may not.
+// A user may manage the user's own tokens, but a token may not.
 void require_token_rights(const Call& call) {
     if (call.user == call.text("userid")) return;
     if (!has_any(call.cluster.world, call.user, "/access/groups", {"User.Modify"})) throw permission_denied();

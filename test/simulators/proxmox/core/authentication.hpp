@@ -1,4 +1,5 @@
-// Who sent this request: API tokens in a header, or a ticket in a cookie with its CSRF token.
+// Identifies the sender of a request by an API token in a header, or by a ticket in a cookie with its CSRF
+// token.
 #pragma once
 
 #include <string>
@@ -12,12 +13,12 @@ class Authentication {
 public:
     explicit Authentication(std::string signing_key) : key_(std::move(signing_key)) {}
 
-    // name@realm or name@realm!token. Throws RawError 401.
+    // Returns name@realm or name@realm!token. Throws RawError 401.
     std::string identify(const World& world, const base::HttpRequest& request, std::int64_t now) const;
 
     std::string make_ticket(const std::string& user, std::int64_t now) const;
     std::string make_csrf_token(const std::string& user, std::int64_t now) const;
-    // Whether the ticket is ours, of this user, and not older than two hours.
+    // Reports whether we issued the ticket to this user no more than two hours ago.
     bool is_valid_ticket(const std::string& user, const std::string& ticket, std::int64_t now) const;
 
 private:
@@ -29,7 +30,7 @@ private:
     std::string key_;
 };
 
-// An enabled user whose account has not expired; nullptr otherwise.
+// Returns an enabled user whose account has not expired; nullptr otherwise.
 const User* active_user(const World& world, const std::string& id, std::int64_t now);
 
 }  // namespace proxmox_simulator

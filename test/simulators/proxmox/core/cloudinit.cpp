@@ -12,7 +12,7 @@
 namespace proxmox_simulator {
 namespace {
 
-// Settings that end up on the drive.
+// Reports whether the setting is part of the drive's content.
 bool is_drive_content(const std::string& option) {
     return is_cloudinit_option(option) || option == "name" || is_network_interface(option);
 }

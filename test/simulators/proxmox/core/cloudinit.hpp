@@ -11,19 +11,19 @@ namespace proxmox_simulator {
 
 class Cluster;
 
-// What the drive holds after its last generation, with "cicustom" snippets in their places; nullopt if the
-// machine has no such drive or it was never generated.
+// Returns the drive's content since its last generation, with "cicustom" snippets in their places. Returns
+// nullopt if the machine has no such drive or the drive was never generated.
 std::optional<SeedFiles> cloudinit_files(const Cluster& cluster, const Machine& machine);
-// Remembers the present settings as the drive's content.
+// Stores the present settings as the drive's content.
 void regenerate_cloudinit(Machine& machine);
 
-// `type` is user, network or meta; rendered from the present settings (as "cloudinit/dump" does).
+// Renders a file from the present settings, as "cloudinit/dump" does. `type` is user, network or meta.
 std::string render_cloudinit(const Config& config, int vmid, const std::string& type);
 
-// The snippets that "cicustom" names. Throws "volume 'local:snippets/x' does not exist".
+// Checks the snippets that "cicustom" names. Throws "volume 'local:snippets/x' does not exist".
 void require_snippets(const Cluster& cluster, const Machine& machine);
 
-// Changed since the drive was generated: option, old value, new value (empty: absent).
+// CloudinitChange is a change since the drive was generated: option, old value, new value (empty: absent).
 struct CloudinitChange {
     std::string option, old_value, new_value;
 };

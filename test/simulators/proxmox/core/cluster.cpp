@@ -14,7 +14,7 @@
 namespace proxmox_simulator {
 namespace {
 
-// Until corosync has noticed that a host is gone (measured on three nodes).
+// Time until corosync notices that a host is gone (measured on three nodes).
 constexpr Duration kFailureDetection = std::chrono::milliseconds{7600};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The simulated cluster: its state and the services that the API's handlers share. Owned by the Simulator.
+// The simulated cluster: its state and the services that the API's handlers share. The Simulator owns it.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -20,8 +20,7 @@
 
 namespace proxmox_simulator {
 
-// A certificate's SHA-256, colon-separated, of a certificate that nobody will see; the same for the same
-// text.
+// Returns the SHA-256 of an imaginary certificate, colon-separated. The same text gives the same fingerprint.
 std::string made_up_fingerprint(const std::string& text);
 
 class Cluster {
@@ -39,13 +38,13 @@ public:
     Statistics statistics;
     MachineHooks* hooks = nullptr;  // not owned, may be null
     FaultPlan* faults = nullptr;    // not owned, may be null
-    bool is_partitioned = false;    // hosts are on, but too few of them see each other
+    bool is_partitioned = false;    // the hosts are on, but too few of them see each other
 
     std::int64_t wall_seconds() const { return to_seconds(clock.wall_now()); }
 
     Host* find_host(const std::string& name);
     Host& host(const std::string& name);
-    // Cuts the host off from the others: it is on and answers, but alone it has no quorum, and it shows the
+    // Cuts the host off from the others. It is on and answers, but alone it has no quorum. It shows the
     // cluster's files as they were at this moment. The others believe that it is off.
     void isolate(const std::string& host);
     void rejoin(const std::string& host) { isolated_.erase(host); }
@@ -53,25 +52,28 @@ public:
     // Reports whether the cluster's files on that host show a machine with this ID.
     bool shows_machine(const std::string& on_host, int vmid) const;
 
-    // What the cluster believes; it notices a dead host only after some seconds.
+    // Returns the cluster's belief; the cluster notices a dead host only after some seconds.
     bool seems_online(const Host& host) const;
-    // What the observing host believes: one that is cut off sees itself alone.
+    // Returns the belief of the observing host. A host that is cut off sees only itself.
     bool seems_online(const Host& host, const std::string& observer) const;
     bool has_quorum() const;
     bool has_quorum(const std::string& observer) const { return !is_isolated(observer) && has_quorum(); }
     // Throws "cluster not ready - no quorum?".
     void require_quorum() const;
-    // Of a machine's configuration; throws what the file system of the cluster says without quorum.
+    // Checks that a machine's configuration can be written. Without quorum it throws the error of the
+    // cluster's file system.
     void require_writable(const std::string& node, int vmid) const;
-    // For changes to users, pools and rights: waits and throws "cfs-lock 'file-user_cfg' error: no quorum!".
+    // Locks users, pools and rights for a change. Without quorum it waits and throws "cfs-lock
+    // 'file-user_cfg' error: no quorum!".
     asio::awaitable<void> lock_user_config(std::string action);
 
-    // nullptr unless the machine exists on that host.
+    // Returns nullptr unless the machine exists on that host.
     Machine* find_machine(const std::string& node, int vmid);
     // Throws "Configuration file 'nodes/NODE/qemu-server/ID.conf' does not exist".
     Machine& machine(const std::string& node, int vmid);
 
-    // Starts a worker; returns its UPID. `work` has been called with create_task()'s result.
+    // create_task() makes a task, and run_task() starts its worker and returns its UPID. `work` uses the
+    // created task.
     Task& create_task(const std::string& node, const std::string& type, const std::string& id,
                       const std::string& user);
     std::string run_task(Task& task, asio::awaitable<void> work);
@@ -79,14 +81,15 @@ public:
     void power_off_host(const std::string& name);
     void power_on_host(const std::string& name);
 
-    // Power of one machine, with all that hangs on it; no locks, no checks.
+    // These functions change the power of one machine and everything that depends on it, without locks and
+    // checks.
     void start_machine(Machine& machine);
     void stop_machine(Machine& machine);
     MachineView view(const Machine& machine) const;
 
 private:
     std::uint64_t generation_ = 0;
-    std::map<std::string, std::set<int>> isolated_;  // by host: the machines that its files show
+    std::map<std::string, std::set<int>> isolated_;  // machines in each isolated host's files, by host
 };
 
 }  // namespace proxmox_simulator

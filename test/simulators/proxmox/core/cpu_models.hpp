@@ -1,4 +1,4 @@
-// The CPU types QEMU offers on Proxmox VE 9.
+// The CPU types that QEMU offers on Proxmox VE 9.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace proxmox_simulator {
 
 const std::vector<std::string>& cpu_models();
-// "host", "max" and models that only emulate: no vendor of their own.
+// Returns the vendor of a CPU model. "host", "max" and models that are only emulated have none.
 std::string_view cpu_vendor(std::string_view model);
 
 }  // namespace proxmox_simulator

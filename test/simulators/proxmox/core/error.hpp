@@ -1,4 +1,5 @@
-// How a request fails: an HTTP status whose text goes into the status line and the body, as Proxmox does.
+// The failure of a request: an HTTP status whose text is in the status line and the body, as Proxmox sends
+// it.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -16,7 +17,7 @@ public:
         : std::runtime_error(message), status_(status), errors_(std::move(errors)) {}
 
     int status() const { return status_; }
-    // Parameter name to reason; only filled for 400.
+    // Returns the reason for each wrong parameter; only a status 400 has any.
     const json::object& errors() const { return errors_; }
 
 private:
@@ -24,7 +25,8 @@ private:
     json::object errors_;
 };
 
-// Failed before the API proper saw the request: the reply has no JSON, only `body` as plain text.
+// RawError is a failure before the API proper saw the request. The reply has no JSON, only `body` as plain
+// text.
 class RawError : public std::runtime_error {
 public:
     RawError(int status, const std::string& reason, std::string body = {})
@@ -38,7 +40,7 @@ private:
     std::string body_;
 };
 
-// "Not found", "conflict", "locked" and all the rest: Proxmox dies with a text, which becomes a 500.
+// Makes a 500 from a text with which Proxmox dies: "not found", "conflict", "locked" and all other failures.
 inline ApiError failure(const std::string& message) {
     return {500, message};
 }
@@ -53,7 +55,7 @@ inline ApiError parameter_error(const std::string& name, const std::string& reas
     return parameter_errors(std::move(errors));
 }
 
-// `detail` as in "(/vms/101, VM.PowerMgmt)"; empty for checks that Proxmox does not explain.
+// `detail` looks like "(/vms/101, VM.PowerMgmt)". It is empty for checks that Proxmox does not explain.
 inline ApiError permission_denied(const std::string& detail = {}) {
     return {403, detail.empty() ? "Permission check failed" : "Permission check failed (" + detail + ")"};
 }

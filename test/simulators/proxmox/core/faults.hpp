@@ -1,4 +1,4 @@
-// Trouble on demand. The simulator asks the plan at each request and at each task; a plan answers from a
+// Trouble on demand. The simulator asks the plan at each request and at each task. A plan answers from a
 // script (ScriptedFaults, also set over the control API) or from a seed (the deterministic simulation).
 #pragma once
 
@@ -14,26 +14,27 @@ enum class Moment { before_effect, after_effect };
 
 struct RequestFault {
     Moment moment = Moment::before_effect;
-    bool lose_connection = false;  // else answer with `status`
+    bool lose_connection = false;  // otherwise the answer has `status`
     int status = 500;
     std::string reason = "injected fault";
-    base::Duration delay{};  // waited before the fault shows
+    base::Duration delay{};  // wait before the fault shows
 };
 
 enum class TaskTrouble {
-    fail_at_once,  // nothing happened
-    fail_at_end,   // all happened, the exit status says it failed
-    // In the middle of its work, never to end by itself:
-    hang,            // told to end it cleans up, as after any failure
-    hang_deaf,       // heeds no signal but SIGKILL: what it had begun stays, a lock in the config as well
-    hang_in_kernel,  // waits for a storage that does not answer, and nothing ends it but the end of its host
-    die,  // stops half-way as if its process had been killed: no clean-up, locks in the config stay
+    fail_at_once,  // the task has no effect
+    fail_at_end,   // the task has its full effect, but its exit status says that it failed
+    // These tasks hang in the middle of their work and never end by themselves:
+    hang,            // if stopped, it cleans up, as after any failure
+    hang_deaf,       // ignores every signal but SIGKILL; its partial work stays, including a lock in the
+                     // config
+    hang_in_kernel,  // waits for a storage that does not answer; only the end of its host ends it
+    die,  // stops half-way as if its process had been killed: no clean-up, and locks in the config stay
 };
 
 struct TaskFault {
     TaskTrouble trouble = TaskTrouble::fail_at_once;
     std::string text = "injected fault";
-    std::string log;  // a line of the task's log before it fails: where the cause stands; empty: none
+    std::string log;  // line in the task's log before it fails, with the cause; empty: no line
 };
 
 class FaultPlan {
@@ -43,22 +44,22 @@ public:
     FaultPlan& operator=(const FaultPlan&) = delete;
     virtual ~FaultPlan() = default;
 
-    // `path` is decoded and has no query: /nodes/pve1/qemu.
+    // `path` is decoded and has no query, such as /nodes/pve1/qemu.
     virtual std::optional<RequestFault> on_request(const std::string& method, const std::string& path) = 0;
     virtual std::optional<TaskFault> on_task(const std::string& type, const std::string& id) = 0;
-    // Before one option of a machine's configuration is written, those before it being written already.
-    // Answers with its status; delay and moment do not count.
+    // Called before one option of a machine's configuration is written, after the options before it. The
+    // fault's status is the answer; its delay and moment do not count.
     virtual std::optional<RequestFault> on_option(int /*vmid*/, const std::string& /*option*/) {
         return std::nullopt;
     }
-    // How much longer than usual a command takes that one host runs on another by ssh.
+    // Returns the extra time of a command that one host runs on another by ssh.
     virtual base::Duration on_remote_shell() { return base::Duration::zero(); }
 };
 
 class ScriptedFaults final : public FaultPlan {
 public:
-    // The fault strikes matching requests `count` times after letting `skip` pass. Patterns are Perl regular
-    // expressions for the whole text.
+    // Lets the fault strike matching requests `count` times after it has let `skip` pass. Patterns are Perl
+    // regular expressions for the whole text.
     void add(std::string method_pattern, std::string path_pattern, RequestFault fault, int count = 1,
              int skip = 0);
     void add_task(std::string type_pattern, std::string id_pattern, TaskFault fault, int count = 1,

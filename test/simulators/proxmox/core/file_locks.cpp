@@ -6,7 +6,7 @@
 
 namespace proxmox_simulator {
 
-// A place in the queue for one lock, given up on every way out.
+// Place is a place in the queue for one lock. Its destructor gives it up on every way out.
 class FileLocks::Place {
 public:
     Place(FileLocks& locks, const std::string& key) : locks_(locks), key_(key), number_(++locks.next_place_) {

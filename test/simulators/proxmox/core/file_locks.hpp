@@ -1,5 +1,5 @@
-// The lock files Proxmox takes around changes to one machine or storage: waits, shared and exclusive, time
-// out.
+// The lock files that Proxmox takes around changes to one machine or storage. A lock can be shared or
+// exclusive; requests for it wait and time out.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -20,7 +20,7 @@ enum class LockMode { shared, exclusive };
 
 struct LockName {
     std::string key;
-    std::string complaint;  // of one that waited in vain
+    std::string complaint;  // error text after a timeout
 };
 
 class FileLocks {
@@ -28,7 +28,7 @@ public:
     FileLocks(asio::any_io_executor executor, base::Clock& clock)
         : clock_(clock), changed_(std::move(executor)) {}
 
-    // Releases on destruction.
+    // Held releases the lock when it is destroyed.
     class Held {
     public:
         Held(FileLocks& locks, std::string file, LockMode mode);
@@ -42,11 +42,11 @@ public:
         LockMode mode_;
     };
 
-    // Throws ApiError 500 with the lock's complaint if `timeout` passes first. `interrupted` is
-    // asked after every wake-up and may throw.
+    // Throws ApiError 500 with the lock's complaint if `timeout` passes first. `interrupted` is called after
+    // every wake-up and may throw.
     asio::awaitable<Held> acquire(LockName name, LockMode mode, base::Duration timeout,
                                   std::function<void()> interrupted = nullptr);
-    // Lets all waiters look again, so that one whose task was interrupted notices.
+    // Wakes every waiter, so that one whose task was interrupted notices it.
     void wake() { changed_.notify_all(); }
     bool is_free(const LockName& name, LockMode mode) const;
 
@@ -54,7 +54,7 @@ private:
     struct State {
         int readers = 0;
         bool writer = false;
-        std::deque<std::uint64_t> waiting;  // served in the order of their coming
+        std::deque<std::uint64_t> waiting;  // served in the order of arrival
     };
     class Place;
 
@@ -73,7 +73,7 @@ LockName local_storage_lock(const std::string& storage, const std::string& host)
 LockName shared_storage_lock(const std::string& storage);
 
 constexpr base::Duration kLockTimeout = std::chrono::seconds{10};
-// For what nobody else should hold: a machine that is just being made.
+// Timeout of a lock that no other request should hold, such as that of a machine that is just being made.
 constexpr base::Duration kShortLockTimeout = std::chrono::seconds{1};
 
 }  // namespace proxmox_simulator

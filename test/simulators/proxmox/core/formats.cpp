@@ -10,10 +10,11 @@
 namespace proxmox_simulator {
 namespace {
 
-// A value is fine if it matches the expression, or if the function (for what is no regular language) says so.
+// Format accepts a value that matches the expression. Where no regular expression can decide, the function
+// does.
 struct Format {
     std::string expression;
-    std::string complaint;  // %s stands for the value
+    std::string complaint;  // %s is replaced by the value
     bool (*check)(std::string_view) = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Named value formats ("pve-vmid", "dns-name", ...), written down from how Proxmox VE 9 behaves.
+// Named value formats ("pve-vmid", "dns-name", ...), written down from the behaviour of Proxmox VE 9.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 
 namespace proxmox_simulator {
 
-// The complaint about `value`, nullopt if it is fine. `format` may end in -list (every item is checked) or
-// -opt (an empty value is fine). Throws std::logic_error for a format that does not exist.
+// Returns the complaint about `value`, or nullopt if it is valid. `format` may end in -list (every item is
+// checked) or -opt (an empty value is valid). Throws std::logic_error for a format that does not exist.
 std::optional<std::string> check_format(std::string_view format, std::string_view value);
 
-// Whole-value match of a Perl regular expression; compiled expressions are kept.
+// Reports whether the whole value matches a Perl regular expression. Compiled expressions are cached.
 bool matches(std::string_view expression, std::string_view value);
 
 }  // namespace proxmox_simulator

@@ -26,7 +26,8 @@ json::object address(const std::string& text, int prefix) {
             {"prefix", prefix}};
 }
 
-// A static address comes from cloud-init, any other from a DHCP server that derives it from the machine's ID.
+// Returns the interface's address. A static address comes from cloud-init, any other from a DHCP server that
+// derives it from the machine's ID.
 json::object interface_address(const Machine& machine, const std::string& number) {
     if (machine.guest.address && number == "0") return address(*machine.guest.address, 24);
     auto config = machine.generated_cloudinit ? config_text(*machine.generated_cloudinit, "ipconfig" + number)

@@ -1,4 +1,4 @@
-// What a Debian guest's agent answers to questions.
+// Answers to questions as a Debian guest's agent gives them.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -10,11 +10,11 @@ namespace proxmox_simulator {
 
 namespace json = boost::json;
 
-// `command` without "guest-": ping, info, get-osinfo, ... One the guest does not know yields an error object,
-// which Proxmox passes on with status 200. The machine is running.
+// Answers a command, given without "guest-": ping, info, get-osinfo, ... For an unknown command the guest
+// returns an error object, which Proxmox passes on with status 200. The machine must be running.
 json::value guest_answer(const Machine& machine, const std::string& command, std::int64_t now);
 
-// The address that the guest's agent tells of net0.
+// Returns the address that the guest's agent reports for net0.
 std::string first_address(const Machine& machine);
 
 }  // namespace proxmox_simulator

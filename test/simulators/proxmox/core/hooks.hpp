@@ -1,5 +1,5 @@
-// What happens inside and beside the simulated machines is not the simulator's business; it tells these
-// hooks.
+// Callbacks of the simulator. It does not model what happens inside and beside the simulated machines; the
+// hooks do.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -14,14 +14,14 @@ namespace proxmox_simulator {
 
 namespace asio = boost::asio;
 
-// Cloud-init's three files; an empty one is not there.
+// SeedFiles holds the three files of cloud-init. An empty file is missing.
 struct SeedFiles {
     std::string user_data;
     std::string meta_data;
     std::string network_config;
 };
 
-// A machine as its own guest sees it.
+// MachineView is a machine as its own guest sees it.
 struct MachineView {
     int vmid = 0;
     std::string node;
@@ -32,15 +32,15 @@ struct MachineView {
     std::string smbios_serial;  // decoded
     std::string cdrom;          // bytes of the ISO image in the first CD-ROM drive that has one
     std::string cdrom_volume;   // its volume ID
-    std::optional<SeedFiles> cloudinit_drive;  // of the generated cloud-init drive
+    std::optional<SeedFiles> cloudinit_drive;  // content of the generated cloud-init drive
     std::vector<std::string> boot_order;       // device names: scsi0, net0, ...
-    std::string address;                       // of net0, as its guest's agent tells it
+    std::string address;                       // address of net0 as the guest's agent reports it
     Config config;
 };
 
 struct GuestCommand {
     std::vector<std::string> arguments;
-    std::string input;  // what the command reads on standard input
+    std::string input;  // standard input of the command
 };
 
 struct GuestCommandResult {
@@ -57,11 +57,11 @@ public:
     MachineHooks& operator=(const MachineHooks&) = delete;
     virtual ~MachineHooks() = default;
 
-    // Power on (also after a reboot). Called on the loop's thread; must not block.
+    // Called at power on, also after a reboot, on the loop's thread. It must not block.
     virtual void on_machine_started(const MachineView& machine) = 0;
-    // Power off, by whatever means, or its host died. Called also before a reboot's start.
+    // Called at every kind of power off, also when the host died, and before the start of a reboot.
     virtual void on_machine_stopped(const MachineView& machine) = 0;
-    // Its disks are gone.
+    // Called when the machine's disks are gone.
     virtual void on_machine_destroyed(const MachineView&) {}
     // Runs a command in the guest and returns when it has ended.
     virtual asio::awaitable<GuestCommandResult> run(MachineView, GuestCommand) {

@@ -1,4 +1,4 @@
-// Identifiers that Proxmox makes up.
+// Makes the identifiers that Proxmox makes up.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace proxmox_simulator {
 
-// Version 4, lower case.
+// Returns a UUID of version 4 in lower case.
 std::string random_uuid(base::Random& random);
-// Upper case, with Proxmox' own prefix BC:24:11 unless another one is set ("AA:BB:CC").
+// Returns a MAC address in upper case, with Proxmox' own prefix BC:24:11 unless another one such as
+// "AA:BB:CC" is set.
 std::string random_mac(base::Random& random, const std::string& prefix);
 
 }  // namespace proxmox_simulator

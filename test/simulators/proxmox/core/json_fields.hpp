@@ -1,4 +1,4 @@
-// Reading optional fields of a JSON object with messages that name the field.
+// Reads optional fields of a JSON object, with error messages that name the field.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -11,11 +11,11 @@ namespace proxmox_simulator {
 
 namespace json = boost::json;
 
-// All throw std::invalid_argument "CONTEXT.field: ..." for a value of the wrong type or a missing required
-// one.
+// Every function throws std::invalid_argument "CONTEXT.field: ..." for a value of the wrong type or a missing
+// required one.
 class Fields {
 public:
-    // `value` must outlive it.
+    // `value` must outlive this object.
     Fields(const json::value& value, std::string context);
 
     bool has(std::string_view name) const { return object_->contains(name); }
@@ -24,7 +24,7 @@ public:
     std::string text(std::string_view name, std::string otherwise) const;
     double number(std::string_view name, double otherwise) const;
     bool flag(std::string_view name, bool otherwise) const;
-    // A string, number or boolean as Proxmox writes it: booleans as 0 and 1.
+    // Returns a string, number or boolean as Proxmox writes it, with booleans as 0 and 1.
     std::string scalar(std::string_view name) const;
     std::vector<std::string> texts(std::string_view name) const;
     std::vector<std::int64_t> integers(std::string_view name) const;

@@ -1,4 +1,4 @@
-// Reading and rendering a machine's configuration.
+// Reads and renders a machine's configuration.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -25,30 +25,31 @@ std::int64_t config_number(const Config& config, std::string_view option, std::i
 std::uint64_t memory_mib(const Config& config);
 int vcpus(const Config& config);
 bool has_agent(const Config& config);
-// The name, or "VM 105".
+// Returns the machine's name, or "VM 105" if it has none.
 std::string display_name(const Machine& machine);
-// Devices in the order the firmware tries them, also from the old letters ("cdn").
+// Returns the devices in the order in which the firmware tries them. It also understands the old letters
+// ("cdn").
 std::vector<std::string> boot_order(const Config& config);
 
 Drive parse_drive(const std::string& option, const std::string& value);
-// Drive option to parsed value, in name order.
+// Returns the parsed drives by option, sorted by name.
 std::map<std::string, Drive> drives(const Config& config);
 bool is_cloudinit_volume(const std::string& volume);
-// Size in bytes of the disk the machine boots from, as shown in "maxdisk".
+// Returns the size in bytes of the disk from which the machine boots, as shown in "maxdisk".
 std::uint64_t boot_disk_size(const Config& config);
 
-// SHA-1 over the configuration file's text: changes when anything changes.
+// Returns the SHA-1 of the configuration file's text, which changes with every change.
 std::string config_digest(const Config& config);
-// With the types that the API uses: numbers and booleans as numbers, secrets hidden.
+// Returns the configuration with the types of the API: numbers and booleans as numbers, secrets hidden.
 json::object config_json(const Config& config);
 json::value option_json(const std::string& option, const std::string& value);
 
-// Moves what waited for a cold start into the configuration.
+// Moves the changes that waited for a cold start into the configuration.
 void apply_pending(Machine& machine);
-// Throws "VM is locked (clone)" unless the configuration carries no lock.
+// Throws an error such as "VM is locked (clone)" if the configuration has a lock.
 void require_unlocked(const Config& config);
 
-// Lower case, sorted, without duplicates, joined with semicolons.
+// Returns the tags in lower case, sorted, without duplicates, joined with semicolons.
 std::string normalise_tags(const std::string& tags);
 
 }  // namespace proxmox_simulator

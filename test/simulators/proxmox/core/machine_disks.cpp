@@ -11,7 +11,7 @@ namespace proxmox_simulator {
 namespace {
 
 constexpr std::uint64_t kCloudinitSize = 4 * kMiB;
-// What an empty thin image takes.
+// Space that an empty thin image takes.
 constexpr std::uint64_t kMetadata = 196608;
 
 std::string formatting(const std::string& path, const std::string& format, std::uint64_t size) {

@@ -1,4 +1,4 @@
-// Making the disks that a machine's configuration asks for.
+// Makes the disks that a machine's configuration asks for.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -13,12 +13,11 @@ struct DiskRequest {
     std::string node;
     int vmid = 0;
     std::string default_storage;
-    Config
-        settings;  // drive options as asked for: "local:8", "local:cloudinit", "local:iso/x.iso,media=cdrom"
+    Config settings;  // requested drive options: "local:8", "local:cloudinit", "local:iso/x.iso,media=cdrom"
 };
 
-// Allocates and returns the drive options as they are to be stored, filling `created` with the volumes made,
-// also when it throws. Holds the storage's lock while it allocates.
+// Allocates disks and returns the drive options to store. Adds each new volume to `created`, also when it
+// throws. Holds the storage's lock while it allocates.
 asio::awaitable<Config> create_disks(Cluster& cluster, Task& task, DiskRequest request,
                                      std::vector<std::string>& created);
 void free_disks(Cluster& cluster, const std::string& node, const std::vector<std::string>& volumes);

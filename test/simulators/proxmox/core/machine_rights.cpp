@@ -83,7 +83,7 @@ void require_machine_right(const Call& call, int vmid, const std::string& pool,
 
 void require_option_right(const Call& call, int vmid, const std::string& pool, const std::string& option) {
     if (call.is_root()) return;
-    if (is_passed_through(option)) return;  // by its mapping
+    if (is_passed_through(option)) return;  // the right depends on the mapping
     auto privileges = option_privileges(option);
     if (privileges.empty()) throw failure("only root can set '" + option + "' config");
     require_machine_right(call, vmid, pool, privileges);

@@ -1,4 +1,4 @@
-// Rights that depend on what is being set: options, drives, bridges.
+// Checks rights that depend on the settings themselves: options, drives, bridges.
 #pragma once
 
 #include <string>
@@ -7,27 +7,27 @@
 
 namespace proxmox_simulator {
 
-// VM.* on the machine or, while it is being created, on the pool it is to join.
+// Requires VM.* on the machine or, while it is being created, on the pool that it will join.
 void require_machine_right(const Call& call, int vmid, const std::string& pool,
                            const std::vector<std::string_view>& privileges);
-// Each option of `config` may be set by the caller: option privileges, storages of drives, bridges (SDN.Use).
-// Throws 403, "only root can set 'args' config", "storage 'x' does not exist" and parameter errors for
-// drives.
+// Requires that the caller may set each option of `config`: privileges of options, storages of drives,
+// bridges (SDN.Use). Throws 403, "only root can set 'args' config", "storage 'x' does not exist" and
+// parameter errors for drives.
 void require_config_rights(const Call& call, int vmid, const std::string& pool, const Config& config);
-// The same for one option that is to be removed.
+// Requires that the caller may remove the option.
 void require_option_right(const Call& call, int vmid, const std::string& pool, const std::string& option);
 
-// SDN.Use on the bridge of a network interface's value, or on its VLAN there.
+// Requires SDN.Use on the bridge of a network interface's value, or on its VLAN there.
 void require_bridge(const World& world, const std::string& user, const std::string& net);
 
-// A drive's volume text that asks for a new disk: "local:8".
+// NewDisk is a drive's volume text that asks for a new disk, such as "local:8".
 struct NewDisk {
     std::string storage;
     std::uint64_t size = 0;
 };
 std::optional<NewDisk> parse_new_disk(const std::string& volume, const std::string& default_storage);
 
-// sshkeys as Proxmox checks them. Throws "SSH public key validation error".
+// Checks sshkeys as Proxmox does. Throws "SSH public key validation error".
 void require_valid_ssh_keys(const std::string& encoded);
 
 }  // namespace proxmox_simulator

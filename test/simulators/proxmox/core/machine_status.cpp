@@ -14,7 +14,7 @@ std::int64_t whole_seconds(Duration duration) {
     return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
 }
 
-// Guests use most of their memory but not all of it.
+// Returns the used memory of a guest, which is most of it but not all.
 std::uint64_t guest_memory_used(const Machine& machine) {
     return machine.running ? memory_mib(machine.running->config) * kMiB / 4 * 3 : 0;
 }
@@ -34,7 +34,7 @@ std::int64_t uptime(const Cluster& cluster, const Machine& machine) {
 }
 
 std::int64_t uptime(const Cluster& cluster, const Host& host) {
-    // Hosts that never lost power have been up for an hour when the simulation starts.
+    // A host that never lost power has been up for an hour when the simulation starts.
     auto since = host.booted_at.value_or(TimePoint{} - std::chrono::hours{1});
     return std::clamp<std::int64_t>(whole_seconds(cluster.clock.now() - since), 0, 100L * 24 * 3600);
 }

@@ -10,14 +10,14 @@ namespace proxmox_simulator {
 namespace json = boost::json;
 class Cluster;
 
-// A host's own disk.
+// The size and the use of a host's own disk.
 inline constexpr std::uint64_t kRootDisk = 96 * kGiB, kRootDiskUsed = 12 * kGiB;
 
-// As in GET /nodes/{node}/qemu/{vmid}/status/current.
+// Returns the answer of GET /nodes/{node}/qemu/{vmid}/status/current.
 json::object machine_status(const Cluster& cluster, const Machine& machine);
-// As in GET /nodes/{node}/qemu: without what needs QEMU's own answer.
+// Returns the machine's entry in GET /nodes/{node}/qemu, which lacks the values that QEMU itself must answer.
 json::object machine_summary(const Cluster& cluster, const Machine& machine);
-// As broadcast for the cluster-wide list.
+// Returns the figures that are broadcast for the cluster-wide list.
 json::object machine_usage(const Cluster& cluster, const Machine& machine);
 json::object host_usage(const Cluster& cluster, const Host& host);
 std::uint64_t host_memory_used(const Cluster& cluster, const Host& host);

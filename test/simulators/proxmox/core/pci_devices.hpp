@@ -1,4 +1,4 @@
-// Devices of hosts and the mappings that give them to machines.
+// Devices of hosts, and the mappings that give them to machines.
 #pragma once
 
 #include <set>
@@ -9,26 +9,26 @@
 
 namespace proxmox_simulator {
 
-// One device of a mapping on one host: "node=pve1,path=0000:01:00.0,id=10de:1eb8".
+// MappedDevice is one device of a mapping on one host, such as "node=pve1,path=0000:01:00.0,id=10de:1eb8".
 struct MappedDevice {
     std::string node, path, id, subsystem;
 };
 MappedDevice parse_mapped_device(const std::string& text);
 
-// Says why the host's hardware is not what the mapping says; empty: it is.
+// Returns why the host's hardware differs from the mapping; empty if it does not.
 std::string device_complaint(const Host& host, const MappedDevice& device);
 
-// To set, to take out or to copy a hostpciN option: Mapping.Use on its mapping. Throws "only root can set
-// 'hostpci0' config for non-mapped devices" for a raw address.
+// Requires Mapping.Use on the mapping of a hostpciN option that is set, removed or copied. Throws "only root
+// can set 'hostpci0' config for non-mapped devices" for a raw address.
 void require_device_right(const World& world, const std::string& user, const std::string& option,
                           const std::string& value);
 bool is_passed_through(std::string_view option);
 bool has_passed_through(const Config& config);
 
-// The devices that the machine takes when it starts: one for each of its options. Throws if a mapping or a
-// device is missing, or all are taken by machines that run.
+// Returns the devices that the machine takes when it starts, one for each of its options. Throws if a mapping
+// or a device is missing, or if running machines have taken all of them.
 std::set<std::string> devices_to_take(const Cluster& cluster, const Machine& machine, const Config& config);
-// The options whose mapping has no device on the host.
+// Returns the options whose mapping has no device on the host.
 std::vector<std::string> unmapped_options(const World& world, const Config& config, const std::string& host);
 
 }  // namespace proxmox_simulator

@@ -19,7 +19,8 @@ std::string default_key(const Schema& group) {
     throw std::invalid_argument("duplicate key in comma-separated list property: " + key);
 }
 
-// `virtio=MAC` declares the model and the address in one: the key is an alias that is remembered elsewhere.
+// Stores a key and its value. `virtio=MAC` declares both model and address: the key is an alias, which is
+// stored under another name.
 void store(const Schema& group, Properties& result, std::string key, std::string value) {
     const auto* property = group.find(key);
     if (!property) throw std::invalid_argument("invalid key in comma-separated list property: " + key);

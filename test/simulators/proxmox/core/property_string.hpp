@@ -1,4 +1,4 @@
-// "virtio=BC:24:11:00:00:01,bridge=vmbr0": values that are themselves lists of keys.
+// Values that are themselves lists of keys, such as "virtio=BC:24:11:00:00:01,bridge=vmbr0".
 #pragma once
 
 #include <map>
@@ -11,13 +11,13 @@ namespace proxmox_simulator {
 
 using Properties = std::map<std::string, std::string, std::less<>>;
 
-// Splits at commas and resolves the default key and aliases; values are not checked against their types.
-// Throws std::invalid_argument with Proxmox' complaint.
+// Splits the text at commas, and resolves the default key and aliases. It does not check values against their
+// types. Throws std::invalid_argument with Proxmox' complaint.
 Properties parse_properties(const Schema& group, std::string_view text);
-// The canonical form: the default key's value (or the aliased key) first, the others by name.
+// Returns the canonical form: the default key's value (or the aliased key) first, the others by name.
 std::string print_properties(const Schema& group, const Properties& properties);
 
-// The common shorthand: the value of `key` in a text that is known to be valid, empty if absent.
+// Returns the value of `key` in a text that is known to be valid; empty if the key is absent.
 std::string property_of(std::string_view group, std::string_view text, std::string_view key);
 
 }  // namespace proxmox_simulator

@@ -1,4 +1,4 @@
-// The guest agent: asking the guest, running commands in it.
+// Endpoints for the guest agent: they ask the guest and run commands in it.
 #include <boost/json/array.hpp>
 
 #include "test/simulators/proxmox/core/guest_answers.hpp"
@@ -18,7 +18,7 @@ bool is_alive(const Cluster& cluster, const Machine& machine) {
            cluster.clock.now() >= running.guest_since + cluster.world.durations.boot;
 }
 
-// Every question first pings the agent, which takes 3 s if nobody answers.
+// Pings the agent before every question. The ping takes 3 s if the agent does not answer.
 asio::awaitable<void> require_agent(Call& call) {
     const auto& machine = call.machine();
     if (!has_agent(machine.config)) throw failure("No QEMU guest agent configured");
@@ -70,7 +70,7 @@ asio::awaitable<json::value> exec_status(Call& call) {
     result["exitcode"] = process->second.exit_code;
     if (!process->second.output.empty()) result["out-data"] = process->second.output;
     if (!process->second.error_output.empty()) result["err-data"] = process->second.error_output;
-    processes.erase(process);  // an ended process is reported once
+    processes.erase(process);  // a process that ended is reported only once
     co_return result;
 }
 

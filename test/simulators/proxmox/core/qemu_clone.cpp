@@ -1,4 +1,4 @@
-// POST .../clone: a worker makes the copy; until it ends, the new machine is little more than a lock.
+// POST .../clone: a worker makes the copy. Until it ends, the new machine is little more than a lock.
 #include "test/simulators/proxmox/core/access.hpp"
 #include "test/simulators/proxmox/core/identifiers.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
@@ -37,7 +37,8 @@ bool is_copied(const Drive& drive) {
     return drive.volume != "none" && (!drive.is_cdrom || is_cloudinit_volume(drive.volume));
 }
 
-// Storages of the source must be usable by the caller and, for another host, be shared.
+// The caller must be allowed to use the storages of the source. They must be shared if the copy is for
+// another host.
 void require_storages(const Call& call, const Config& config, const Copy& copy) {
     const auto& world = call.cluster.world;
     bool shared = true;
@@ -53,7 +54,7 @@ void require_storages(const Call& call, const Config& config, const Copy& copy) 
     }
 }
 
-// Its NICs will be connected to the same bridges.
+// The copy's network interfaces will be connected to the same bridges.
 void require_bridges(const Call& call, const Config& config) {
     for (const auto& [option, value] : config)
         if (is_network_interface(option)) require_bridge(call.cluster.world, call.user, value);
@@ -202,7 +203,7 @@ asio::awaitable<void> clone_worker(Cluster& cluster, Task& task, Copy copy) {
     }
     if (complaint.empty()) co_return;
     free_disks(cluster, copy.node, created);
-    // Without quorum it cannot even take back what it had begun.
+    // Without quorum the worker cannot even undo what it had begun.
     if (cluster.has_quorum()) cluster.world.machines.erase(copy.vmid);
     throw failure("clone failed: " + complaint);
 }

@@ -1,4 +1,4 @@
-// Cloud-init: what is pending, what the drive would hold, making it anew.
+// Endpoints for cloud-init: pending changes, a preview of the drive, and its generation.
 #include <array>
 #include <boost/json/array.hpp>
 

@@ -1,4 +1,4 @@
-// Reading and changing a machine's configuration.
+// Endpoints to read and change a machine's configuration.
 #include <algorithm>
 #include <boost/json/array.hpp>
 
@@ -69,7 +69,8 @@ void keep_as_unused(Machine& machine, const std::string& volume) {
     }
 }
 
-// A disk that leaves its place is kept aside unless it is to be destroyed; generated drives just go.
+// Detaches a disk. It becomes an unused disk unless the caller wants it destroyed. Generated drives are
+// always deleted.
 void detach(Cluster& cluster, Machine& machine, const std::string& option, bool force) {
     auto value = machine.config.find(option);
     if (value == machine.config.end()) return;
@@ -84,7 +85,8 @@ void detach(Cluster& cluster, Machine& machine, const std::string& option, bool 
         keep_as_unused(machine, volume);
 }
 
-// Moves what waits into the configuration; of a running machine only what it takes on at once.
+// Moves pending changes into the configuration. A running machine only gets those that take effect
+// immediately.
 void settle(Cluster& cluster, Machine& machine, bool force) {
     const auto waits = [&](const std::string& option) { return machine.running && !is_hotpluggable(option); };
     for (const auto& option : std::set(machine.pending_delete)) {
@@ -164,8 +166,8 @@ asio::awaitable<void> write_option(Cluster& cluster, Task& task, const Change& c
     machine.pending[option] = value;
 }
 
-// Options are written one by one, in the order of a hash table: when one fails, those before it stay in the
-// file, waiting, and show as if they were set.
+// Writes the options one by one, in the order of a hash table. If one fails, those before it stay pending in
+// the file, and the API shows them as if they were set.
 asio::awaitable<void> apply(Cluster& cluster, Task& task, Change change) {
     auto lock = co_await lock_machine(cluster, task, change.vmid);
     require_unmodified(cluster.machine(change.node, change.vmid), change.digest);

@@ -1,4 +1,4 @@
-// POST /nodes/{node}/qemu: the ID is taken within the request, the disks are made by a worker.
+// POST /nodes/{node}/qemu: the request takes the ID, and a worker makes the disks.
 #include "test/simulators/proxmox/core/access.hpp"
 #include "test/simulators/proxmox/core/identifiers.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
@@ -72,7 +72,7 @@ asio::awaitable<void> create_worker(Cluster& cluster, Task& task, Creation creat
     }
     if (!complaint.empty()) {
         free_disks(cluster, creation.node, volumes);
-        // Without quorum it cannot even take back what it had begun.
+        // Without quorum the worker cannot even undo what it had begun.
         if (cluster.has_quorum())
             cluster.world.machines.erase(creation.vmid);
         else
@@ -82,7 +82,7 @@ asio::awaitable<void> create_worker(Cluster& cluster, Task& task, Creation creat
                               : "unable to create VM " + std::to_string(creation.vmid) + " - " + complaint);
     }
     if (!creation.start) co_return;
-    // Its failure shows in its own task only.
+    // The start's own task alone shows its failure.
     task.log.push_back("Execute autostart");
     auto& start = cluster.create_task(creation.node, "qmstart", std::to_string(creation.vmid), creation.user);
     cluster.run_task(start, start_worker(cluster, start, creation.node, creation.vmid));

@@ -27,7 +27,8 @@ void require_off(const Machine& machine) {
     if (machine.running) throw failure("VM " + std::to_string(machine.vmid) + " is running - destroy failed");
 }
 
-// What the options name, without disks that stand as a CD-ROM; drives of cloud-init are no such.
+// Adds the volumes that the options name. It leaves out disks that are attached as a CD-ROM, except drives of
+// cloud-init.
 void add_named(Cluster& cluster, const Machine& machine, const Config& config,
                std::vector<std::string>& volumes) {
     for (const auto& [option, value] : config) {
@@ -75,7 +76,7 @@ asio::awaitable<void> destroy_worker(Cluster& cluster, Task& task, Destruction o
             free_volume(cluster.world, order.node, volume);
             continue;
         }
-        // The machine goes all the same; its volume stays behind.
+        // The machine is destroyed, but this volume is left behind.
         task.log.push_back("Could not remove disk '" + volume + "', check manually: storage '" + storage.id +
                            "' is not online");
         ++task.warnings;

@@ -1,4 +1,4 @@
-// Growing a disk, and taking disks off a machine.
+// Endpoints to grow a disk and to take disks off a machine.
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/qemu.hpp"
 #include "test/simulators/proxmox/core/router.hpp"

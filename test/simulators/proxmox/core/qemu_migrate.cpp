@@ -1,4 +1,4 @@
-// Moving a machine to another host.
+// Endpoints to move a machine to another host.
 #include <boost/json/array.hpp>
 
 #include "test/simulators/proxmox/core/machine_config.hpp"
@@ -18,7 +18,7 @@ struct Move {
     bool local_disks = false;
 };
 
-// Volumes that exist on the present host only.
+// Returns the volumes that exist only on the present host.
 std::vector<std::pair<std::string, Drive>> local_volumes(const Cluster& cluster, const Machine& machine) {
     std::vector<std::pair<std::string, Drive>> result;
     for (const auto& [option, drive] : drives(machine.config)) {

@@ -1,4 +1,5 @@
-// Switching machines on and off. All of it happens in workers; the answer only says that one was started.
+// Endpoints to switch machines on and off. Workers do all of it; the answer only says that a worker was
+// started.
 #include <algorithm>
 
 #include "test/simulators/proxmox/core/cloudinit.hpp"
@@ -23,13 +24,13 @@ Config with_waiting(const Machine& machine) {
     return config;
 }
 
-// Of a machine whose memory is on a disk.
+// Drops the saved memory of a machine that was suspended to disk.
 void forget_state(Cluster& cluster, Machine& machine) {
     free_volume(cluster.world, machine.node, config_text(machine.config, "vmstate"));
     for (const char* option : {"lock", "vmstate", "runningmachine"}) machine.config.erase(option);
 }
 
-// What only shows when QEMU is about to start.
+// Checks what only shows when QEMU is about to start.
 void require_startable(Cluster& cluster, const Machine& machine) {
     const auto& host = cluster.host(machine.node);
     const auto config = with_waiting(machine);
@@ -89,7 +90,7 @@ struct Shutdown {
     bool force = false;
 };
 
-// Asks the guest to end; with the caller's lock held. Throws if it does not within the timeout.
+// Asks the guest to end. The caller must hold the lock. Throws if the guest does not end within the timeout.
 asio::awaitable<void> shut_guest_down(Cluster& cluster, Task& task, Shutdown order) {
     const auto& machine = cluster.machine(order.node, order.vmid);
     const auto name = std::to_string(order.vmid);
@@ -113,7 +114,7 @@ asio::awaitable<void> shut_guest_down(Cluster& cluster, Task& task, Shutdown ord
     cluster.stop_machine(cluster.machine(order.node, order.vmid));
 }
 
-// The lock is held until the guest is gone: nothing else can be done to the machine meanwhile.
+// Holds the lock until the guest is off, so no other request can change the machine meanwhile.
 asio::awaitable<void> shutdown_worker(Cluster& cluster, Task& task, Shutdown order) {
     auto lock = co_await lock_machine(cluster, task, order.vmid);
     if (!machine_of_worker(cluster, order.node, order.vmid).running) co_return;
@@ -147,7 +148,7 @@ asio::awaitable<void> reset_worker(Cluster& cluster, Task& task, std::string nod
     cluster.hooks->on_machine_started(cluster.view(machine));
 }
 
-// For machines under high availability, only the wish is recorded; the manager acts on it later.
+// Records only the wanted state of a machine under high availability. The manager acts on it later.
 asio::awaitable<void> request_ha_state(Cluster& cluster, Task& task, std::string sid, std::string state,
                                        std::string node, int vmid) {
     task.log.push_back("Requesting HA " + std::string(state == "started" ? "start" : "stop") + " for VM " +

@@ -1,4 +1,4 @@
-// Lists of machines and the live status of one.
+// Endpoints to list machines and to show the live status of one.
 #include <boost/json/array.hpp>
 
 #include "test/simulators/proxmox/core/access.hpp"

@@ -1,5 +1,5 @@
-// Machines that sleep: paused in memory, or with their memory on a disk. A token can do nothing about one
-// whose suspension failed: its lock stays.
+// Endpoints to suspend machines in memory or to disk. A token cannot repair a machine whose suspension
+// failed, because its lock stays.
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/pci_devices.hpp"
 #include "test/simulators/proxmox/core/qemu.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kStateOverhead = 500 * kMiB;
 
-// Where Proxmox puts the memory if it is not told: beside a disk, rather where all hosts see it.
+// Returns where Proxmox stores the memory by default: beside a disk, preferably on a shared storage.
 std::string state_storage(const World& world, const Machine& machine, const std::string& asked_for) {
     if (!asked_for.empty()) return asked_for;
     if (const auto set = config_text(machine.config, "vmstatestorage"); !set.empty()) return set;
@@ -61,7 +61,7 @@ asio::awaitable<void> write_memory(Cluster& cluster, Task& task, std::string nod
                       " qmp command 'savevm-start' failed - The command savevm-start has not been found");
 }
 
-// Whatever goes wrong, the guest runs on and the lock says that something did.
+// Suspends the machine. After any failure the guest runs on, and the lock shows that the suspension failed.
 asio::awaitable<void> suspend_worker(Cluster& cluster, Task& task, std::string node, int vmid,
                                      std::string storage) {
     auto lock = co_await lock_machine(cluster, task, vmid);

@@ -1,4 +1,4 @@
-// POST .../template: irreversible; the disks become base volumes.
+// POST .../template: the machine becomes a template for good, and its disks become base volumes.
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/qemu.hpp"
 #include "test/simulators/proxmox/core/router.hpp"

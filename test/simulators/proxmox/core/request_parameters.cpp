@@ -34,7 +34,7 @@ void add_value(json::object& values, const std::string& name, const std::string&
     known->as_array().emplace_back(value);
 }
 
-// Pairs end at '&' and at ';'; of the pieces between '=' only the first two count.
+// Parses a form. Pairs end at '&' and at ';'. Of the pieces between '=' only the first two count.
 json::object parse_form(const std::string& text) {
     json::object values;
     for (const auto& chunk : split(text, '&')) {

@@ -1,4 +1,4 @@
-// From the bytes of a request to its parameters, with the quirks of Proxmox' own HTTP server.
+// Parses the bytes of a request into its parameters, with the quirks of Proxmox' own HTTP server.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -17,17 +17,18 @@ struct Target {
     json::object query;
 };
 
-// Throws RawError 501 for paths outside the API and for formats there is no formatter for.
+// Throws RawError 501 for a path outside the API, and for a format without a formatter.
 Target parse_target(const std::string& target);
 
-// What the server refuses before it knows who is asking, from the head alone: transfer coding, declared
+// Checks what the server refuses from the head alone, before it knows the caller: transfer coding, declared
 // length, content type, method. Throws RawError.
 void check_framing(const base::HttpRequest& request);
 bool is_upload(const base::HttpRequest& request);
 
-// Form or JSON body. Throws RawError 500 with Perl's complaint for JSON that is none or no object.
+// Parses a form or a JSON body. Throws RawError 500 with Perl's complaint if the JSON is invalid or no
+// object.
 json::object parse_body(const base::HttpRequest& request);
-// multipart/form-data: fields, and the file.
+// Parses multipart/form-data into fields and the file.
 json::object parse_upload(const base::HttpRequest& request, std::optional<UploadedFile>& file);
 
 }  // namespace proxmox_simulator

@@ -63,7 +63,7 @@ json::object masked(const json::object& parameters) {
     for (const char* name : {"password", "cipassword", "otp", "input-data", "content-data", "sshkeys"}) {
         if (auto* value = result.if_contains(name)) *value = "********";
     }
-    // agent/file-write; for uploads "content" is just a kind.
+    // This masks the content of agent/file-write. The "content" of an upload is only its kind.
     if (result.contains("file") && result.contains("content")) result["content"] = "********";
     return result;
 }

@@ -25,7 +25,7 @@ std::string variable_name(const std::string& segment) {
     return segment.substr(1, segment.size() - 2);
 }
 
-// What path parameters look like unless the endpoint says otherwise.
+// Returns the declaration of a path parameter that the endpoint does not declare itself.
 std::string_view path_declaration(std::string_view name) {
     if (name == "vmid") return "vmid! vmid";
     if (name == "node") return "node! format=pve-node";

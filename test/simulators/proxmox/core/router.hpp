@@ -1,4 +1,4 @@
-// The table of endpoints: what each takes, who may call it, where it runs, what serves it.
+// The table of endpoints: their parameters, who may call them, where they run, and their handlers.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -18,21 +18,22 @@ namespace proxmox_simulator {
 struct UploadedFile {
     std::string name;
     std::string data;
-    // Set when its client is cut off: the server then takes the temporary file away, whoever still needs it.
+    // True when the client was cut off. The server then removes the temporary file, even if a worker still
+    // needs it.
     std::shared_ptr<bool> is_gone = std::make_shared<bool>(false);
 };
 
 struct Endpoint;
 
-// One request on its way through a handler. Lives until the answer is ready.
+// Call is one request on its way through a handler. It lives until the answer is ready.
 struct Call {
     Cluster& cluster;
     const Endpoint& endpoint;
-    std::string user;  // name@realm or name@realm!token; empty for endpoints open to the world
+    std::string user;  // name@realm or name@realm!token; empty for endpoints without authentication
     std::string node;  // the host that executes it
     json::object parameters;
     std::optional<UploadedFile> file;
-    std::optional<std::int64_t> total;  // for lists that are pages of something larger
+    std::optional<std::int64_t> total;  // size of the whole list that this page belongs to
 
     bool has(std::string_view name) const { return parameters.contains(name); }
     std::string text(std::string_view name, std::string_view otherwise = {}) const;
@@ -41,29 +42,29 @@ struct Call {
     std::vector<std::string> list(std::string_view name) const;
     int vmid() const { return static_cast<int>(integer("vmid")); }
     bool is_root() const { return user == "root@pam"; }
-    // The machine the path names. Throws "Configuration file ... does not exist".
+    // Returns the machine that the path names. Throws "Configuration file ... does not exist".
     Machine& machine() const { return cluster.machine(node, vmid()); }
     void require(const std::string& path, std::string_view privilege) const;
-    // Options only root@pam may use are refused as wrong parameters.
+    // Refuses options that only root@pam may use as wrong parameters.
     void only_root(std::initializer_list<std::string_view> names) const;
 };
 
 using Handler = asio::awaitable<json::value> (*)(Call&);
 
-enum class Place { anywhere, node };           // node: forwarded to the host named in the path
+enum class Place { anywhere, node };           // node: forwarded to the host in the path
 enum class Access { world, user, privilege };  // privilege: `privileges` at `permission_path`
 
 struct Endpoint {
     std::string method;
     std::string path;
     Handler handler = nullptr;
-    std::string parameters;  // in the notation of schema.hpp; those in the path are added
+    std::string parameters;  // in the notation of schema.hpp; parameters of the path are added
     Place place = Place::anywhere;
-    bool daemon = false;  // "protected": executed by one of the few workers of the host's root daemon
+    bool daemon = false;  // "protected": one of the few workers of the host's root daemon executes it
     bool for_tokens = true;
     Access access = Access::user;
-    std::string permission_path;               // with {parameters}
-    std::vector<std::string_view> privileges;  // any one of them
+    std::string permission_path;               // may contain {parameters}
+    std::vector<std::string_view> privileges;  // any one of them suffices
     Schema schema;                             // may be preset with declarations that several endpoints share
     std::vector<std::string> segments;
 };
@@ -75,7 +76,7 @@ public:
         const Endpoint* endpoint = nullptr;
         std::map<std::string, std::string> parameters;
     };
-    // `path` without the /api2/json prefix, percent-encoded.
+    // `path` is percent-encoded and lacks the prefix /api2/json.
     Match find(const std::string& method, const std::string& path) const;
     const std::vector<Endpoint>& all() const { return endpoints_; }
 
@@ -83,13 +84,13 @@ private:
     std::vector<Endpoint> endpoints_;
 };
 
-// All that the simulator serves.
+// Returns every endpoint that the simulator serves.
 const Routes& routes();
 
-// Of high availability: `privilege` is asked for on "/", and what changes something is done by the daemon.
+// Makes an endpoint of high availability, which requires `privilege` on "/". The daemon executes each change.
 Endpoint ha_endpoint(std::string method, std::string path, Handler handler, std::string_view privilege);
 
-// Each area adds its own.
+// Each area adds its own endpoints.
 void add_access(Routes& routes);
 void add_cluster(Routes& routes);
 void add_ha(Routes& routes);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration kUnauthorizedDelay = std::chrono::seconds{3};
 constexpr Duration kProxyTimeout = std::chrono::seconds{30};
-// The server's own idle timeout, which is not lifted for uploads: their client waits in vain.
+// The server's own idle timeout, which also ends uploads. Their client then waits without an answer.
 constexpr Duration kUploadPatience = std::chrono::seconds{5};
 constexpr Duration kUnreachableDelay = std::chrono::seconds{3},
                    kFirstUnreachableDelay = std::chrono::seconds{14};
@@ -21,7 +21,8 @@ constexpr int kDaemonWorkers = 3;
 
 }  // namespace
 
-// One request from arrival to answer, shared by the worker that serves it and the caller that waits.
+// Exchange is one request from arrival to answer. The worker that serves it and the caller that waits share
+// it.
 struct Simulator::Exchange {
     explicit Exchange(asio::any_io_executor executor) : finished(std::move(executor)) {}
 
@@ -32,13 +33,13 @@ struct Simulator::Exchange {
     Target target;
     json::object parameters;
     std::optional<UploadedFile> file;
-    std::unique_ptr<base::Alarm> cut;  // of an upload
+    std::unique_ptr<base::Alarm> cut;  // ends an upload
     std::string user;
     std::optional<base::HttpResponse> response;  // nullopt when done: the connection is lost
     bool done = false;
     base::Event finished;
 
-    // False if it has been answered before.
+    // Returns false if the request has been answered before.
     bool finish(std::optional<base::HttpResponse> answer) {
         if (done) return false;
         done = true;
@@ -78,7 +79,7 @@ std::optional<base::HttpResponse> Simulator::refuse(const base::HttpRequest& hea
 }
 
 asio::awaitable<void> Simulator::serve(std::shared_ptr<Exchange> exchange) {
-    // The proxy in front gives up after a while, the work behind it goes on.
+    // The proxy in front gives up after a while, but the work behind it goes on.
     auto impatience = cluster_.clock.call_at(exchange->started + kProxyTimeout, [this, exchange] {
         if (exchange->finish(raw_response(596, "Connection timed out", ""))) record(*exchange);
     });
@@ -122,7 +123,7 @@ asio::awaitable<std::optional<base::HttpResponse>> Simulator::answer(Exchange& e
     co_return response;
 }
 
-// Returns if the connection is to be lost, throws the error that the client is to see otherwise.
+// Returns if the connection is to be lost. Otherwise throws the error for the client.
 asio::awaitable<void> Simulator::strike(RequestFault fault) {
     if (fault.delay > Duration::zero()) co_await cluster_.clock.sleep_for(fault.delay);
     if (fault.lose_connection) co_return;
@@ -130,7 +131,7 @@ asio::awaitable<void> Simulator::strike(RequestFault fault) {
     throw ApiError(fault.status, fault.reason);
 }
 
-// The order of the checks is Proxmox' own: route, identity, conflicting parameters, permission, host, schema.
+// Checks in the same order as Proxmox: route, identity, conflicting parameters, permission, host, schema.
 asio::awaitable<json::object> Simulator::dispatch(Exchange& exchange) {
     auto& request = exchange.request;
     auto match = routes().find(request.method, exchange.target.path);
@@ -143,7 +144,7 @@ asio::awaitable<json::object> Simulator::dispatch(Exchange& exchange) {
     json::object parameters;
     for (const auto& [name, value] : match.parameters) parameters[name] = value;
     if (is_upload(request)) {
-        // The rights to upload are checked before the body is read, which makes for a bare reply.
+        // Proxmox checks the rights to upload before it reads the body, so the reply has no JSON.
         try {
             check_permission(*match.endpoint, parameters, exchange.user);
         } catch (const ApiError& denied) {
@@ -179,7 +180,8 @@ asio::awaitable<json::object> Simulator::dispatch(Exchange& exchange) {
     co_return co_await execute(exchange, call);
 }
 
-// What serves the upload says nothing before it is done: it waits for other hosts, or for a free worker.
+// Ends an upload that takes too long. Its handler sends nothing before it is done: it may wait for other
+// hosts or for a free worker.
 void Simulator::cut_off_in_time(Exchange& exchange) {
     if (!exchange.file) return;
     exchange.cut = cluster_.clock.call_at(cluster_.clock.now() + kUploadPatience, [this, &exchange] {

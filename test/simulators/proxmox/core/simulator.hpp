@@ -1,8 +1,9 @@
-// A Proxmox VE cluster in memory: answers API requests as the real one does, in the time it takes, driven by
-// the injected clock and random source only. No I/O; single-threaded: used on its executor's thread.
+// A Proxmox VE cluster in memory. It answers API requests as the real one does, and takes as long.
+// The injected clock and random source are its only drivers. It does no I/O and runs only on its executor's
+// thread.
 //
-// It keeps its own table of endpoints and validates everything, so that it judges a client rather than
-// mirrors it. Behaviour is written down from Proxmox VE 9.2 (qemu-server 9.2.6).
+// It has its own table of endpoints and validates everything, so it judges a client rather than mirrors it.
+// Its behaviour is written down from Proxmox VE 9.2 (qemu-server 9.2.6).
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -15,10 +16,10 @@
 
 namespace proxmox_simulator {
 
-// One served request, for logs and for tests that count. Secrets are masked.
+// RequestRecord is one served request, for logs and for tests that count. Its secrets are masked.
 struct RequestRecord {
     base::WallTime time;
-    std::string method, path;  // the path is decoded and without /api2/json
+    std::string method, path;  // the path is decoded and lacks /api2/json
     json::object parameters;
     std::string user, entry_host;
     int status = 0;
@@ -28,24 +29,24 @@ struct RequestRecord {
 
 class Simulator {
 public:
-    // `clock` and `random` must outlive it.
+    // `clock` and `random` must outlive the simulator.
     Simulator(asio::any_io_executor executor, base::Clock& clock, base::Random& random, World world);
 
-    // Serves one request that arrived at `entry_host` (empty: the first host). The work goes on when the
-    // caller is cancelled, as a server's does when the client hangs up. Throws base::TransportError if that
-    // host is off or a fault loses the connection.
+    // Serves one request that arrived at `entry_host` (empty: the first host). If the caller is cancelled,
+    // the work goes on, as in a server whose client hangs up. Throws base::TransportError if that host is off
+    // or a fault loses the connection.
     asio::awaitable<base::HttpResponse> handle(base::HttpRequest request, std::string entry_host = {});
 
-    // For servers: the answer to a request whose head alone is wrong, so that its body need not be read.
+    // Returns the answer to a request whose head alone is wrong. A server then need not read its body.
     static std::optional<base::HttpResponse> refuse(const base::HttpRequest& head);
 
-    // For tests and the control interface: state, power, faults, hooks.
+    // Gives tests and the control interface access to state, power, faults and hooks.
     Cluster& cluster() { return cluster_; }
     const Cluster& cluster() const { return cluster_; }
     ScriptedFaults& faults() { return scripted_; }
     void observe(std::function<void(const RequestRecord&)> observer) { observer_ = std::move(observer); }
 
-    // Ends all workers; after this nothing of it is left on the executor but the statistics' alarm.
+    // Ends all workers. Afterwards only the statistics' alarm remains on the executor.
     asio::awaitable<void> shut_down();
 
 private:

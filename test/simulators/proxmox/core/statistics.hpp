@@ -1,5 +1,5 @@
-// What pvestatd broadcasts: every 10 s each live host tells the others about itself and its machines, and the
-// cluster-wide lists show that, not the truth.
+// The figures that pvestatd broadcasts. Every 10 s each live host sends the others its own figures and those
+// of its machines. The cluster-wide lists show these figures, not the present ones.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -20,12 +20,12 @@ class Statistics {
 public:
     explicit Statistics(Cluster& cluster);
 
-    // The last values of a host, nullopt if none came within the last 5 minutes or the observing host
-    // believes that it is down.
+    // Returns the last values of a host. Returns nullopt if there were none within the last 5 minutes, or if
+    // the observing host believes that it is down.
     std::optional<json::object> of_host(const std::string& host, const std::string& observer) const;
     std::optional<json::object> of_machine(const std::string& host, int vmid) const;
     std::optional<json::object> of_storage(const std::string& host, const std::string& storage) const;
-    // All hosts report now, as if ten seconds had passed.
+    // Makes all hosts report now, as if ten seconds had passed.
     void refresh();
 
 private:

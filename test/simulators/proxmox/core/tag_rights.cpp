@@ -11,7 +11,7 @@
 namespace proxmox_simulator {
 namespace {
 
-// Of the datacenter's option user-tag-access.
+// Returns a property of the datacenter's option user-tag-access.
 std::string tag_access(const World& world, std::string_view property) {
     const auto option = world.options.find("user-tag-access");
     if (option == world.options.end()) return {};
@@ -25,7 +25,7 @@ std::set<std::string> tags_in(const std::string& text) {
     return {list.begin(), list.end()};
 }
 
-// What only administrators may give and take.
+// Returns the tags that only administrators may add and remove.
 std::set<std::string> registered_tags(const World& world) {
     const auto option = world.options.find("registered-tags");
     return option == world.options.end() ? std::set<std::string>() : tags_in(option->second);

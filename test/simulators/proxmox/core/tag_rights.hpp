@@ -1,4 +1,4 @@
-// Who may give tags to machines and take them away: besides a right on the machine, the datacenter's options
+// Rights to add tags to machines and to remove them. Besides a right on the machine, the datacenter's options
 // user-tag-access and registered-tags decide.
 #pragma once
 
@@ -9,10 +9,11 @@
 
 namespace proxmox_simulator {
 
-// As GET /cluster/options lists them: those that exist or are listed; any other may be allowed as well.
+// Returns the tags in GET /cluster/options: those that exist or are listed. Other tags may be allowed as
+// well.
 std::set<std::string> allowed_tags(const World& world, const std::string& user);
 
-// Throws 403 "(/vms/101, VM.Config.Options)", whatever pool the machine is to join, or "(/, Sys.Modify for
+// Throws 403 "(/vms/101, VM.Config.Options)", whatever pool the machine will join. Throws "(/, Sys.Modify for
 // modifying tag 'x')" for a tag that is added or removed.
 void require_tag_rights(const World& world, const std::string& user, int vmid, const std::string& old_tags,
                         const std::string& new_tags);

@@ -6,10 +6,10 @@
 namespace proxmox_simulator {
 namespace {
 
-// Between the answer and the worker's first step; requests that arrive meanwhile race with it.
+// Time between the answer and the worker's first step. Requests that arrive in between race with it.
 constexpr Duration kForkDelay = std::chrono::milliseconds{15};
 constexpr Duration kForever = std::chrono::hours{24 * 365};
-// Between SIGTERM and SIGKILL, looked at in steps.
+// Time between SIGTERM and SIGKILL, which is checked in steps.
 constexpr Duration kPatience = std::chrono::seconds{5};
 constexpr Duration kGlance = std::chrono::seconds{1};
 
@@ -99,7 +99,7 @@ asio::awaitable<void> Tasks::perform(Task& task, asio::awaitable<void> work, std
     co_await task.spend(kForkDelay);
     if (fault && !fault->log.empty()) task.log.push_back(fault->log);
     if (fault && fault->trouble == TaskTrouble::fail_at_once) {
-        // The request has taken the VMID already, which the worker gives back.
+        // The request has already taken the VMID, and the worker gives it back.
         if (task.type != "qmcreate") throw failure(fault->text);
         task.fail(fault->text);
     }
@@ -123,7 +123,7 @@ void Tasks::interrupt(Task& task) {
 
 asio::awaitable<void> Tasks::stop(Task& task) {
     interrupt(task);
-    // Whoever heeds it has ended a moment later.
+    // A task that obeys the signal ends a moment later.
     co_await clock_.sleep_for(kForkDelay);
     for (const auto until = clock_.now() + kPatience; task.is_running() && clock_.now() < until;)
         co_await clock_.sleep_for(kGlance);

@@ -1,4 +1,4 @@
-// Worker tasks: what Proxmox does after it has answered with a UPID.
+// Worker tasks: the work that Proxmox does after it has answered with a UPID.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -17,7 +17,7 @@
 
 namespace proxmox_simulator {
 
-// The worker's process is gone: nothing cleans up behind it.
+// WorkerDied says that the worker's process is gone, and nothing cleans up behind it.
 struct WorkerDied {};
 
 class Task {
@@ -34,19 +34,19 @@ public:
     int warnings = 0;
 
     bool is_running() const { return !end_time; }
-    // From its next step on; one of the kinds of TaskTrouble that hang.
+    // Makes the task hang from its next step on, in one of the ways of TaskTrouble.
     void hang(TaskTrouble how) { hangs_ = how; }
     bool hangs_in_kernel() const { return hangs_ == TaskTrouble::hang_in_kernel; }
-    // Takes that long; throws when the task is aborted or its host dies meanwhile.
+    // Takes the given time. Throws if the task is aborted or its host dies meanwhile.
     asio::awaitable<void> spend(Duration duration);
-    // Throws ApiError "received interrupt", what fail() was given, or WorkerDied if one of them happened.
+    // Throws ApiError "received interrupt", the text of fail(), or WorkerDied if one of them happened.
     void check() const;
     void interrupt();
-    // As by SIGKILL.
+    // Ends the task as SIGKILL does.
     void destroy();
-    // At its next step; the worker cleans up, as after any failure.
+    // Makes the task fail at its next step. The worker cleans up, as after any failure.
     void fail(std::string complaint);
-    // Its host is gone.
+    // Ends the task because its host is gone.
     void kill();
 
 private:
@@ -63,17 +63,17 @@ public:
     Tasks(asio::any_io_executor executor, base::Clock& clock, FileLocks& locks)
         : executor_(std::move(executor)), clock_(clock), locks_(locks) {}
 
-    // A task that is not running yet; run() it. The reference stays valid.
+    // Makes a task that does not run yet; run() starts it. The reference stays valid.
     Task& create(Host& host, const std::string& type, const std::string& id, const std::string& user);
     void run(base::TaskGroup& group, Task& task, asio::awaitable<void> work, std::optional<TaskFault> fault);
 
-    // nullptr if there is none.
+    // Returns nullptr if there is no such task.
     Task* find(const std::string& upid);
     const std::deque<std::unique_ptr<Task>>& all() const { return tasks_; }
     void interrupt(Task& task);
-    // What Proxmox does to stop a task: SIGTERM, and SIGKILL if it has not ended within 5 s.
+    // Stops a task as Proxmox does: SIGTERM, and SIGKILL if it has not ended within 5 s.
     asio::awaitable<void> stop(Task& task);
-    // All workers of a host that loses power.
+    // Ends all workers of a host that loses power.
     void kill_all_of(const std::string& host);
 
 private:
@@ -86,7 +86,7 @@ private:
     std::deque<std::unique_ptr<Task>> tasks_;
 };
 
-// Whether the text has the form of a task's identifier.
+// Reports whether the text has the form of a task's identifier.
 bool is_upid(const std::string& text);
 std::int64_t to_seconds(WallTime time);
 

@@ -4,7 +4,7 @@
 
 namespace proxmox_simulator {
 
-// The answer and the timeout race for the outcome; the simulator works on in either case.
+// The answer and the timeout race for the outcome. The simulator works on in either case.
 asio::awaitable<base::HttpResponse> SimulatorTransport::send(base::HttpRequest request) {
     struct Outcome {
         explicit Outcome(asio::any_io_executor executor) : settled(std::move(executor)) {}

@@ -1,4 +1,4 @@
-// A base::HttpTransport that ends in a Simulator: a client talks to it without any network.
+// A base::HttpTransport that ends in a Simulator, so that a client needs no network.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ public:
     explicit SimulatorTransport(Simulator& simulator, std::string entry_host = {})
         : simulator_(simulator), entry_host_(std::move(entry_host)) {}
 
-    // Throws base::TransportError also when request.timeout passes on the simulator's clock.
+    // Also throws base::TransportError when request.timeout passes on the simulator's clock.
     asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override;
-    // Not offered: Proxmox has no streams. Throws base::TransportError.
+    // Throws base::TransportError, because Proxmox has no streams.
     asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest request) override;
 
 private:

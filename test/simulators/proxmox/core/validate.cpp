@@ -126,11 +126,11 @@ std::string scalar_text(const json::value& value) {
     return json::serialize(value);
 }
 
-// Proxmox is lenient in two ways: a scalar becomes an array of one where an array is due, and an array is
-// joined with commas where a list in a string is due.
+// Converts the two forms that Proxmox accepts. A scalar becomes an array of one where an array is due. An
+// array is joined with commas where a list in a string is due.
 json::value normalise(const Property& property, const json::value& value) {
     if (property.type == Type::array) {
-        // What is false in Perl is not taken for a value to wrap.
+        // Proxmox does not wrap values that are false in Perl.
         if (value.is_string() && (value.as_string().empty() || value.as_string() == "0")) return value;
         json::array items;
         if (!value.is_array())

@@ -7,8 +7,8 @@
 
 namespace proxmox_simulator {
 
-// Parameters as they arrived: strings, arrays of strings, and from JSON bodies also booleans and numbers.
-// Returns them normalised: a string each (booleans "0" or "1"), arrays as arrays of strings.
+// Takes parameters as they arrived: strings, arrays of strings, and from JSON bodies also booleans and
+// numbers. Returns them normalised: each as a string (booleans "0" or "1"), arrays as arrays of strings.
 // Throws ApiError 400 with one reason per wrong parameter.
 json::object validate(const Schema& schema, const json::object& parameters);
 

@@ -91,7 +91,7 @@ constexpr std::string_view kOptions = R"(
     vmstatestorage format=pve-storage-id
     watchdog props=watchdog)";
 
-// Which privilege guards which options.
+// Each entry names privileges and the options that need them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPrivileges{{
     {"VM.Config.CPU", "cores cpu cpulimit cpuunits numa smp sockets vcpus"},
     {"VM.Config.Memory", "allow-ksm balloon memory shares"},

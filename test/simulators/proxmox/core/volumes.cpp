@@ -14,8 +14,8 @@ std::string share_key(const Storage& storage, const std::string& host) {
 
 }  // namespace
 
-// local:9100/base-9100-disk-1.qcow2/101/vm-101-disk-0.qcow2, lvm:base-9100-disk-0/vm-101-disk-0,
-// local:iso/x.iso
+// Parses IDs such as local:9100/base-9100-disk-1.qcow2/101/vm-101-disk-0.qcow2,
+// lvm:base-9100-disk-0/vm-101-disk-0 and local:iso/x.iso.
 VolumeId parse_volume_id(const std::string& text) {
     auto colon = text.find(':');
     if (colon == std::string::npos) throw failure("unable to parse volume ID '" + text + "'");

@@ -1,4 +1,4 @@
-// Storages and the volumes in them: names, allocation, clones, space.
+// Storages and their volumes: names, allocation, clones, space.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ namespace proxmox_simulator {
 
 struct VolumeId {
     std::string storage;
-    std::string name;  // of the volume itself, without a linked clone's base
-    std::string base;  // name of a linked clone's base, empty otherwise
+    std::string name;  // name of the volume itself, without a linked clone's base
+    std::string base;  // name of a linked clone's base; empty for others
 };
 
 VolumeId parse_volume_id(const std::string& text);
@@ -22,25 +22,26 @@ std::string print_volume_id(const std::string& storage, const Volume& volume);
 // Throws "storage 'x' does not exist".
 Storage& find_storage(World& world, const std::string& id);
 const Storage& find_storage(const World& world, const std::string& id);
-// Also throws if it is disabled or not available on the host.
+// Also throws if the storage is disabled or not available on the host.
 Storage& usable_storage(World& world, const std::string& id, const std::string& host);
 bool exists_on(const Storage& storage, const std::string& host);
 // Throws "storage 'x' does not support content-type 'images'".
 void require_content(const Storage& storage, const std::string& content);
 
-// The lock that serialises allocations in the storage.
+// Returns the lock that serialises allocations in the storage.
 LockName storage_lock(const World& world, const std::string& id, const std::string& host);
 
-// The volumes of a storage as one host sees them.
+// Returns the volumes of a storage as one host sees them.
 std::map<std::string, Volume>& volumes_on(Storage& storage, const std::string& host);
 const Volume* find_volume(const World& world, const std::string& host, const std::string& volume_id);
 Volume* find_volume(World& world, const std::string& host, const std::string& volume_id);
-// Where the volume lives in the host's file system.
+// Returns the volume's path in the host's file system.
 std::string volume_path(const Storage& storage, const Volume& volume);
 
 std::uint64_t used_space(const Storage& storage, const std::string& host);
 std::uint64_t free_space(const Storage& storage, const std::string& host);
-// Throws that the command, which makes `path`, failed; why, it says in the log alone.
+// DiskCommand is a command that makes `path`. The next function throws that it failed; only the task's log
+// says why.
 struct DiskCommand {
     std::string line;
     std::vector<std::string>& log;
@@ -48,17 +49,17 @@ struct DiskCommand {
 void require_space(const Storage& storage, const std::string& host, std::uint64_t bytes, DiskCommand command);
 
 bool is_file_based(const Storage& storage);
-// The first free "vm-105-disk-N" (or base-, or the fixed cloudinit name) with folder and extension as the
-// storage type wants them.
+// Returns the first free "vm-105-disk-N" (or base-, or the fixed cloudinit name). Folder and extension depend
+// on the storage type.
 std::string new_disk_name(Storage& storage, const std::string& host, int vmid, const std::string& format);
 std::string cloudinit_name(const Storage& storage, int vmid);
 std::string default_format(const Storage& storage);
 
 Volume& add_volume(Storage& storage, const std::string& host, Volume volume);
-// Those that belong to the machine, with their IDs.
+// Returns the IDs of the volumes that belong to the machine.
 std::vector<std::string> owned_volumes(World& world, const std::string& host, int vmid);
-// Throws "base volume '...' is still in use by linked cloned" for a base with clones; false if it is not
-// there.
+// Throws "base volume '...' is still in use by linked cloned" for a base with clones. Returns false if the
+// volume does not exist.
 bool free_volume(World& world, const std::string& host, const std::string& volume_id);
 void require_no_clones(World& world, const std::string& host, const std::string& volume_id);
 

@@ -1,4 +1,4 @@
-// The state of the simulated cluster, as values. Rules live elsewhere.
+// The state of the simulated cluster, as values without rules.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct PciDevice {
     std::string vendor, device;
     std::string subsystem_vendor, subsystem_device;
     std::string device_class;
-    int iommugroup = -1;  // none
+    int iommugroup = -1;  // -1: no group
 };
 
 struct Host {
@@ -48,30 +48,30 @@ struct Host {
     bool maintenance = false;
     std::optional<TimePoint> booted_at;
     unsigned next_pid = 1000;
-    std::map<std::string, std::string> options;  // of GET /nodes/{node}/config
+    std::map<std::string, std::string> options;  // options of GET /nodes/{node}/config
     std::vector<PciDevice> pci_devices{
         {"0000:00:02.0", "0x1af4", "0x1042", "0x1af4", "0x1042", "0x018000", -1},
         {"0000:00:03.0", "0x1af4", "0x1041", "0x1af4", "0x1041", "0x020000", -1}};
 };
 
-// One volume: a disk image, an ISO, a snippet.
+// Volume is a disk image, an ISO or a snippet.
 struct Volume {
-    std::string name;     // the part of the volume ID after the colon, without a linked clone's base
+    std::string name;     // part of the volume ID after the colon, without a linked clone's base
     std::string content;  // images, iso, vztmpl, import, snippets
     std::string format;
     std::uint64_t size = 0;
     std::uint64_t used = 0;
     std::optional<int> vmid;
-    std::string parent;  // name of the base volume of a linked clone
+    std::string parent;  // name of a linked clone's base volume
     std::int64_t created = 0;
-    std::string data;                // bytes of uploaded files and snippets
-    std::uint64_t virtual_size = 0;  // of the disk that an image file holds; 0: its own size
+    std::string data;                // content of uploaded files and snippets
+    std::uint64_t virtual_size = 0;  // size of the disk inside an image file; 0: the file's own size
 };
 
-// What hosts find when they fetch something from the web.
+// WebFile is a file that hosts can fetch from the web.
 struct WebFile {
     std::string data;
-    std::uint64_t virtual_size = 2 * kGiB;  // of the disk in it
+    std::uint64_t virtual_size = 2 * kGiB;  // size of the disk in the file
 };
 
 struct Storage {
@@ -82,11 +82,11 @@ struct Storage {
     bool shared = false;
     bool enabled = true;
     bool active = true;
-    std::set<std::string> hosts;  // where it exists; empty: everywhere
+    std::set<std::string> hosts;  // hosts that have the storage; empty: all
     std::uint64_t total = 500 * kGiB;
-    // Used by others than the volumes here; per host (key "" if shared).
+    // Space that others use beside the volumes here, by host (key "" if shared).
     std::map<std::string, std::uint64_t> foreign_used;
-    // Per host (key "" if shared), by name.
+    // Volumes by host (key "" if shared) and name.
     std::map<std::string, std::map<std::string, Volume>> volumes;
 };
 
@@ -94,32 +94,32 @@ using Config = std::map<std::string, std::string, std::less<>>;
 
 enum class Power { stopped, running };
 
-// A command started through the guest agent.
+// GuestProcess is a command that was started through the guest agent.
 struct GuestProcess {
     bool exited = false;
     int exit_code = 0;
     std::string output, error_output;
 };
 
-// What runs while the machine is on; all of it is gone when the machine stops.
+// Running is the state that exists only while the machine is on.
 struct Running {
-    TimePoint since;        // QEMU started
-    TimePoint guest_since;  // the guest booted last (a reset starts it anew)
+    TimePoint since;        // start of QEMU
+    TimePoint guest_since;  // last boot of the guest; a reset boots it again
     unsigned pid = 0;
-    Config config;              // as it was at the start: what the guest sees
-    bool guest_halted = false;  // QEMU is there, the guest is not
+    Config config;              // configuration at the start, which the guest sees
+    bool guest_halted = false;  // QEMU runs, the guest does not
     bool is_paused = false;
-    std::set<std::string> devices;          // addresses of its host's, passed through
-    std::uint64_t generation = 0;           // tells one run from the next
+    std::set<std::string> devices;          // addresses of devices that its host passes through
+    std::uint64_t generation = 0;           // distinguishes one run from the next
     std::map<int, GuestProcess> processes;  // by PID in the guest
     int next_process = 2001;
 };
 
-// How the guest inside behaves; kept over restarts.
+// Guest says how the guest inside behaves; it survives restarts.
 struct Guest {
-    bool agent_silent = false;                 // installed but never answers, ignores ACPI as well
-    std::optional<std::string> address;        // reported for the first interface
-    std::map<std::string, std::string> files;  // written through the agent
+    bool agent_silent = false;                 // installed, but never answers, and ignores ACPI as well
+    std::optional<std::string> address;        // address that is reported for the first interface
+    std::map<std::string, std::string> files;  // files that were written through the agent
 };
 
 struct Machine {
@@ -130,7 +130,7 @@ struct Machine {
     std::set<std::string> pending_delete;
     std::optional<Running> running;
     Guest guest;
-    // The cloud-init settings that the generated drive holds; nullopt before the first generation.
+    // Cloud-init settings in the generated drive; nullopt before the first generation.
     std::optional<Config> generated_cloudinit;
 };
 
@@ -175,11 +175,11 @@ struct HaRule {
     std::map<std::string, std::string> settings;
 };
 
-// How long things take; a task type that is not listed takes `other`.
+// Durations says how long operations take. A task type that is not listed takes `other`.
 struct Durations {
     std::map<std::string, Duration, std::less<>> tasks;
     Duration other = std::chrono::milliseconds{200};
-    Duration boot = std::chrono::seconds{2};  // from start to the guest agent answering
+    Duration boot = std::chrono::seconds{2};  // from the start until the guest agent answers
     Duration guest_shutdown = std::chrono::seconds{1};
     Duration request = Duration::zero();                     // added to every request
     Duration remote_shell = std::chrono::milliseconds{300};  // one command on another host, by ssh
@@ -192,7 +192,8 @@ struct Durations {
 
 struct World {
     std::string cluster_name = "lab";
-    std::string authority_fingerprint;  // of pve-root-ca.pem, which tells clusters of one name apart
+    std::string authority_fingerprint;  // fingerprint of pve-root-ca.pem, which distinguishes clusters of the
+                                        // same name
     bool standalone = false;            // one host that never joined a cluster
     std::string version = "9.2.11";
     std::vector<Host> hosts;
@@ -203,12 +204,12 @@ struct World {
     std::map<std::string, std::set<std::string>> custom_roles;
     std::vector<AclEntry> acl;
     std::map<std::string, Pool> pools;
-    std::map<std::string, std::string> options;       // datacenter.cfg
-    std::map<std::string, std::string> ha_resources;  // sid to wished state
+    std::map<std::string, std::string> options;       // options of datacenter.cfg
+    std::map<std::string, std::string> ha_resources;  // wanted state by sid
     std::map<std::string, HaRule> ha_rules;
     std::map<std::string, PciMapping> pci_mappings;  // by ID
-    bool qemu_lacks_savevm = false;      // it is Debian's, which cannot write a guest's memory to a disk
-    std::map<std::string, WebFile> web;  // by URL; whatever server is not named there refuses connections
+    bool qemu_lacks_savevm = false;      // Debian's QEMU, which cannot write a guest's memory to a disk
+    std::map<std::string, WebFile> web;  // by URL; a server without a URL here refuses connections
     Durations durations;
 };
 

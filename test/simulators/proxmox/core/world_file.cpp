@@ -30,7 +30,8 @@ Duration seconds(double value) {
 Host read_host(const Fields& fields, int number) {
     Host host;
     host.name = fields.text("name");
-    host.ip = fields.text("ip", "192.0.2." + std::to_string(number));  // of nobody (RFC 5737): it is tried
+    // Clients try this address, so it must be unused (RFC 5737).
+    host.ip = fields.text("ip", "192.0.2." + std::to_string(number));
     host.node_id = number;
     host.cpus = static_cast<int>(fields.number("cpus", 16));
     host.memory = static_cast<std::uint64_t>(fields.number("memoryMiB", 64 * 1024)) * kMiB;

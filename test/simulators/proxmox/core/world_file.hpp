@@ -1,4 +1,4 @@
-// A cluster's initial state from a JSON file, and the one that is used without a file.
+// Reads a cluster's initial state from a JSON file, and defines the state without a file.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -9,14 +9,14 @@
 
 namespace proxmox_simulator {
 
-// Three hosts (alfaromeo, porsche, zagato; 16 cores, 64 GiB each), storage "local" on each and "shared",
-// bridge vmbr0, the pool "kubernetes", and the token automation@pve!kubenodesmith (secret
-// kDefaultTokenSecret) with what a node autoscaler needs. It is also the world that a file's fields are laid
-// over.
+// Returns the default world, which is also the base of a file's fields. It has three hosts (alfaromeo,
+// porsche, zagato; 16 cores, 64 GiB each), storage "local" on each, storage "shared", and bridge vmbr0. It
+// also has the pool "kubernetes" and the token automation@pve!kubenodesmith (secret kDefaultTokenSecret) with
+// the rights of a node autoscaler.
 World default_world();
 inline constexpr const char* kDefaultTokenSecret = "00000000-1111-4222-8333-444444444444";
 
-// Fields (all optional; a list that is given replaces the default one):
+// Fields (all optional; a given list replaces the default one):
 //   cluster: name, standalone: bool, version
 //   hosts: [{name, ip, cpus, memoryMiB, bridges: [{name, address, port}], maintenance}]
 //   storages: [{id, type, path, content: [..], shared, hosts: [..], totalGiB, usedGiB, enabled, active,
@@ -24,14 +24,13 @@ inline constexpr const char* kDefaultTokenSecret = "00000000-1111-4222-8333-4444
 //   roles: {name: [privileges]}, users: [{id, password, enabled, expire}]
 //   tokens: [{user, id, secret, separated, expire}], acl: [{path, user | token, role, propagate}]
 //   pools: [{id, comment, vms: [..]}], options: {next-id: "lower=..,upper=.."}
-//   machines: [{vmid, node, config: {..}, agentSilent}]: templates and others that exist from the start; a
-//   drive's
-//               value may be "local:8" (GiB) or "local:cloudinit", then the volume is made
+//   machines: [{vmid, node, config: {..}, agentSilent}]: templates and others that exist from the start.
+//               A drive's value may be "local:8" (GiB) or "local:cloudinit"; the volume is then made.
 //   web: [{url, data, diskGiB}]: files that hosts can download, with the size of the disk in them
 //   durations: {boot, guestShutdown, request, other, tasks: {qmclone: ..}}, in seconds
-// Throws std::invalid_argument naming the field that is wrong.
+// Throws std::invalid_argument that names the wrong field.
 World world_from_json(const json::value& description);
-// The "durations" object alone: what is not given stays as it is.
+// Reads only the "durations" object; values that are not given stay unchanged.
 void read_durations(Durations& durations, const Fields& fields);
 
 }  // namespace proxmox_simulator

@@ -15,7 +15,7 @@ struct CloseArchive {
     void operator()(archive* reader) const { archive_read_free(reader); }
 };
 
-// ECMA-119 8.4: the primary volume descriptor is in sector 16, its volume identifier at byte 40.
+// Source: ECMA-119 8.4. The primary volume descriptor is in sector 16, its volume identifier at byte 40.
 std::string volume_label(const std::string& image) {
     constexpr std::size_t kDescriptor = 16 * 2048;
     if (image.size() < kDescriptor + 2048 || image.compare(kDescriptor + 1, 5, "CD001") != 0) return {};

@@ -58,7 +58,7 @@ std::string pem_of(X509* certificate) {
     return read_all(text.get());
 }
 
-// Without a name, extensions and a signature.
+// Returns a certificate without a name, extensions and a signature.
 base::openssl::Certificate blank_certificate(EVP_PKEY* key, long serial) {
     constexpr long kYear = 365L * 24 * 3600;
     base::openssl::Certificate certificate(X509_new());

@@ -1,5 +1,5 @@
-// A server certificate of the kind that Proxmox VE makes for itself: signed by an authority that only its
-// cluster knows, and sent without that. Made anew at each start.
+// A server certificate like the one that Proxmox VE makes for itself. An authority signs it that only its
+// cluster knows, and the server does not send that authority. It is made at each start.
 #pragma once
 
 #include <string>
@@ -9,11 +9,12 @@
 namespace proxmox_simulator {
 
 struct Certificate : base::KeyPair {
-    std::string fingerprint_sha256;  // as Proxmox shows it: AB:CD:...
-    std::string authority_pem;       // /etc/pve/pve-root-ca.pem there
+    std::string fingerprint_sha256;  // in the notation of Proxmox: AB:CD:...
+    std::string authority_pem;       // Proxmox has it in /etc/pve/pve-root-ca.pem
 };
 
-// For 127.0.0.1, localhost and `common_name`; valid for a year. Throws std::runtime_error if OpenSSL fails.
+// Makes a certificate for 127.0.0.1, localhost and `common_name` that is valid for a year. Throws
+// std::runtime_error if OpenSSL fails.
 Certificate make_certificate(const std::string& common_name);
 
 }  // namespace proxmox_simulator

@@ -1,4 +1,5 @@
-// One child process: started with its output in a file, awaited without blocking the loop. Linux only.
+// One child process whose output is written to a file. Waiting for it does not block the loop. It works on
+// Linux only.
 #pragma once
 
 #include <sys/types.h>
@@ -15,16 +16,16 @@ namespace asio = boost::asio;
 
 class ChildProcess {
 public:
-    // Standard output and error are appended to `output_file`. Throws std::system_error if it can't be
+    // Appends standard output and error to `output_file`. Throws std::system_error if the process can't be
     // started.
     ChildProcess(asio::any_io_executor executor, const std::vector<std::string>& arguments,
                  const std::string& output_file);
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;
-    // Kills it if it still runs.
+    // Kills the process if it still runs.
     ~ChildProcess();
 
-    // The exit code; 128 + signal number if a signal ended it. Called once.
+    // Returns the exit code, or 128 + signal number if a signal ended the process. Call it once.
     asio::awaitable<int> wait();
     void kill();
 

@@ -36,13 +36,13 @@ bool is_shell(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-// The guest of one machine. Power changes are worked off one after the other.
+// Guest is the guest of one machine. Its power changes are executed one after the other.
 struct Guests::Guest {
     std::filesystem::path folder;
     MachineView machine;
     std::deque<std::pair<Action, MachineView>> actions;
     bool working = false;
-    std::uint64_t run = 0;  // counts power changes: what belongs to an older one is void
+    std::uint64_t run = 0;  // counts power changes; work of an older run is void
     std::unique_ptr<ChildProcess> child;
     std::string state = "off";
 

@@ -1,5 +1,5 @@
-// The guests of the simulated machines: what a started machine finds as cloud-init data is handed to the
-// testnode program, which joins a real control plane as the machine would.
+// The guests of the simulated machines. A started machine hands its cloud-init data to the testnode program.
+// That program joins a real control plane as the machine would.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -14,11 +14,11 @@
 namespace proxmox_simulator {
 
 struct GuestOptions {
-    std::string testnode;  // path of the program; empty: machines run but nothing runs in them
+    std::string testnode;  // path of the program; empty: no guest runs in the machines
     std::string
-        netboot_kubeconfig;  // what a machine that boots from the network brings along; empty: it sits idle
-    std::filesystem::path directory;  // one folder per machine: its disk, its seed, its boot log
-    std::size_t parallel = 4;         // testnode processes at a time
+        netboot_kubeconfig;  // kubeconfig of a machine that boots from the network; empty: it stays idle
+    std::filesystem::path directory;  // holds one folder per machine: its disk, its seed, its boot log
+    std::size_t parallel = 4;         // testnode processes that run simultaneously
 };
 
 class Guests final : public MachineHooks {
@@ -29,12 +29,11 @@ public:
     void on_machine_started(const MachineView& machine) override;
     void on_machine_stopped(const MachineView& machine) override;
     void on_machine_destroyed(const MachineView& machine) override;
-    // A script given to a shell is run as the machine's first-boot commands are; other commands succeed
-    // silently.
+    // Runs a script for a shell as the machine's first-boot commands. Other commands succeed silently.
     asio::awaitable<GuestCommandResult> run(MachineView machine, GuestCommand command) override;
     void write_file(const MachineView& machine, const std::string& path, const std::string& content) override;
 
-    // For the control interface: what the machine's testnode said last.
+    // Returns the last output of the machine's testnode, for the control interface.
     json::object notes(int vmid) const;
     void stop();
 

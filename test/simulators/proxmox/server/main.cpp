@@ -34,12 +34,12 @@ struct Options {
 };
 
 struct Address {
-    std::string host_name;  // of the simulated host; empty: the first one
+    std::string host_name;  // name of the simulated host; empty: the first one
     std::string ip;
     std::uint16_t port = 0;
 };
 
-// [HOST=]IP:PORT
+// Parses [HOST=]IP:PORT.
 Address parse_address(const std::string& text) {
     Address address;
     auto equals = text.find('=');
@@ -62,8 +62,7 @@ std::unique_ptr<base::HttpServer> make_api_server(asio::io_context& context, bas
     options.address = address.ip;
     options.port = address.port;
     options.key_pair = [certificate] { return certificate; };
-    options.max_body_bytes =
-        4ULL * 1024 * 1024 * 1024;  // uploads are long; other bodies are judged by the core
+    options.max_body_bytes = 4ULL * 1024 * 1024 * 1024;  // uploads are long; the core limits other bodies
     options.idle_timeout = std::chrono::seconds{5};
     options.refuse = &Simulator::refuse;
     auto host = address.host_name;
@@ -99,7 +98,8 @@ int serve(const Options& options) {
     std::filesystem::create_directories(state);
     auto certificate = make_certificate(world.hosts.front().name);
     for (auto& host : world.hosts) host.certificate_fingerprint = certificate.fingerprint_sha256;
-    // Two simulators are two clusters whatever they are called, and one that is started anew stays the same.
+    // Two simulators are two clusters, whatever their names are. A simulator that is restarted remains the
+    // same cluster.
     if (world.authority_fingerprint.empty())
         world.authority_fingerprint = made_up_fingerprint(world.cluster_name + " in " + state.string());
     write_file(state / "pve-ssl.pem", certificate.certificate_pem);

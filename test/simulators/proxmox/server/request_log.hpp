@@ -1,4 +1,4 @@
-// Every served request as a line of JSON, for tests that count and time them.
+// Writes every served request as a line of JSON, for tests that count and time them.
 #pragma once
 
 #include <fstream>
@@ -10,11 +10,11 @@ namespace proxmox_simulator {
 
 class RequestLog {
 public:
-    // Empty path: no log. Throws std::runtime_error if the file can't be opened.
+    // An empty path means no log. Throws std::runtime_error if the file can't be opened.
     explicit RequestLog(const std::string& path);
 
     void write(const RequestRecord& record);
-    // Forgets what was written so far.
+    // Forgets everything written so far.
     void reset();
 
 private:

@@ -1,4 +1,5 @@
-// Time that runs faster or slower than the real one, so that tests need not wait for what takes Proxmox long.
+// A clock that runs faster or slower than real time, so that tests need not wait for slow operations of
+// Proxmox.
 #pragma once
 
 #include "base/clock.hpp"
@@ -7,7 +8,7 @@ namespace proxmox_simulator {
 
 class ScaledClock final : public base::Clock {
 public:
-    // `real` must outlive it.
+    // `real` must outlive this clock.
     ScaledClock(base::Clock& real, double speed)
         : real_(real), speed_(speed), start_(real.now()), wall_start_(real.wall_now()) {}
 

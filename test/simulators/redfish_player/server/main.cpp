@@ -1,5 +1,5 @@
-// redfish-player: a Redfish service over HTTPS for tools of others, from a file with a recorded service tree,
-// or the BMC that our own tests simulate.
+// redfish-player: a Redfish service over HTTPS for foreign tools. It plays a file with a recorded service
+// tree, or the BMC that our own tests simulate.
 #include <CLI/CLI.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -25,7 +25,7 @@ struct Options {
     PlayerOptions player;
 };
 
-// Those of vendors that change what documents there are and what stands in them.
+// Habits of vendors that change which documents exist and what they contain.
 const std::map<std::string, bool redfish_simulator::Profile::*> kHabits = {
     {"media_on_manager", &redfish_simulator::Profile::media_on_manager},
     {"resets_in_action_info", &redfish_simulator::Profile::resets_in_action_info},
