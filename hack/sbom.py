@@ -2,7 +2,8 @@
 """Lists the parts of the image as SPDX 2.3 JSON on standard output: sbom.py PROGRAM VERSION
 
 It lists the shared libraries that the program links, each with its Debian package. Statically linked libraries
-(cmake/dependencies.cmake) are listed by their development package.
+(cmake/dependencies.cmake) are listed by their development package. With --packages in front of PROGRAM it prints only their names,
+each after the word shared or static.
 """
 
 import hashlib
@@ -49,10 +50,18 @@ def entry(name):
                               "referenceLocator": f"pkg:deb/debian/{name}@{version}?distro=bookworm"}]}
 
 
-def main():
-    program, version = sys.argv[1:]
+def shared_packages(program):
+    """Returns the packages of the libraries that the program links, and of the files beside it."""
     libraries = re.findall(r"(?:=> |^\s*)(/\S+)", output("ldd", program), re.MULTILINE)
-    shared = sorted({package_of(library) for library in libraries} | {"ca-certificates"})
+    return sorted({package_of(library) for library in libraries} | {"ca-certificates"})
+
+
+def main():
+    if sys.argv[1] == "--packages":
+        print("".join(f"shared {name}\n" for name in shared_packages(sys.argv[2])) + "".join(f"static {name}\n" for name in STATIC), end="")
+        return
+    program, version = sys.argv[1:]
+    shared = shared_packages(program)
     with open(program, "rb") as file:
         checksum = hashlib.file_digest(file, "sha256").hexdigest()
     ours = {"SPDXID": "SPDXRef-kubenodesmith", "name": "kubenodesmith", "versionInfo": version, "licenseDeclared": "MIT",

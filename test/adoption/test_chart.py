@@ -147,12 +147,12 @@ def rounds():
 
 @cache
 def complaints():
-    """What Helm says of each value, by the value."""
+    """Returns the lines of Helm's answer that name the place of each value, by the value."""
     found = {}
     for group in rounds():
         done = helm(CHART, *(word for value, *_ in group for word in ("--set", value)))
         assert done.returncode != 0
-        # What is further inside is further in.
+        # Helm indents the messages of nested values.
         lines = [text for text in re.split(r"\n *- ", done.stderr) if text.startswith("at ")]
         for value, place, _ in group:
             found[value] = [text for text in lines if text.startswith(f"at '{'' if place == '/' else place}'")]
@@ -169,6 +169,7 @@ EXCLUDE_EACH_OTHER = [
     ("{leaderElection: {enabled: false}}", "leaderElection.enabled=false with replicas=2"),
     ("{replicas: 1, leaderElection: {enabled: false}, strategy: {type: RollingUpdate}}", "Use Recreate"),
     ("{serviceAccount: {create: false}}", "serviceAccount.name must name"),
+    ("{leaderElection: null, health: null, startupProbe: null}", "Use --reset-then-reuse-values"),  # as helm upgrade --reuse-values has them
     ("{bootstrapServer: {enabled: true}}", "bootstrapServer.advertiseURL must say"),
     ("{podDisruptionBudget: {minAvailable: 1, maxUnavailable: 0}}", "exclude each other"),
     ("{metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}}", "exclude each other"),

@@ -1,4 +1,4 @@
-"""What a release consists of is complete, verifiable, and the same each time."""
+"""A release has all its artifacts, which can be verified and are the same each time."""
 
 import hashlib
 import json

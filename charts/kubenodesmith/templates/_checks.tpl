@@ -1,4 +1,4 @@
-{{/* What values.schema.json cannot say: values that exclude each other. */}}
+{{/* Refuses values that exclude each other, which values.schema.json cannot express. */}}
 {{- define "kubenodesmith.checks" -}}
 {{- with include "kubenodesmith.withoutElection" . -}}
 {{- if gt (int $.Values.replicas) 1 -}}

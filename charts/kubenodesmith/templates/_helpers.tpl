@@ -1,4 +1,8 @@
+{{/* Every template asks for the name first, so this error comes before one about a missing value. */}}
 {{- define "kubenodesmith.name" -}}
+{{- if not (kindIs "map" .Values.leaderElection) -}}
+{{- fail "the values lack leaderElection, which this version of the chart has: helm upgrade --reuse-values keeps the defaults of the older chart. Use --reset-then-reuse-values" -}}
+{{- end -}}
 {{- .Values.fullnameOverride | default .Values.nameOverride | default .Release.Name | trunc 53 | trimSuffix "-" -}}
 {{- end -}}
 

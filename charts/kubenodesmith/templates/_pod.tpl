@@ -1,4 +1,4 @@
-{{/* The affinity that was asked for, within the rules of the chart. Whoever is root on its node has the operator's rights. So it
+{{/* Adds the rules of the chart to the affinity in the values. Root on the operator's node has the operator's rights. So the operator
      runs on Nodes with a label that no kubelet can set on its own Node (admission plugin NodeRestriction), and never on nodes that
      it may remove. Where no Node is of the control plane:
      kubectl label node NAME node-restriction.kubernetes.io/kubenodesmith-operator= */}}
