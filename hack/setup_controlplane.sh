@@ -61,6 +61,6 @@ version=$(flags_of "$(version_of k8s.io/kubernetes "$oldest")")
 for program in kube-apiserver kube-controller-manager kube-scheduler kubeadm; do
     build "$program-oldest" "k8s.io/kubernetes/cmd/$program" "$version" "$oldest"
 done
-# Judges of what we ship: workflows and alerts. Of promtool the ways to discover targets are left out, which are most of its code.
-build actionlint github.com/rhysd/actionlint/cmd/actionlint "" "$judges"
-build promtool github.com/prometheus/prometheus/cmd/promtool "" "$judges" remove_all_sd
+# These judge workflows and alerts. promtool is built without its ways to discover targets, a sixth of its packages.
+build actionlint github.com/rhysd/actionlint/cmd/actionlint "" "$judges/workflows"
+build promtool github.com/prometheus/prometheus/cmd/promtool "" "$judges/alerts" remove_all_sd
