@@ -6,7 +6,7 @@ import shutil
 
 import yaml
 
-from conftest import ROOT, kustomize, objects, run, tool
+from conftest import ROOT, judge, kustomize, objects, run, tool
 
 RULES = ROOT / "config/prometheus/rules.yaml"
 DASHBOARD = ROOT / "config/grafana/kubenodesmith.json"
@@ -119,7 +119,7 @@ def test_each_alert_has_a_runbook_and_each_runbook_an_alert():
 
 
 def test_the_alerts_fire_when_they_should(tmp_path):
-    promtool = tool("promtool")
+    promtool = judge("promtool")
     spec = yaml.safe_load(RULES.read_text())["spec"]
     (tmp_path / "rules.generated.yaml").write_text(yaml.safe_dump(spec))
     shutil.copy(ROOT / "test/adoption/prometheus_rules_test.yaml", tmp_path)
@@ -131,4 +131,4 @@ def test_prometheus_reads_every_expression_of_the_dashboard(tmp_path):
     expressions = expressions_of(json.loads(DASHBOARD.read_text())["panels"])
     rules = [{"record": f"panel:{number}", "expr": re.sub(r'"\$\w+"', '".*"', expression)} for number, expression in enumerate(expressions)]
     (tmp_path / "panels.yaml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
-    run(tool("promtool"), "check", "rules", tmp_path / "panels.yaml")
+    run(judge("promtool"), "check", "rules", tmp_path / "panels.yaml")

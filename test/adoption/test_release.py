@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conftest import ROOT, objects, run, tool
+from conftest import ROOT, judge, objects, run, tool
 
 PROGRAM = Path(os.environ.get("KUBENODESMITH_BIN") or ROOT / "build/release/bin") / "kubenodesmith"
 VERSION = yaml.safe_load((ROOT / "charts/kubenodesmith/Chart.yaml").read_text())["version"]
@@ -93,7 +93,7 @@ def test_its_bill_of_materials_has_the_minimum_elements_of_ntia(dist):
 
 
 def test_workflows_have_no_findings():
-    run(tool("actionlint"), "-color=false", *sorted((ROOT / ".github/workflows").glob("*.yaml")))
+    run(judge("actionlint"), "-color=false", *sorted((ROOT / ".github/workflows").glob("*.yaml")))
 
 
 def test_the_release_workflow_publishes_and_signs_each_kind_of_artifact():
