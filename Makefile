@@ -79,7 +79,9 @@ lint: packages python ## Check format, clang-tidy, each file alone, layers, coro
 	python3 hack/check_prose.py
 	@python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
 	python3 hack/mutation_check.py --texts
+	$(PYTHON) hack/charts.py --check
 	$(PYTHON) -m yamllint --strict charts config crds samples test .github
+	@if actionlint=$$(PATH="$${CONTROLPLANE_BIN:-}:build/controlplane/bin:$$PATH" command -v actionlint); then echo actionlint; "$$actionlint" .github/workflows/*.yaml; fi
 	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck $$(git ls-files '*.sh') .ci/run; fi
 	hack/compile_each.py --jobs $(JOBS) lint $(filter %.cpp,$(FILES))
 	@echo clang-tidy; printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/lint --quiet
@@ -90,6 +92,10 @@ manifests: python ## Check that CRDs, structs and the API reference agree (the C
 	cmake --build --preset $(PRESET) --parallel $(JOBS) --target unit-api
 	$(BUILD)/bin/unit-api "*struct and CRD agree*"
 	$(PYTHON) hack/api_reference.py --check
+
+.PHONY: charts
+charts: python ## Write anew what the charts share with config/ and crds/, and the tables of their READMEs
+	$(PYTHON) hack/charts.py
 
 .PHONY: docs
 docs: python ## Write docs/api.md anew from the CRDs, and build the documentation site into build/site (SERVE=1 shows it)
@@ -155,7 +161,7 @@ undeploy: ## Remove the operator; CRDs, objects, machines and the namespace stay
 
 .PHONY: docker-build
 docker-build: ## Build the operator's image (IMG=registry/name:tag)
-	$(CONTAINER) build --build-arg VERSION="$(VERSION)" -t "$(IMG)" .
+	$(CONTAINER) build --build-arg VERSION="$(VERSION)" --build-arg REVISION="$$(git rev-parse HEAD)" -t "$(IMG)" .
 
 .PHONY: image
 image: ## Build the same image without a container engine, with its bill of materials, into build/image
@@ -164,6 +170,12 @@ image: ## Build the same image without a container engine, with its bill of mate
 	hack/image_root.sh build/release/bin/kubenodesmith build/image/root
 	python3 hack/oci_image.py build/image/root "$(VERSION)" "build/image/kubenodesmith-$(VERSION).tar"
 	python3 hack/sbom.py build/release/bin/kubenodesmith "$(VERSION)" > "build/image/kubenodesmith-$(VERSION).spdx.json"
+
+.PHONY: release
+release: ## Make every artifact of a release into build/dist without pushing any (IMG=registry/name; more in docs/releasing.md)
+	cmake --preset release >/dev/null && cmake --build --preset release --parallel $(JOBS) --target kubenodesmith
+	rm -rf build/dist
+	python3 hack/release.py --image "$(IMG)" $(if $(DOWNLOADS),--downloads "$(DOWNLOADS)") --kubectl "$(KUBECTL)" --out build/dist build/release/bin/kubenodesmith
 
 .PHONY: docker-push
 docker-push: ## Push the operator's image (IMG=registry/name:tag)

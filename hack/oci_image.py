@@ -10,13 +10,16 @@ import hashlib
 import io
 import json
 import os
+import subprocess
 import sys
 import tarfile
+from datetime import datetime, timezone
 from pathlib import Path
 
 NAME = "kubenodesmith"
-# The time is the same for every build: the content alone identifies an image.
-EPOCH = "1970-01-01T00:00:00Z"
+SOURCE = "https://kubenodesmith.parawell.cloud"
+# The content identifies an image. The time is SOURCE_DATE_EPOCH if it is set, and the same for every build otherwise.
+EPOCH = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH") or 0), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -40,7 +43,9 @@ def digest(data):
 
 
 def config_of(layer, version):
-    labels = {"org.opencontainers.image.title": NAME, "org.opencontainers.image.version": version,
+    revision = subprocess.run(["git", "-C", Path(__file__).parent, "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    labels = {"org.opencontainers.image.source": SOURCE, **({"org.opencontainers.image.revision": revision} if revision else {}),
+              "org.opencontainers.image.title": NAME, "org.opencontainers.image.version": version,
               "org.opencontainers.image.licenses": "MIT",
               "org.opencontainers.image.description": "A node autoscaler for Kubernetes on your own hardware"}
     return {"created": EPOCH, "architecture": ARCHITECTURES[os.uname().machine], "os": "linux",

@@ -2,17 +2,30 @@
 """Lists the parts of the image as SPDX 2.3 JSON on standard output: sbom.py PROGRAM VERSION
 
 It lists the shared libraries that the program links, each with its Debian package. Statically linked libraries
-(cmake/dependencies.cmake) are listed by their development package.
+(cmake/dependencies.cmake) are listed by their development package. With --packages in front of PROGRAM it prints only their names,
+each after the word shared or static.
 """
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
+from datetime import datetime, timezone
+from pathlib import Path
 
 STATIC = ["libboost1.81-dev", "libboost-json1.81-dev", "libboost-url1.81-dev", "libboost-container1.81-dev", "libyaml-cpp-dev",
           "libspdlog-dev", "libfmt-dev", "libcli11-dev"]
+
+
+MAKER = "Organization: The KubeNodeSmith authors"
+
+
+def created():
+    """The time of the sources, so that the same sources give the same document: SOURCE_DATE_EPOCH, or that of the last commit."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH") or output("git", "-C", str(Path(__file__).parent), "log", "-1", "--format=%ct")
+    return datetime.fromtimestamp(int(epoch), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def output(*argv):
@@ -37,13 +50,24 @@ def entry(name):
                               "referenceLocator": f"pkg:deb/debian/{name}@{version}?distro=bookworm"}]}
 
 
-def main():
-    program, version = sys.argv[1:]
+def shared_packages(program):
+    """Returns the packages of the libraries that the program links, and of the files beside it."""
     libraries = re.findall(r"(?:=> |^\s*)(/\S+)", output("ldd", program), re.MULTILINE)
-    shared = sorted({package_of(library) for library in libraries} | {"ca-certificates"})
+    return sorted({package_of(library) for library in libraries} | {"ca-certificates"})
+
+
+def main():
+    if sys.argv[1] == "--packages":
+        print("".join(f"shared {name}\n" for name in shared_packages(sys.argv[2])) + "".join(f"static {name}\n" for name in STATIC), end="")
+        return
+    program, version = sys.argv[1:]
+    shared = shared_packages(program)
     with open(program, "rb") as file:
         checksum = hashlib.file_digest(file, "sha256").hexdigest()
     ours = {"SPDXID": "SPDXRef-kubenodesmith", "name": "kubenodesmith", "versionInfo": version, "licenseDeclared": "MIT",
+            "supplier": MAKER, "copyrightText": "Copyright (c) 2026 The KubeNodeSmith authors",
+            "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                              "referenceLocator": f"pkg:generic/kubenodesmith@{version}"}],
             "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
             "checksums": [{"algorithm": "SHA256", "checksumValue": checksum}]}
     packages = {name: entry(name) for name in [*shared, *STATIC]}
@@ -51,7 +75,7 @@ def main():
     document = {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"kubenodesmith-{version}",
         "documentNamespace": f"https://kubenodesmith.parawell.cloud/spdx/{version}/{checksum}",
-        "creationInfo": {"created": "1970-01-01T00:00:00Z", "creators": ["Tool: hack/sbom.py"]},
+        "creationInfo": {"created": created(), "creators": [MAKER, "Tool: hack/sbom.py"]},
         "packages": [ours, *packages.values()],
         "relationships": [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": ours["SPDXID"]}]
         + [{"spdxElementId": ours["SPDXID"], "relationshipType": how, "relatedSpdxElement": packages[name]["SPDXID"]} for how, name in links]}

@@ -93,7 +93,18 @@ def test_argo_cd_and_flux_keep_what_holds_the_objects_of_users():
         assert annotations["kustomize.toolkit.fluxcd.io/prune"] == "disabled", each["metadata"]["name"]
 
 
-def test_what_the_operator_has_not_seen_yet_is_progressing():
+UNSEEN = [{"kind": crd["spec"]["names"]["kind"], "metadata": {"generation": 1},
+           "status": crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"].get("default")} for crd in kustomize("crds")]
+
+
+@pytest.mark.parametrize("thing", UNSEEN, ids=[thing["kind"] for thing in UNSEEN])
+def test_what_the_operator_has_not_seen_yet_is_progressing(thing):
+    """As the API server stores it, with the default status of its CRD."""
+    assert kstatus_of(thing) == "InProgress"
+    assert health_of(thing) == "Progressing"
+
+
+def test_what_was_stored_before_its_crd_had_a_default_status_is_progressing():
     assert health_of({"kind": "NodeSmithPool", "metadata": {"generation": 1}}) == "Progressing"
 
 

@@ -36,9 +36,20 @@ def test_it_holds_one_program_and_no_shell(root):
     files = files_of(root)
     programs = {name for name, path in files.items() if os.access(path, os.X_OK) and ".so" not in path.name}
     assert programs == {"usr/bin/kubenodesmith"}
-    rest = set(files) - programs - {name for name in files if ".so" in name}
-    assert rest == {"etc/passwd", "etc/ssl/openssl.cnf", "etc/ssl/certs/ca-certificates.crt"}
+    rest = {name for name in set(files) - programs if ".so" not in name and not name.startswith(("var/lib/dpkg/status.d/", "usr/share/doc/"))}
+    assert rest == {"etc/passwd", "etc/os-release", "etc/ssl/openssl.cnf", "etc/ssl/certs/ca-certificates.crt"}
     assert sum(path.stat().st_size for path in files.values()) < LARGEST
+
+
+def test_scanners_recognise_its_packages_and_each_has_its_licence(root):
+    assert "ID=debian" in (root / "etc/os-release").read_text()
+    packages = dict(line.split()[::-1] for line in run(sys.executable, ROOT / "hack/sbom.py", "--packages", PROGRAM).splitlines())
+    installed = {file.name: file.read_text() for file in (root / "var/lib/dpkg/status.d").iterdir()}
+    assert set(installed) == {name for name, kind in packages.items() if kind == "shared"} and "libssl3" in installed
+    for name, status in installed.items():
+        assert f"Package: {name}\n" in status and "\nVersion: " in status and "Status: install ok installed" in status
+    for name in [*packages, "kubenodesmith"]:
+        assert (root / "usr/share/doc" / name / "copyright").stat().st_size > 0
 
 
 def test_it_runs_from_its_own_root(root):
@@ -69,7 +80,8 @@ def test_the_archive_is_an_image_and_the_same_each_time(root, tmp_path):
         config = json.loads(blob(archive, manifest["config"]))
         blob(archive, manifest["layers"][0])
     assert config["config"]["User"] == "65532:65532"
-    assert config["config"]["Labels"]["org.opencontainers.image.version"] == "1.2.3"
+    labels = config["config"]["Labels"]
+    assert labels["org.opencontainers.image.version"] == "1.2.3" and labels["org.opencontainers.image.source"].startswith("https://")
 
 
 def test_the_bill_of_materials_names_every_library():

@@ -121,7 +121,7 @@ def test_after_a_death_between_reservation_and_claims_the_next_purchase_needs_no
     stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": 3 * PODS}))
     stack.operator.wait_ready()
     pool = f"/apis/{manifests.API}/namespaces/{manifests.NAMESPACE}/nodesmithpools/workers"
-    wait_for("the pool's status", lambda: stack.cluster.api("GET", pool).get("status"))
+    wait_for("the pool's status", lambda: stack.cluster.api("GET", pool)["status"]["conditions"])
     stack.operator.kill()
     # The status looks like this when a process dies right after it has reserved.
     reserved = {"nodes": PODS, "cpuCores": 8 * PODS, "memoryMiB": 8192 * PODS, "time": server_time().split(".")[0] + "Z"}

@@ -15,8 +15,7 @@ from stack import BIN, ROOT
 NAMESPACE = "kubenodesmith-system"
 # Their CRDs belong to other projects, and no registry of packages has them.
 OTHER_PROJECTS = {"ServiceMonitor", "PrometheusRule"}
-EVERYTHING = ("networkPolicy.enabled=true,metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true,"
-              "metrics.certificateSecret=certificate,metrics.statusPage=true")
+EVERY_VALUE = ROOT / "test/adoption/every_value.yaml"
 CHART = ROOT / "charts/kubenodesmith"
 POOLS = "nodesmithpools.kubenodesmith.parawell.cloud"
 
@@ -29,8 +28,25 @@ def validate(cluster, documents):
     cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin="\n---\n".join(map(json.dumps, known)))
 
 
-def uninstall_release(folder, programs, cluster):
-    documented.execute(documented.Block("this test", 0, "run", "", "helm uninstall kubenodesmith --namespace " + NAMESPACE),
+def passes_helms_test(cluster, folder):
+    """Does what the containers of the release's test do, with the account that they have: no kubelet runs them here."""
+    environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig)}
+    hooks = subprocess.run([cluster.program("helm"), "get", "hooks", "kubenodesmith", "--namespace", NAMESPACE],
+                           env=environment, check=True, capture_output=True, text=True).stdout
+    (pod,) = (d for d in yaml.safe_load_all(hooks) if d and d["kind"] == "Pod")
+    cluster.kubectl("apply", "--validate=strict", "-f", "-", stdin=json.dumps(pod))
+    spec, name = pod["spec"], pod["metadata"]["name"]
+    kubeconfig = cluster.service_account_kubeconfig(folder / "test.kubeconfig", NAMESPACE, spec["serviceAccountName"])
+    for container in spec["initContainers"] + spec["containers"]:
+        argv = [word.replace("$(POD_NAMESPACE)", NAMESPACE).replace("$(POD_NAME)", name) for word in container["args"]]
+        done = subprocess.run([BIN / "kubenodesmith", *argv], env={**os.environ, "KUBECONFIG": str(kubeconfig)}, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and "may not" not in done.stderr, f"{argv}: {done.stdout}{done.stderr}"
+    assert name in done.stdout
+    cluster.kubectl("delete", "pod", name, "-n", NAMESPACE)
+
+
+def uninstall_release(folder, programs, cluster, name="kubenodesmith"):
+    documented.execute(documented.Block("this test", 0, "run", "", f"helm uninstall {name} --namespace {NAMESPACE}"),
                        folder, programs, cluster.kubeconfig)
 
 
@@ -73,8 +89,12 @@ def test_every_documented_way_of_installing_works(tmp_path):
         run("install-kustomize")
         assert image() == "registry.example.com/kubenodesmith:0.1.0"
         wait_kinds(5)
-        helm = [cluster.program("helm"), "template", "second", CHART, "-n", NAMESPACE, "--kube-version=v1.36.0", "--set", EVERYTHING]
-        validate(cluster, yaml.safe_load_all(subprocess.run(helm, check=True, capture_output=True, text=True).stdout))
+        helm = [cluster.program("helm"), "template", "second", CHART, "-n", NAMESPACE, "--kube-version=v1.36.0", "--values", EVERY_VALUE]
+        rendered = list(yaml.safe_load_all(subprocess.run(helm, check=True, capture_output=True, text=True).stdout))
+        for namespace in {d["metadata"].get("namespace") for d in rendered if d} - {None, "kube-system", "kube-public", "default", NAMESPACE}:
+            cluster.kubectl("create", "namespace", namespace)
+        cluster.kubectl("create", "serviceaccount", "mine", "-n", NAMESPACE)  # a dry run leaves nothing that pods could name
+        validate(cluster, rendered)
         validate(cluster, yaml.safe_load_all(cluster.kubectl("kustomize", ROOT / "config/network-policy")))
         validate(cluster, yaml.safe_load_all(cluster.kubectl("kustomize", ROOT / "config/grafana")))
         refused = uninstall_with_a_pool_left(cluster)
@@ -87,6 +107,7 @@ def test_every_documented_way_of_installing_works(tmp_path):
         run("install-helm")
         assert image() == "registry.example.com/kubenodesmith:0.1.0"
         wait_kinds(5)
+        passes_helms_test(cluster, tmp_path)
         uninstall_release(folder, programs, cluster)
         assert len(kinds()) == 5, "removing a release removes no object of a user"
         run("install-file")
@@ -98,13 +119,14 @@ def release(folder, field):
     for name in ("crds", "charts"):
         if (folder / name).is_symlink():
             (folder / name).unlink()
-            shutil.copytree(ROOT / name, folder / name, symlinks=True)
+            shutil.copytree(ROOT / name, folder / name)
     file = folder / "crds/nodesmithpools.yaml"
     crd = yaml.safe_load(file.read_text())
     spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     spec["properties"][field] = {"type": "string", "description": "New."}
     spec["description"] = f"What you want, with {field}."
-    file.write_text(yaml.safe_dump(crd, explicit_start=True))
+    for copy in (file, folder / "charts/kubenodesmith/crds" / file.name, folder / "charts/kubenodesmith-crds/files" / file.name):
+        copy.write_text(yaml.safe_dump(crd, explicit_start=True))
 
 
 def test_crds_are_upgraded_as_documented_however_they_were_installed(tmp_path):
@@ -127,6 +149,15 @@ def test_crds_are_upgraded_as_documented_however_they_were_installed(tmp_path):
         release(folder, "second")
         run("upgrade-kustomize")
         assert served("second")
+        # Their own chart takes over what kubectl and the other chart wrote last, and upgrades it from then on.
+        release(folder, "of-the-chart")
+        run("upgrade-crd-chart")
+        assert served("of-the-chart")
+        release(folder, "of-the-chart-again")
+        run("upgrade-crd-chart")
+        assert served("of-the-chart-again")
+        uninstall_release(folder, programs, cluster, "kubenodesmith-crds")
+        assert served("of-the-chart-again"), "removing the release of the CRDs keeps them"
         uninstall_release(folder, programs, cluster)
         cluster.kubectl("delete", "-k", ROOT / "crds")
         run("install-file")

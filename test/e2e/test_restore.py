@@ -23,7 +23,7 @@ def test_pods_that_wait_after_a_restore_get_their_machines(clean, tmp_path):
         operator.start("--leader-elect", "--leader-election-namespace=default").wait_ready()
         stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": 3}))
         pool = f"/apis/{manifests.API}/namespaces/{manifests.NAMESPACE}/nodesmithpools/workers"
-        wait_for("the pool's status", lambda: stack.cluster.api("GET", pool).get("status"))
+        wait_for("the pool's status", lambda: stack.cluster.api("GET", pool)["status"]["conditions"])
         stack.cluster.back_up()
         write_often(stack)
         stack.cluster.restore()

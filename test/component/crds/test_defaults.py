@@ -2,12 +2,25 @@
 
 import json
 
+import pytest
+
+from conftest import NAMESPACE
 from objects import build
 
 
 def created(cluster, kind, changes=None):
     return json.loads(cluster.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-",
                                       stdin=json.dumps(build(kind, changes=changes))))["spec"]
+
+
+@pytest.mark.parametrize("kind", ["NodeSmithProvider", "NodeSmithHost", "NodeSmithPool", "NodeSmithControlPlane", "NodeSmithClaim"])
+def test_what_no_operator_has_seen_says_so_to_tools_that_wait_for_it(clean, kind):
+    """kstatus (Flux, kpt) takes an object for current whose status says nothing."""
+    created = json.loads(clean.kubectl("create", "-o", "json", "-f", "-", stdin=json.dumps(build(kind))))
+    name = created["metadata"]["name"]
+    seen = json.loads(clean.kubectl("get", kind, name, "-n", NAMESPACE, "-o", "json"))
+    assert created["status"]["observedGeneration"] == seen["status"]["observedGeneration"] == -1
+    assert "conditions" not in seen["status"] and seen["metadata"]["generation"] == 1
 
 
 def test_a_pool(cluster):

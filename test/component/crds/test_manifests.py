@@ -38,8 +38,15 @@ def test_the_commands_of_the_go_project_apply_our_samples(clean):
     clean.kubectl("apply", "--validate=strict", "--dry-run=server", "-f", ROOT / "config/samples/test-workloads/echoserver.yaml")
 
 
+def test_what_git_holds_for_argo_cd_and_flux_applies(clean):
+    """But for the External Secrets, whose kind another project has; test/adoption/test_gitops_samples.py reads those."""
+    made = clean.kubectl("kustomize", SAMPLES / "gitops/objects")
+    ours = [d for d in yaml.safe_load_all(made) if d["kind"] != "ExternalSecret"]
+    clean.kubectl("apply", "--server-side", "--validate=strict", "-f", "-", stdin="\n---\n".join(map(json.dumps, ours)))
+
+
 def test_every_sample_is_covered_by_these_tests():
-    covered = {"homelab", "netboot", "bare-metal", "demo", "dual-stack", "formats", "workloads", "claim.yaml"}
+    covered = {"homelab", "netboot", "bare-metal", "demo", "dual-stack", "formats", "workloads", "claim.yaml", "gitops"}
     assert {path.name for path in SAMPLES.iterdir()} == covered
 
 
@@ -68,7 +75,7 @@ def test_the_status_of_the_go_project_is_accepted(clean):
     clean.kubectl("patch", "nsclaim", "proxmox-small-000007", "-n", NAMESPACE, "--subresource=status", "--type=merge",
                   "-p", json.dumps({"status": status, "metadata": {"finalizers": None}}))
     got = json.loads(clean.kubectl("get", "nsclaim", "proxmox-small-000007", "-n", NAMESPACE, "-o", "json"))
-    assert got["status"] == status
+    assert got["status"] == {"observedGeneration": -1, **status}
     clean.kubectl("patch", "nsclaim", "proxmox-small-000007", "-n", NAMESPACE, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
 
 

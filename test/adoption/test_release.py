@@ -1,0 +1,117 @@
+"""A release has all its artifacts, which can be verified and are the same each time."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conftest import ROOT, judge, objects, run, tool
+
+PROGRAM = Path(os.environ.get("KUBENODESMITH_BIN") or ROOT / "build/release/bin") / "kubenodesmith"
+VERSION = yaml.safe_load((ROOT / "charts/kubenodesmith/Chart.yaml").read_text())["version"]
+ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
+DATED = {**os.environ, "SOURCE_DATE_EPOCH": "1790000000"}
+
+
+def release(*argv, check=True):
+    return subprocess.run([sys.executable, ROOT / "hack/release.py", "--kubectl", tool("kubectl"), *argv], env=DATED, check=check, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("release") / "first"
+    release("--image", "registry.example.com:5000/kubenodesmith:latest", "--out", folder, PROGRAM)
+    return folder
+
+
+def test_it_has_every_artifact_and_sums_over_all(dist):
+    names = {file.name for file in dist.iterdir()}
+    assert names == {f"kubectl-nodesmith_{VERSION}_linux_{ARCHITECTURE}.tar.gz", f"kubenodesmith_{VERSION}_linux_{ARCHITECTURE}.oci.tar",
+                     f"kubenodesmith_{VERSION}_linux_{ARCHITECTURE}.spdx.json", f"kubenodesmith-{VERSION}.tgz", f"kubenodesmith-crds-{VERSION}.tgz",
+                     "install.yaml", "nodesmith.yaml", "SHA256SUMS"}
+    run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=dist)
+    assert {line.split()[1] for line in (dist / "SHA256SUMS").read_text().splitlines()} == names - {"SHA256SUMS"}
+
+
+def test_the_same_sources_make_the_same_bytes_and_architectures_join(dist, tmp_path):
+    release("--image", "registry.example.com:5000/kubenodesmith", "--out", tmp_path / "second", PROGRAM)
+    assert (tmp_path / "second/SHA256SUMS").read_text() == (dist / "SHA256SUMS").read_text()
+    for file in list((tmp_path / "second").glob(f"*_{ARCHITECTURE}.*")):
+        file.rename(file.with_name(file.name.replace(ARCHITECTURE, "other")))
+    release("--out", tmp_path / "joined", "--join", dist, tmp_path / "second")
+    krew = yaml.safe_load((tmp_path / "joined/nodesmith.yaml").read_text())
+    assert {p["selector"]["matchLabels"]["arch"] for p in krew["spec"]["platforms"]} == {ARCHITECTURE, "other"}
+    (tmp_path / "second/install.yaml").write_text("")
+    refused = release("--out", tmp_path / "differ", "--join", dist, tmp_path / "second", check=False)
+    assert refused.returncode != 0 and "differs from the one of another architecture" in refused.stderr
+
+
+def images(documents):
+    return {c["image"] for d in documents if d["kind"] == "Deployment" for c in d["spec"]["template"]["spec"]["containers"]}
+
+
+def test_helm_takes_its_charts_and_kubectl_its_manifest(dist):
+    for name, kind in (("kubenodesmith", "Deployment"), ("kubenodesmith-crds", "CustomResourceDefinition")):
+        archive = dist / f"{name}-{VERSION}.tgz"
+        assert run(tool("helm"), "show", "readme", archive).startswith("# ")
+        rendered = objects(run(tool("helm"), "template", "kns", archive, "--kube-version=v1.36.0"))
+        assert kind in {d["kind"] for d in rendered}
+        assert images(rendered) <= {f"registry.example.com:5000/kubenodesmith:{VERSION}"}
+    documents = objects((dist / "install.yaml").read_text())
+    assert images(documents) == {f"registry.example.com:5000/kubenodesmith:{VERSION}"}
+    assert sum(d["kind"] == "CustomResourceDefinition" for d in documents) == 5
+
+
+def test_its_plugin_runs_and_krew_finds_it(dist, tmp_path):
+    manifest = yaml.safe_load((dist / "nodesmith.yaml").read_text())
+    (platform,) = manifest["spec"]["platforms"]
+    archive = dist / platform["uri"].rsplit("/", 1)[1]
+    assert hashlib.sha256(archive.read_bytes()).hexdigest() == platform["sha256"]
+    with tarfile.open(archive) as tar:
+        assert {entry["from"] for entry in platform["files"]} == set(tar.getnames())
+        tar.extractall(tmp_path, filter="data")
+    assert VERSION in run(tmp_path / platform["bin"], "version")
+
+
+def test_its_bill_of_materials_has_the_minimum_elements_of_ntia(dist):
+    """Author and time of the document; supplier, name, version, unique identifier and relationship of each part."""
+    document = json.loads((dist / f"kubenodesmith_{VERSION}_linux_{ARCHITECTURE}.spdx.json").read_text())
+    assert document["creationInfo"]["created"] == "2026-09-21T14:13:20Z"
+    assert any(creator.startswith("Organization: ") for creator in document["creationInfo"]["creators"])
+    related = {link[end] for link in document["relationships"] for end in ("spdxElementId", "relatedSpdxElement")}
+    for package in document["packages"]:
+        assert package["name"] and package["versionInfo"] and package["supplier"].startswith("Organization: "), package
+        assert [ref["referenceType"] for ref in package["externalRefs"]] == ["purl"], package
+        assert package["SPDXID"] in related
+    assert "DESCRIBES" in {link["relationshipType"] for link in document["relationships"]}
+
+
+def test_workflows_have_no_findings():
+    run(judge("actionlint"), "-color=false", *sorted((ROOT / ".github/workflows").glob("*.yaml")))
+
+
+def test_the_release_workflow_publishes_and_signs_each_kind_of_artifact():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    text = "\n".join([step.get("run", "") + step.get("uses", "") for step in steps])
+    for word in ("make release", "skopeo copy", "imagetools create", "helm push", "cosign sign --yes --recursive", "cosign sign-blob",
+                 "attest-build-provenance", "attest-sbom", "gh release create"):
+        assert word in text, word
+    assert workflow["permissions"] == {"contents": "read"}
+    assert {m["architecture"] for m in workflow["jobs"]["build"]["strategy"]["matrix"]["include"]} == {"amd64", "arm64"}
+
+
+def test_the_forms_of_the_repository_are_there():
+    for name in ("SECURITY.md", "CODE_OF_CONDUCT.md", ".github/CODEOWNERS", ".github/PULL_REQUEST_TEMPLATE.md"):
+        assert (ROOT / name).read_text().strip(), name
+    for form in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"):
+        content = yaml.safe_load(form.read_text())
+        assert "contact_links" in content or {"name", "description", "body"} <= set(content), form
+    owned = [line.split() for line in (ROOT / ".github/CODEOWNERS").read_text().splitlines() if line and not line.startswith("#")]
+    assert all(len(words) > 1 and (words[0] == "*" or (ROOT / words[0].strip("/")).exists()) for words in owned)
