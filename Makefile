@@ -57,7 +57,9 @@ soak: build ## Live through weeks of virtual time: with obstacles that come and 
 	KUBENODESMITH_WHOLE_WEEKS=1 $(BUILD)/bin/weeks-of-disruption
 
 .PHONY: judges
-judges: build ## Run in full what make test samples: the scheduler on 240 workloads, 20 real kubelets, 500 seeds
+judges: build ## Run in full what make test samples or leaves out: 240 workloads for the scheduler, 20 real kubelets, 500 seeds, promtool
+	CONTROLPLANE_PROGRAMS=promtool hack/setup_controlplane.sh
+	ctest --test-dir $(BUILD) --output-on-failure -R '^adoption$$'
 	KUBENODESMITH_WORKLOADS=240 ctest --test-dir $(BUILD) --output-on-failure -R component-scheduling
 	REAL_KUBELETS=20 ctest --test-dir $(BUILD) --output-on-failure -R e2e-real_kubelets
 	$(BUILD)/bin/simulation --seeds 250
