@@ -24,7 +24,8 @@ struct Kubeconfig {
 
 // The first file that names an entry or the current context wins. Throws ConfigError.
 Kubeconfig read_kubeconfig(const std::vector<std::string>& paths);
-// `context` empty: the current one. Throws ConfigError.
-ClusterConfig resolve_context(const Kubeconfig& kubeconfig, const std::string& context);
+// Uses the context, cluster and user that the options name, else the current context and its own. Throws
+// ConfigError.
+ClusterConfig resolve_context(const Kubeconfig& kubeconfig, const ConfigOptions& options);
 
 }  // namespace kube
