@@ -1,0 +1,26 @@
+#include "operator/commands/commands.hpp"
+
+#include "migrate/migrate_command.hpp"
+#include "operator/commands/version.hpp"
+#include "operator/explain/explain_command.hpp"
+#include "operator/plan/plan_command.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+void add_migrate_command(CLI::App& app, ClientOptions&, Command& chosen) {
+    migrate::add_command(app, chosen);
+}
+
+}  // namespace
+
+std::vector<CommandGroup> all_commands(const BuildInfo& build) {
+    const auto add_version = [build](CLI::App& app, ClientOptions& options, Command& chosen) {
+        add_version_command(app, options, chosen, build.version, build.commit);
+    };
+    return {{"See what is and why", {add_plan_command, add_explain_command}},
+            {"Set up", {add_migrate_command}},
+            {"Other", {add_version}}};
+}
+
+}  // namespace kubenodesmith
