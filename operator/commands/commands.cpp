@@ -1,6 +1,10 @@
 #include "operator/commands/commands.hpp"
 
 #include "migrate/migrate_command.hpp"
+#include "operator/commands/check.hpp"
+#include "operator/commands/mode.hpp"
+#include "operator/commands/status.hpp"
+#include "operator/commands/top.hpp"
 #include "operator/commands/version.hpp"
 #include "operator/explain/explain_command.hpp"
 #include "operator/plan/plan_command.hpp"
@@ -18,7 +22,9 @@ std::vector<CommandGroup> all_commands(const BuildInfo& build) {
     const auto add_version = [build](CLI::App& app, ClientOptions& options, Command& chosen) {
         add_version_command(app, options, chosen, build.version, build.commit);
     };
-    return {{"See what is and why", {add_plan_command, add_explain_command}},
+    return {{"See what is and why",
+             {add_status_command, add_top_command, add_plan_command, add_explain_command, add_check_command}},
+            {"Change", {add_pause_command, add_resume_command}},
             {"Set up", {add_migrate_command}},
             {"Other", {add_version}}};
 }
