@@ -3,6 +3,7 @@
 #include "migrate/migrate_command.hpp"
 #include "operator/commands/check.hpp"
 #include "operator/commands/mode.hpp"
+#include "operator/commands/replace.hpp"
 #include "operator/commands/status.hpp"
 #include "operator/commands/top.hpp"
 #include "operator/commands/version.hpp"
@@ -24,7 +25,7 @@ std::vector<CommandGroup> all_commands(const BuildInfo& build) {
     };
     return {{"See what is and why",
              {add_status_command, add_top_command, add_plan_command, add_explain_command, add_check_command}},
-            {"Change", {add_pause_command, add_resume_command}},
+            {"Change", {add_pause_command, add_resume_command, add_replace_command}},
             {"Set up", {add_migrate_command}},
             {"Other", {add_version}}};
 }
