@@ -2,9 +2,13 @@
 
 #include "migrate/migrate_command.hpp"
 #include "operator/commands/check.hpp"
+#include "operator/commands/completion.hpp"
+#include "operator/commands/host_add.hpp"
+#include "operator/commands/manual.hpp"
 #include "operator/commands/mode.hpp"
 #include "operator/commands/replace.hpp"
 #include "operator/commands/status.hpp"
+#include "operator/commands/support_bundle.hpp"
 #include "operator/commands/top.hpp"
 #include "operator/commands/version.hpp"
 #include "operator/explain/explain_command.hpp"
@@ -23,11 +27,15 @@ std::vector<CommandGroup> all_commands(const BuildInfo& build) {
     const auto add_version = [build](CLI::App& app, ClientOptions& options, Command& chosen) {
         add_version_command(app, options, chosen, build.version, build.commit);
     };
+    const auto add_support_bundle = [build](CLI::App& app, ClientOptions& options, Command& chosen) {
+        add_support_bundle_command(app, options, chosen, build.version + " " + build.commit);
+    };
     return {{"See what is and why",
              {add_status_command, add_top_command, add_plan_command, add_explain_command, add_check_command}},
             {"Change", {add_pause_command, add_resume_command, add_replace_command}},
-            {"Set up", {add_migrate_command}},
-            {"Other", {add_version}}};
+            {"Set up", {add_host_command, add_migrate_command}},
+            {"Other", {add_support_bundle, add_completion_command, add_man_command, add_version}},
+            {"", {add_complete_command}}};
 }
 
 }  // namespace kubenodesmith
