@@ -7,6 +7,7 @@
 #include "operator/commands/manual.hpp"
 #include "operator/commands/mode.hpp"
 #include "operator/commands/replace.hpp"
+#include "operator/commands/setup_proxmox.hpp"
 #include "operator/commands/status.hpp"
 #include "operator/commands/support_bundle.hpp"
 #include "operator/commands/top.hpp"
@@ -33,7 +34,7 @@ std::vector<CommandGroup> all_commands(const BuildInfo& build) {
     return {{"See what is and why",
              {add_status_command, add_top_command, add_plan_command, add_explain_command, add_check_command}},
             {"Change", {add_pause_command, add_resume_command, add_replace_command}},
-            {"Set up", {add_host_command, add_migrate_command}},
+            {"Set up", {add_setup_command, add_host_command, add_migrate_command}},
             {"Other", {add_support_bundle, add_completion_command, add_man_command, add_version}},
             {"", {add_complete_command}}};
 }
