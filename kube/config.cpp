@@ -49,21 +49,9 @@ ClusterConfig in_cluster(const std::string& host, const std::string& port, const
     return config;
 }
 
-}  // namespace
-
-ClusterConfig load_config(const ConfigOptions& options) {
-    ConfigEnvironment environment;
-    environment.variable = base::environment_variable;
-    return load_config(options, environment);
-}
-
-ClusterConfig load_config(const ConfigOptions& options, const ConfigEnvironment& environment) {
-    for (const char* name : {"HTTPS_PROXY", "https_proxy"})
-        if (!environment.variable(name).empty())
-            base::log::info("The variable has no effect; a proxy is named as proxy-url in the kubeconfig",
-                            {{"variable", name}});
+ClusterConfig find_config(const ConfigOptions& options, const ConfigEnvironment& environment) {
     const auto from_files = [&options](const std::vector<std::string>& paths) {
-        return resolve_context(read_kubeconfig(paths), options.context);
+        return resolve_context(read_kubeconfig(paths), options);
     };
     if (!options.kubeconfig.empty()) return from_files({options.kubeconfig});
 
@@ -83,6 +71,26 @@ ClusterConfig load_config(const ConfigOptions& options, const ConfigEnvironment&
     if (exists(usual)) return from_files({usual});
     throw ConfigError("no cluster is configured: give --kubeconfig, set KUBECONFIG, create " + usual +
                       ", or run in a pod with a service account token");
+}
+
+}  // namespace
+
+ClusterConfig load_config(const ConfigOptions& options) {
+    ConfigEnvironment environment;
+    environment.variable = base::environment_variable;
+    return load_config(options, environment);
+}
+
+ClusterConfig load_config(const ConfigOptions& options, const ConfigEnvironment& environment) {
+    for (const char* name : {"HTTPS_PROXY", "https_proxy"})
+        if (!environment.variable(name).empty())
+            base::log::info("The variable has no effect; a proxy is named as proxy-url in the kubeconfig",
+                            {{"variable", name}});
+    auto config = find_config(options, environment);
+    config.impersonated_user = options.as;
+    config.impersonated_groups = options.as_groups;
+    config.most_per_call = options.most_per_call;
+    return config;
 }
 
 }  // namespace kube

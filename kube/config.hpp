@@ -19,8 +19,13 @@ namespace kube {
 namespace asio = boost::asio;
 
 struct ConfigOptions {
-    std::string kubeconfig;  // --kubeconfig; empty: the order above
-    std::string context;     // --context; empty: current-context
+    std::string kubeconfig;                       // --kubeconfig; empty: the order above
+    std::string context;                          // --context; empty: current-context
+    std::string cluster;                          // --cluster; empty: the context's
+    std::string user;                             // --user; empty: the context's
+    std::string as;                               // --as: whom to impersonate; empty: nobody
+    std::vector<std::string> as_groups;           // --as-group
+    std::optional<base::Duration> most_per_call;  // --request-timeout; nullopt: the client's own
 };
 
 // ConfigError is an invalid or missing configuration. Its what() names the file and field and the correction.
@@ -50,6 +55,9 @@ struct ClusterConfig {
     std::string client_certificate_file;
     std::string client_key_file;
     std::optional<ExecCredential> exec;
+    std::string impersonated_user;  // empty: nobody is impersonated
+    std::vector<std::string> impersonated_groups;
+    std::optional<base::Duration> most_per_call;
 
     bool is_in_cluster() const { return source == kInCluster; }
     static constexpr const char* kInCluster = "in-cluster";

@@ -107,11 +107,15 @@ void merge_entries(const json::object& document, const std::string& file, const 
     }
 }
 
-const Kubeconfig::Entry& entry_of(const Section& context, const char* field,
+// The entry that the flag of that name asks for, else the context.
+const Kubeconfig::Entry& entry_of(const Section& context, const char* field, const std::string& flag,
                                   const std::map<std::string, Kubeconfig::Entry>& entries) {
-    const auto name = context.text(field);
+    const auto name = flag.empty() ? context.text(field) : flag;
     const auto found = entries.find(name);
     if (found == entries.end()) {
+        if (!flag.empty())
+            throw ConfigError(std::string("--") + field + ": the kubeconfig has no " + field + " \"" + flag +
+                              "\" (" + names_of(entries) + ")");
         context.fail(field,
                      "there is no " + std::string(field) + " \"" + name + "\" (" + names_of(entries) + ")");
     }
@@ -223,10 +227,10 @@ Kubeconfig read_kubeconfig(const std::vector<std::string>& paths) {
     return merged;
 }
 
-ClusterConfig resolve_context(const Kubeconfig& kubeconfig, const std::string& context) {
+ClusterConfig resolve_context(const Kubeconfig& kubeconfig, const ConfigOptions& options) {
     std::string files;
     for (const auto& file : kubeconfig.files) files += (files.empty() ? "" : ":") + file;
-    const auto& name = context.empty() ? kubeconfig.current_context : context;
+    const auto& name = options.context.empty() ? kubeconfig.current_context : options.context;
     if (name.empty()) {
         throw ConfigError(files + ": current-context is empty, choose one with --context (" +
                           names_of(kubeconfig.contexts) + ")");
@@ -240,13 +244,14 @@ ClusterConfig resolve_context(const Kubeconfig& kubeconfig, const std::string& c
     ClusterConfig config;
     config.source = files + " (context " + name + ")";
     config.namespace_ = section.text("namespace");
-    const auto& found_cluster = entry_of(section, "cluster", kubeconfig.clusters);
-    const Section cluster(found_cluster.body, found_cluster.file,
-                          "clusters[" + section.text("cluster") + "].cluster");
+    const auto& found_cluster = entry_of(section, "cluster", options.cluster, kubeconfig.clusters);
+    const auto cluster_name = options.cluster.empty() ? section.text("cluster") : options.cluster;
+    const Section cluster(found_cluster.body, found_cluster.file, "clusters[" + cluster_name + "].cluster");
     apply_cluster(cluster, config);
-    if (!section.text("user").empty()) {
-        const auto& user = entry_of(section, "user", kubeconfig.users);
-        apply_user(Section(user.body, user.file, "users[" + section.text("user") + "].user"), config);
+    const auto user_name = options.user.empty() ? section.text("user") : options.user;
+    if (!user_name.empty()) {
+        const auto& user = entry_of(section, "user", options.user, kubeconfig.users);
+        apply_user(Section(user.body, user.file, "users[" + user_name + "].user"), config);
     }
     apply_server(cluster, config);
     return config;

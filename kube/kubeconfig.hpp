@@ -24,7 +24,8 @@ struct Kubeconfig {
 
 // Reads the files. The first one with an entry or current context wins. Throws ConfigError.
 Kubeconfig read_kubeconfig(const std::vector<std::string>& paths);
-// Returns the context; empty: the current one. Throws ConfigError.
-ClusterConfig resolve_context(const Kubeconfig& kubeconfig, const std::string& context);
+// Returns the context, cluster and user that the options name; empty: the current context and its own. Throws
+// ConfigError.
+ClusterConfig resolve_context(const Kubeconfig& kubeconfig, const ConfigOptions& options);
 
 }  // namespace kube

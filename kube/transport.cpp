@@ -119,6 +119,10 @@ private:
         if (!credentials_.bearer_token.empty()) {
             request.headers.set("Authorization", "Bearer " + credentials_.bearer_token);
         }
+        if (!config_.impersonated_user.empty())
+            request.headers.set("Impersonate-User", config_.impersonated_user);
+        for (const auto& group : config_.impersonated_groups) request.headers.add("Impersonate-Group", group);
+        if (config_.most_per_call) request.timeout = std::min(request.timeout, *config_.most_per_call);
         return request;
     }
 

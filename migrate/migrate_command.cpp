@@ -60,7 +60,7 @@ int run(const Request& request) {
 
 }  // namespace
 
-void add_command(CLI::App& app, std::function<int(const Options&)>& chosen) {
+void add_command(CLI::App& app, std::function<int(const ClientOptions&)>& chosen) {
     auto request = std::make_shared<Request>();
     auto* command = app.add_subcommand("migrate", "Turn another autoscaler's configuration into resources");
     command
@@ -76,7 +76,8 @@ void add_command(CLI::App& app, std::function<int(const Options&)>& chosen) {
     command->add_option("--report", request->report, "File for what became of each key; -: standard error")
         ->capture_default_str();
     command->add_flag("--with-secrets", request->with_secrets, "Write Secrets too, in plain text");
-    command->callback([&chosen, request] { chosen = [request](const Options&) { return run(*request); }; });
+    command->callback(
+        [&chosen, request] { chosen = [request](const ClientOptions&) { return run(*request); }; });
 }
 
 }  // namespace kubenodesmith::migrate

@@ -8,13 +8,13 @@ class App;
 }
 
 namespace kubenodesmith {
-struct Options;
+struct ClientOptions;
 }
 
 namespace kubenodesmith::migrate {
 
 // Adds the subcommand. If it is chosen, `chosen` becomes the function to run. It returns the exit code: 0, or
 // 1 with a message on standard error.
-void add_command(CLI::App& app, std::function<int(const Options&)>& chosen);
+void add_command(CLI::App& app, std::function<int(const ClientOptions&)>& chosen);
 
 }  // namespace kubenodesmith::migrate

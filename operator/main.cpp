@@ -1,20 +1,19 @@
 #include <cstdio>
 
-#include "migrate/migrate_command.hpp"
-#include "operator/explain/explain_command.hpp"
+#include "operator/command_line/answer.hpp"
+#include "operator/commands/commands.hpp"
 #include "operator/options/options.hpp"
-#include "operator/plan/plan_command.hpp"
 #include "operator/process.hpp"
+#include "operator/source_commit.hpp"
 
 int main(int argc, char** argv) {
-    auto command = kubenodesmith::parse_command_line(
-        argc, argv,
-        {kubenodesmith::migrate::add_command, kubenodesmith::add_plan_command,
-         kubenodesmith::add_explain_command});
-    if (command.exit) {
-        std::fputs(command.exit->text.c_str(), command.exit->code == 0 ? stdout : stderr);
-        return command.exit->code;
+    using namespace kubenodesmith;
+    const auto line = parse_command_line(argc, argv, all_commands({version_number(), kSourceCommit}));
+    if (line.exit && line.exit->code != 0) {
+        std::fputs(line.exit->text.c_str(), stderr);
+        return line.exit->code;
     }
-    if (command.command) return command.command(command.options);
-    return kubenodesmith::run_process(command.options);
+    if (line.exit) return answer("kubenodesmith", [&line] { return Answer{line.exit->text, 0}; });
+    if (line.command) return line.command(line.options);
+    return run_process(line.options);
 }

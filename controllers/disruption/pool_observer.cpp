@@ -151,6 +151,11 @@ Member PoolObserver::look_at_member(const PoolView& view, const std::string& tem
         facts.drift = template_drift(*provider, *claim);
         facts.drift_cause = present_templates(*provider);
     }
+    if (const auto asked = replacement_asked(*claim); !asked.empty()) {
+        facts.drift =
+            "a person asks for another machine in its place (annotation " + std::string(kReplaceAsked) + ")";
+        facts.drift_cause = "asked/" + asked;
+    }
     const auto known = reports_.use_of(*claim);
     facts.empty_since = known ? known->empty_since : claim->status.emptySince;
     facts.unneeded_since = known ? known->unneeded_since : claim->status.unneededSince;

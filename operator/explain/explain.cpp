@@ -13,6 +13,7 @@
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/pool_counts.hpp"
 #include "controllers/state/prices.hpp"
+#include "operator/command_line/references.hpp"
 #include "operator/plan/plan.hpp"
 
 namespace kubenodesmith {
@@ -23,39 +24,6 @@ using api::v1alpha1::NodeSmithClaim;
 using api::v1alpha1::NodeSmithPool;
 using report::ClaimFacts;
 namespace conditions = api::conditions;
-
-constexpr std::size_t kMostEvents = 5;
-constexpr std::string_view kComponent = "kubenodesmith";
-
-std::string ago(std::optional<api::Time> when, api::Time now) {
-    if (!when) return "some time ago";
-    const auto seconds = std::max<std::int64_t>(0, (now.at - when->at).count());
-    if (seconds < 120) return std::to_string(seconds) + " s ago";
-    if (seconds < 7200) return std::to_string(seconds / 60) + " min ago";
-    return std::to_string(seconds / 3600) + " h ago";
-}
-
-std::optional<api::Time> time_of(const api::Event& event) {
-    return event.lastTimestamp ? event.lastTimestamp : event.metadata.creationTimestamp;
-}
-
-bool is_ours(const api::Event& event) {
-    return event.source.component == kComponent || event.reportingComponent == kComponent;
-}
-
-// What the operator said of an object, the latest first.
-std::string events_about(ClusterSnapshot& view, std::string_view kind, const api::ObjectKey& key) {
-    auto [events, refusal] = view.events_about(kind, key);
-    if (!refusal.empty()) return "What the operator said of it may not be read: " + refusal + "\n";
-    std::erase_if(events, [](const api::Event& event) { return !is_ours(event); });
-    std::ranges::sort(events, std::greater<>(), time_of);
-    if (events.size() > kMostEvents) events.resize(kMostEvents);
-    std::string text;
-    for (const auto& event : events) {
-        text += "  " + ago(time_of(event), view.now()) + ": " + event.reason + ": " + event.message + "\n";
-    }
-    return text.empty() ? "" : "The operator said:\n" + text;
-}
 
 std::string size_of(const NodeSmithClaim& claim) {
     return claim.status.size.empty() ? "" : " (" + claim.status.size + ")";
@@ -96,14 +64,6 @@ std::string launches_for(const ClusterSnapshot& view, const api::Pod& pod) {
     return text;
 }
 
-std::string condition_line(const api::Condition& condition, api::Time now) {
-    auto text = "  " + condition.type + "=" + std::string(api::to_string(condition.status));
-    if (!condition.reason.empty() && condition.reason != condition.type)
-        text += " (" + condition.reason + ")";
-    if (condition.lastTransitionTime) text += ", since " + ago(condition.lastTransitionTime, now);
-    return text + (condition.message.empty() ? "" : ": " + condition.message) + "\n";
-}
-
 std::string machine_of(const NodeSmithClaim& claim) {
     const auto& status = claim.status;
     std::string text;
@@ -125,6 +85,7 @@ std::string boot_of(const NodeSmithClaim& claim) {
 std::string purpose_of(ClusterSnapshot& view, const NodeSmithClaim& claim) {
     const auto uids = controllers::provisioning::launched_for(claim);
     if (uids.empty()) return "";
+    if (!view.has_nodes()) return "Created for " + base::counted(std::ssize(uids), "pod") + ".\n";
     std::string names;
     for (const auto& [key, pod] : view.informers().pods.store().all()) {
         if (std::ranges::find(uids, pod->metadata.uid) == uids.end()) continue;
@@ -132,25 +93,6 @@ std::string purpose_of(ClusterSnapshot& view, const NodeSmithClaim& claim) {
     }
     return "Created for " + base::counted(std::ssize(uids), "pod") +
            (names.empty() ? ", none of which is left" : "; still there: " + names) + ".\n";
-}
-
-// " in the managed namespaces (kubenodesmith, lab)", unless these are all.
-std::string where_looked(const ClusterSnapshot& view) {
-    return view.report().managed.all() ? ""
-                                       : " in the managed namespaces (" + view.report().managed.str() + ")";
-}
-
-// Of an object of ours that is where nothing is done.
-std::optional<std::string> unmanaged(const ClusterSnapshot& view, std::string_view kind,
-                                     const api::ObjectKey& key) {
-    if (key.namespace_.empty() || view.report().managed.contains(key.namespace_)) return std::nullopt;
-    return std::string(kind) + " " + key.str() + ": " + view.report().managed.why_unmanaged(key.namespace_) +
-           ".\n";
-}
-
-// Whether it is the object that was asked for, by name alone if no namespace was given.
-bool is_meant(const api::ObjectKey& asked, const api::ObjectKey& known) {
-    return known.name == asked.name && (asked.namespace_.empty() || known.namespace_ == asked.namespace_);
 }
 
 const ClaimFacts& find_claim(const ClusterSnapshot& view, const api::ObjectKey& key) {
@@ -226,66 +168,81 @@ std::string prospect_of(const Plan& plan, const api::ObjectKey& pod) {
 
 }  // namespace
 
-std::string explain_pod(ClusterSnapshot& view, const api::ObjectKey& key) {
-    const auto pod = view.informers().pods.store().get(key);
-    if (!pod) throw ViewError("there is no pod " + key.str() + " that has not ended");
-    auto text = describe_state(*pod);
-    if (controllers::is_unschedulable(*pod)) {
-        text += launches_for(view, *pod);
-        text += prospect_of(make_plan(view), key);
+Explanation explain_pod(ClusterSnapshot& view, const api::ObjectKey& key) {
+    std::vector<std::shared_ptr<const api::Pod>> found;
+    for (const auto& [known, pod] : view.informers().pods.store().all())
+        if (is_meant(key, known)) found.push_back(pod);
+    if (found.empty()) throw ViewError("there is no pod " + key.str() + " that has not ended");
+    if (found.size() > 1) throw ViewError("several namespaces have a pod " + key.name + "; give -n");
+    const auto& pod = *found.front();
+    Explanation explanation{.kind = "Pod", .object = api::key_of(pod), .now = view.now()};
+    explanation.say(describe_state(pod));
+    if (controllers::is_unschedulable(pod)) {
+        explanation.say(launches_for(view, pod));
+        explanation.say(prospect_of(make_plan(view), explanation.object));
     }
-    return text + events_about(view, "Pod", key);
+    explanation.add_events(view);
+    return explanation;
 }
 
-std::string explain_node(ClusterSnapshot& view, const std::string& name) {
+Explanation explain_node(ClusterSnapshot& view, const std::string& name) {
     const auto node = view.informers().nodes.store().get({"", name});
     if (!node) throw ViewError("there is no node " + name);
-    auto text = "Node " + name + (controllers::is_ready(*node) ? " is ready" : " is not ready");
+    Explanation explanation{.kind = "Node", .object = {"", name}, .now = view.now()};
     std::int64_t movable = 0;
     for (const auto& pod : view.informers().pods.store().by_index(controllers::kPodsByNode, name)) {
         if (controllers::is_drainable(*pod)) ++movable;
     }
-    text += " and carries " + base::counted(movable, "pod") + " that would have to move.\n" +
-            ownership_of(view, name);
+    explanation.say("Node " + name + (controllers::is_ready(*node) ? " is ready" : " is not ready") +
+                    " and carries " + base::counted(movable, "pod") + " that would have to move.");
+    explanation.say(ownership_of(view, name));
     for (const auto& removal : make_plan(view).nodes) {
-        if (removal.node == name) text += "By what is known now: " + sentence_of(removal) + ".\n";
+        if (removal.node == name) explanation.say("By what is known now: " + sentence_of(removal) + ".");
     }
-    return text + events_about(view, "Node", {"", name});
+    explanation.add_events(view);
+    return explanation;
 }
 
-std::string explain_claim(ClusterSnapshot& view, const api::ObjectKey& key) {
-    if (const auto text = unmanaged(view, "Claim", key)) return *text;
+Explanation explain_claim(ClusterSnapshot& view, const api::ObjectKey& key) {
+    if (auto elsewhere = unmanaged(view, "Claim", key)) return *elsewhere;
     const auto& facts = find_claim(view, key);
     const auto& claim = *facts.claim;
     const auto& status = claim.status;
-    auto text = "Of pool " + claim.spec.poolRef + ": " + describe_state(facts) + ".\n" +
-                purpose_of(view, claim) + machine_of(claim) + boot_of(claim);
+    Explanation explanation{.kind = "NodeSmithClaim", .object = facts.key(), .now = view.now()};
+    explanation.say("Of pool " + claim.spec.poolRef + ": " + describe_state(facts) + ".");
+    explanation.say(purpose_of(view, claim));
+    explanation.say(machine_of(claim));
+    explanation.say(boot_of(claim));
     if (status.lastFailure) {
-        text += "Attempt " + std::to_string(status.launchAttempts) + " failed " +
-                ago(status.lastFailure->time, view.now()) + ": " + status.lastFailure->message + "\n";
+        explanation.say("Attempt " + std::to_string(status.launchAttempts) + " failed " +
+                        ago(status.lastFailure->time, view.now()) + ": " + status.lastFailure->message);
     }
     if (status.nextRetryTime && *status.nextRetryTime > view.now()) {
-        text += "The next attempt is not before " + status.nextRetryTime->str() + ".\n";
+        explanation.say("The next attempt is not before " + status.nextRetryTime->str() + ".");
     }
-    if (!status.conditions.empty()) text += "Conditions:\n";
-    for (const auto& condition : status.conditions) text += condition_line(condition, view.now());
-    return text + events_about(view, "NodeSmithClaim", facts.key());
+    explanation.conditions = status.conditions;
+    explanation.add_events(view);
+    return explanation;
 }
 
-std::string explain_pool(ClusterSnapshot& view, const api::ObjectKey& key) {
-    if (const auto text = unmanaged(view, "Pool", key)) return *text;
-    std::string text;
+std::vector<Explanation> explain_pool(ClusterSnapshot& view, const api::ObjectKey& key) {
+    if (auto elsewhere = unmanaged(view, "Pool", key)) return {*elsewhere};
+    std::vector<Explanation> all;
     for (const auto& pool : find_pools(view, key)) {
         const auto& status = pool->status;
-        text += "Pool " + api::key_of(*pool).str() + " has " + base::counted(status.nodes, "node") + ", " +
-                std::to_string(status.readyNodes) + " of them ready; " + std::to_string(status.pendingNodes) +
-                (status.pendingNodes == 1 ? " is on its way.\n" : " are on their way.\n") +
-                kept_by(*pool, view.now()) + failures_of(view, *pool);
-        if (!status.conditions.empty()) text += "Conditions:\n";
-        for (const auto& condition : status.conditions) text += condition_line(condition, view.now());
-        text += events_about(view, "NodeSmithPool", api::key_of(*pool));
+        Explanation explanation{.kind = "NodeSmithPool", .object = api::key_of(*pool), .now = view.now()};
+        explanation.say("Pool " + explanation.object.str() + " has " + base::counted(status.nodes, "node") +
+                        ", " + std::to_string(status.readyNodes) + " of them ready; " +
+                        std::to_string(status.pendingNodes) +
+                        (status.pendingNodes == 1 ? " is on its way." : " are on their way."));
+        explanation.say(kept_by(*pool, view.now()));
+        explanation.say(failures_of(view, *pool));
+        explanation.conditions = status.conditions;
+        if (status.conditions.empty()) explanation.say(kNeverSeen);
+        explanation.add_events(view);
+        all.push_back(std::move(explanation));
     }
-    return text;
+    return all;
 }
 
 }  // namespace kubenodesmith

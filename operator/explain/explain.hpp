@@ -1,19 +1,22 @@
-// Why a pod waits, why a node stays, what a claim or a pool waits for: in sentences.
+// Why a pod waits, why a node stays, what a claim, pool, provider, host or control plane waits for.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "api/meta.hpp"
-#include "operator/plan/cluster_snapshot.hpp"
+#include "operator/explain/explanation.hpp"
 
 namespace kubenodesmith {
 
-// All throw ViewError if there is no such object.
-std::string explain_pod(ClusterSnapshot& view, const api::ObjectKey& key);
-std::string explain_node(ClusterSnapshot& view, const std::string& name);
-// An empty namespace means: the only claim of that name in any.
-std::string explain_claim(ClusterSnapshot& view, const api::ObjectKey& key);
-// An empty namespace means: all pools of that name.
-std::string explain_pool(ClusterSnapshot& view, const api::ObjectKey& key);
+// All throw ViewError if there is no such object. An empty namespace means: the only one of that name in any.
+Explanation explain_pod(ClusterSnapshot& view, const api::ObjectKey& key);
+Explanation explain_node(ClusterSnapshot& view, const std::string& name);
+Explanation explain_claim(ClusterSnapshot& view, const api::ObjectKey& key);
+// An empty namespace means: all of that name.
+std::vector<Explanation> explain_pool(ClusterSnapshot& view, const api::ObjectKey& key);
+std::vector<Explanation> explain_provider(ClusterSnapshot& view, const api::ObjectKey& key);
+std::vector<Explanation> explain_host(ClusterSnapshot& view, const api::ObjectKey& key);
+std::vector<Explanation> explain_control_plane(ClusterSnapshot& view, const api::ObjectKey& key);
 
 }  // namespace kubenodesmith

@@ -1,67 +1,98 @@
 #include "operator/explain/explain_command.hpp"
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <memory>
 
-#include "base/text.hpp"
+#include "operator/command_line/answer.hpp"
+#include "operator/command_line/formats.hpp"
+#include "operator/command_line/references.hpp"
 #include "operator/explain/explain.hpp"
-#include "operator/options/options.hpp"
 
 namespace kubenodesmith {
 namespace {
 
-struct Request {
-    std::string kind;
-    std::string name;
-    std::string namespace_;
+struct ExplainRequest {
+    std::vector<std::string> object;
     std::vector<std::string> files;
+    std::string output = "text";
 };
 
-api::ObjectKey key_of(const Request& request) {
-    const auto slash = request.name.find('/');
-    if (slash != std::string::npos) return {request.name.substr(0, slash), request.name.substr(slash + 1)};
-    return {request.namespace_, request.name};
-}
-
-std::string explain(ClusterSnapshot& view, const Request& request) {
-    auto key = key_of(request);
-    if (request.kind == "node") return explain_node(view, key.name);
-    if (request.kind == "claim") return explain_claim(view, key);
-    if (request.kind == "pool") return explain_pool(view, key);
-    if (key.namespace_.empty()) key.namespace_ = "default";
-    return explain_pod(view, key);
-}
-
-int run(const Request& request, const Options& options) {
-    try {
-        const auto view = ClusterSnapshot::open(request.files, options.cluster, options.namespaces);
-        std::cout << base::for_terminal(explain(*view, request));
-        return 0;
-    } catch (const std::exception& error) {
-        std::cerr << "explain: " << base::for_terminal(error.what()) << "\n";
-        return 2;
+// Decisions about pods and nodes are made from everything; whoever asks about others needs fewer rights.
+Reading reading_for(ObjectKind kind) {
+    switch (kind) {
+        case ObjectKind::pod:
+        case ObjectKind::node:
+            return Reading::everything;
+        case ObjectKind::claim:
+            return Reading::ours_and_maybe_nodes;
+        case ObjectKind::pool:
+        case ObjectKind::provider:
+        case ObjectKind::host:
+        case ObjectKind::control_plane:
+            return Reading::ours;
     }
+    return Reading::everything;
+}
+
+std::vector<Explanation> explain(ClusterSnapshot& view, Reference reference, bool everywhere) {
+    auto& key = reference.key;
+    switch (reference.kind) {
+        case ObjectKind::pod:
+            if (key.namespace_.empty() && !everywhere) key.namespace_ = view.context_namespace();
+            return {explain_pod(view, key)};
+        case ObjectKind::node:
+            return {explain_node(view, key.name)};
+        case ObjectKind::claim:
+            return {explain_claim(view, key)};
+        case ObjectKind::pool:
+            return explain_pool(view, key);
+        case ObjectKind::provider:
+            return explain_provider(view, key);
+        case ObjectKind::host:
+            return explain_host(view, key);
+        case ObjectKind::control_plane:
+            return explain_control_plane(view, key);
+    }
+    return {};
+}
+
+Answer explain_answer(const ExplainRequest& request, const ClientOptions& options) {
+    const auto reference =
+        parse_reference(request.object, options.all_namespaces ? std::string() : options.namespace_);
+    const auto view = ClusterSnapshot::open(request.files, options, reading_for(reference.kind));
+    const auto found = explain(*view, reference, options.all_namespaces);
+    return {
+        printed(request.output, [&found] { return text_of(found); }, [&found] { return json_of(found); })};
 }
 
 }  // namespace
 
-void add_explain_command(CLI::App& app, std::function<int(const Options&)>& chosen) {
-    auto request = std::make_shared<Request>();
-    auto* command = app.add_subcommand(
-        "explain", "Say why a pod waits, why a node stays, or what a claim or a pool waits for");
-    command->add_option("kind", request->kind, "pod, node, claim or pool")
+void add_explain_command(CLI::App& app, ClientOptions& options, Command& chosen) {
+    auto request = std::make_shared<ExplainRequest>();
+    auto* command =
+        app.add_subcommand("explain", "Say why a pod waits, why a node stays, or what any object waits for");
+    command
+        ->add_option("object", request->object,
+                     "KIND/NAME or KIND NAME; the kind is pod, node, claim, pool, provider, host or "
+                     "controlplane, in the plural or short, too")
         ->required()
-        ->check(CLI::IsMember({"pod", "node", "claim", "pool"}));
-    command->add_option("name", request->name, "Its name, or namespace/name")->required();
-    command->add_option(
-        "-n,--namespace", request->namespace_,
-        "Namespace; default: of a pod default, of a claim the only one that has it, of a pool all");
-    command->add_option(
-        "-f,--file", request->files,
-        "Objects instead of a live cluster, as kubectl get -o yaml prints them; - for standard input");
+        ->option_text(" ")
+        ->expected(1, 2);
+    command
+        ->add_option(
+            "-f,--file", request->files,
+            "Objects instead of a live cluster, as kubectl get -o yaml prints them; - for standard input")
+        ->option_text("FILE")
+        ->allow_extra_args(false);
+    add_output_flag(*command, request->output);
+    add_namespace_flags(
+        *command, options,
+        "Namespace of the object; default: of a pod that of the kubeconfig's context, of others any");
+    add_cluster_flags(*command, options);
     command->callback([&chosen, request] {
-        chosen = [request](const Options& options) { return run(*request, options); };
+        chosen = [request](const ClientOptions& given) {
+            return answer("explain", [&] { return explain_answer(*request, given); });
+        };
     });
 }
 

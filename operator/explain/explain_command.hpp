@@ -1,18 +1,10 @@
-// kubenodesmith explain pod|node|claim NAME
+// kubenodesmith explain KIND/NAME
 #pragma once
 
-#include <functional>
-
-namespace CLI {  // NOLINT(readability-identifier-naming): the library calls itself so
-class App;
-}
+#include "operator/command_line/client_options.hpp"
 
 namespace kubenodesmith {
 
-struct Options;
-
-// Adds the subcommand; when it is chosen, `chosen` becomes what to run. Exit codes: 0, or 2 with a message on
-// standard error.
-void add_explain_command(CLI::App& app, std::function<int(const Options&)>& chosen);
+void add_explain_command(CLI::App& app, ClientOptions& options, Command& chosen);
 
 }  // namespace kubenodesmith

@@ -7,10 +7,15 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "api/time.hpp"
+#include "base/text.hpp"
 #include "base/url.hpp"
 #include "controllers/cache/managed_namespaces.hpp"
+#include "operator/command_line/answer.hpp"
+#include "operator/command_line/parse_errors.hpp"
+#include "operator/command_line/suggestions.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -25,7 +30,7 @@ void add_duration(CLI::App& app, const std::string& name, base::Duration& target
                                        std::string(error.what()) + "; give a duration such as 15s or 1m30s");
         }
     };
-    app.add_option_function<std::string>(name, set, help)->default_str(api::Duration(target).str());
+    app.add_option_function<std::string>(name, set, help)->option_text("TIME=" + api::Duration(target).str());
 }
 
 void add_leader_election(CLI::App& app, Options& options) {
@@ -45,20 +50,37 @@ void add_leader_election(CLI::App& app, Options& options) {
     add_duration(app, "--leader-elect-retry-period", options.retry_period, "Time between two tries");
 }
 
+// An option whose value is one of these words, in any case.
+template <class Value>
+void add_named(CLI::App& app, const std::string& names, Value& target,
+               const std::vector<std::pair<std::string, Value>>& values, const std::string& help) {
+    auto set = [&target, values, name = names.substr(0, names.find(','))](const std::string& text) {
+        std::vector<std::string> words;
+        for (const auto& [word, value] : values) {
+            if (CLI::detail::to_lower(text) == word) {
+                target = value;
+                return;
+            }
+            words.push_back(word);
+        }
+        throw CLI::ValidationError(name, "\"" + text + "\" is not possible; give one of " +
+                                             base::joined(words) + did_you_mean(text, words));
+    };
+    app.add_option_function<std::string>(names, set, help)->option_text("WORD=" + values.front().first);
+}
+
 void add_logging(CLI::App& app, Options& options) {
-    static const std::map<std::string, base::log::Level> levels{{"debug", base::log::Level::debug},
-                                                                {"info", base::log::Level::info},
-                                                                {"warning", base::log::Level::warning},
-                                                                {"error", base::log::Level::error}};
-    static const std::map<std::string, base::log::Format> formats{{"text", base::log::Format::text},
-                                                                  {"console", base::log::Format::text},
-                                                                  {"json", base::log::Format::json}};
-    app.add_option("--log-level,--zap-log-level", options.log_level, "debug, info, warning or error")
-        ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case))
-        ->default_str("info");
-    app.add_option("--log-format,--zap-encoder", options.log_format, "text (also: console) or json")
-        ->transform(CLI::CheckedTransformer(formats, CLI::ignore_case))
-        ->default_str("text");
+    using base::log::Format;
+    using base::log::Level;
+    add_named<Level>(app, "--log-level,--zap-log-level", options.log_level,
+                     {{"info", Level::info},
+                      {"debug", Level::debug},
+                      {"warning", Level::warning},
+                      {"error", Level::error}},
+                     "debug, info, warning or error");
+    add_named<Format>(app, "--log-format,--zap-encoder", options.log_format,
+                      {{"text", Format::text}, {"console", Format::text}, {"json", Format::json}},
+                      "text (also: console) or json");
 }
 
 void add_metrics(CLI::App& app, Options& options) {
@@ -81,17 +103,7 @@ void add_metrics(CLI::App& app, Options& options) {
                  "Also serve a page for people, at /status beside the metrics");
 }
 
-void add_options(CLI::App& app, Options& options) {
-    app.add_option(
-        "--kubeconfig", options.cluster.kubeconfig,
-        "kubeconfig file; default: KUBECONFIG, then the pod's service account, then ~/.kube/config");
-    app.add_option("--context", options.cluster.context,
-                   "Context of the kubeconfig; default: its current one");
-    app.add_option(
-           "--namespaces", options.namespaces,
-           "Where NodeSmith objects do anything, also for plan and explain: names with commas between "
-           "them, * = all; default: this pod's, else all")
-        ->delimiter(',');
+void add_operator_flags(CLI::App& app, Options& options) {
     app.add_option("--credentials-role", options.credentials_role,
                    "ClusterRole that gives the rights on Secrets in a managed namespace")
         ->capture_default_str();
@@ -105,7 +117,14 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--bootstrap-advertise-url", options.bootstrap_url,
                    "URL under which machines reach that address: http://10.0.0.9:8082");
     app.add_option("--max-concurrent-claims", options.concurrent_claims, "Claims worked on at the same time")
-        ->check(CLI::Range(1, 1000))
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                const bool is_short =
+                    text.size() <= 4 && text.find_first_not_of("0123456789") == std::string::npos;
+                const int number = is_short && !text.empty() ? std::stoi(text) : 0;
+                return number >= 1 && number <= 1000 ? std::string() : "give a number from 1 to 1000";
+            },
+            ""))
         ->capture_default_str();
     add_leader_election(app, options);
     add_logging(app, options);
@@ -158,37 +177,76 @@ std::string name_of(int argc, const char* const* argv) {
 
 // Deployments that were made before `run` existed give flags only; these say nothing of what is wanted.
 bool is_asked_to_run(const CLI::App& app) {
-    static const std::set<std::string> says_nothing{"--help", "--version", "--kubeconfig", "--context"};
+    static const std::set<std::string> says_nothing{
+        "help", "version",  "kubeconfig", "context",        "cluster",        "user",
+        "as",   "as-group", "namespace",  "all-namespaces", "request-timeout"};
     return std::ranges::any_of(app.get_options(), [](const CLI::Option* option) {
-        return option->count() > 0 && !says_nothing.contains(option->get_name());
+        return option->count() > 0 && !says_nothing.contains(option->get_lnames().front());
     });
+}
+
+// Flags may stand before the command, too, and without any command they are those of the operator. The help
+// of the program is about its commands, so it does not show them.
+void add_hidden_flags(CLI::App& app, Options& options) {
+    add_cluster_flags(app, options);
+    add_namespace_flags(app, options, "");
+    add_operator_flags(app, options);
+    for (auto* option : app.get_options()) {
+        const auto name = option->get_name();
+        if (name != "--help" && name != "--version") option->group("");
+    }
+}
+
+void add_run(CLI::App& app, Options& options, bool is_shown) {
+    auto* run = app.add_subcommand("run", "Run the operator");
+    run->group(is_shown ? "The operator" : "");
+    add_operator_flags(*run, options);
+    run->add_option(
+           "--kubeconfig", options.cluster.kubeconfig,
+           "kubeconfig file; default: KUBECONFIG, then the pod's service account, then ~/.kube/config")
+        ->option_text("FILE");
+    run->add_option("--context", options.cluster.context,
+                    "Context of the kubeconfig; default: its current one")
+        ->option_text("NAME");
+    add_managed_flag(*run, options);
+}
+
+void add_commands(CLI::App& app, Options& options, Command& chosen, const std::vector<CommandGroup>& groups) {
+    for (const auto& group : groups) {
+        for (const auto& add : group.commands) {
+            const auto known = app.get_subcommands([](const CLI::App*) { return true; });
+            add(app, options, chosen);
+            for (auto* command : app.get_subcommands([](CLI::App*) { return true; }))
+                if (std::ranges::find(known, command) == known.end()) command->group(group.heading);
+        }
+    }
 }
 
 }  // namespace
 
-CommandLine parse_command_line(int argc, const char* const* argv, const Commands& commands) {
+CommandLine parse_command_line(int argc, const char* const* argv, const std::vector<CommandGroup>& groups) {
     CommandLine result;
     CLI::App app{
         "KubeNodeSmith: creates, follows and removes machines so that Kubernetes pods have nodes to run on"};
     app.name(name_of(argc, argv));
     app.set_version_flag("--version", version());
-    add_options(app, result.options);
+    add_hidden_flags(app, result.options);
     app.require_subcommand(0, 1);
-    app.fallthrough();
-    app.add_subcommand("run", "Run the operator");
-    for (const auto& add : commands) add(app, result.command);
-    auto* show_version = app.add_subcommand("version", "Print the version");
+    add_commands(app, result.options, result.command, groups);
+    add_run(app, result.options, app.get_name() == "kubenodesmith");
+    app.footer("\n" + app.get_name() + " COMMAND --help says more about a command.");
     try {
         app.parse(argc, argv);
         check(result.options);
-        if (show_version->parsed()) result.exit = Exit{0, version() + "\n"};
         if (app.get_subcommands().empty() && !is_asked_to_run(app)) result.exit = Exit{0, app.help()};
-    } catch (const CLI::ParseError& error) {
+    } catch (const CLI::Success& asked) {
         std::ostringstream out;
-        int code = app.exit(error, out, out);
-        result.exit = Exit{code == 0 ? 0 : 2, out.str()};
+        app.exit(asked, out, out);
+        result.exit = Exit{0, out.str()};
+    } catch (const CLI::ParseError& error) {
+        result.exit = Exit{kFailure, describe(app, error)};
     } catch (const std::invalid_argument& error) {
-        result.exit = Exit{2, std::string(error.what()) + "\n"};
+        result.exit = Exit{kFailure, std::string(error.what()) + "\n"};
     }
     return result;
 }

@@ -1,28 +1,21 @@
 // The command line as values. Names that the Go project KubeNodeSmith had mean the same here.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "kube/config.hpp"
 #include "kube/leader_election.hpp"
-
-namespace CLI {  // NOLINT(readability-identifier-naming): the library calls itself so
-class App;
-}
+#include "operator/command_line/client_options.hpp"
 
 namespace kubenodesmith {
 
-struct Options {
-    kube::ConfigOptions cluster;
+struct Options : ClientOptions {
     bool leader_elect = true;
     std::string leader_election_namespace;  // empty: this pod's, else see lease_namespace.hpp
     std::string leader_election_id = "12c57729.kubenodesmith.parawell.cloud";
-    std::vector<std::string> namespaces;  // see controllers::managed_namespaces_of()
     std::string credentials_role = "kubenodesmith-credentials";
     base::Duration lease_duration = std::chrono::seconds{15};
     base::Duration renew_deadline = std::chrono::seconds{10};
@@ -48,15 +41,17 @@ struct Exit {
     int code = 0;
     std::string text;
 };
-using Command = std::function<int(const Options&)>;  // returns the exit code
 struct CommandLine {
     Options options;
     Command command;  // another one than the operator, or empty
     std::optional<Exit> exit;
 };
-// Each adds a subcommand; when that is chosen, it becomes `chosen`.
-using Commands = std::vector<std::function<void(CLI::App& app, Command& chosen)>>;
-CommandLine parse_command_line(int argc, const char* const* argv, const Commands& commands);
+// The commands beside `run`, by the headings of the help under which they stand.
+struct CommandGroup {
+    std::string heading;  // empty: not shown
+    std::vector<AddCommand> commands;
+};
+CommandLine parse_command_line(int argc, const char* const* argv, const std::vector<CommandGroup>& groups);
 
 // ":8081" (all addresses, IPv4 and IPv6) or "127.0.0.1:8081". Throws std::invalid_argument naming `flag` and
 // what would be right.

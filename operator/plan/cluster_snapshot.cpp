@@ -15,7 +15,7 @@
 #include "api/json.hpp"
 #include "api/yaml.hpp"
 #include "base/file.hpp"
-#include "base/task_group.hpp"
+#include "operator/plan/snapshot_lists.hpp"
 #include "operator/plan/strictness.hpp"
 #include "operator/plan/written_objects.hpp"
 #include "operator/plan/written_world.hpp"
@@ -25,8 +25,6 @@ namespace {
 
 namespace asio = boost::asio;
 namespace json = boost::json;
-
-constexpr base::Duration kPatience = std::chrono::seconds{30};
 
 // For pictures from files: there is nobody to ask.
 class NoServer final : public base::HttpTransport {
@@ -136,14 +134,6 @@ std::vector<json::value> documents_in(const std::string& text) {
     return {std::move(value)};
 }
 
-std::string hint_for(const kube::ApiError& error, const controllers::ManagedNamespaces& managed) {
-    if (error.is_not_found()) return " (are the CRDs installed? kubectl apply -k crds)";
-    if (error.is_forbidden() && managed.all())
-        return " (who may read in some namespaces only names those that the operator manages with "
-               "--namespaces)";
-    return {};
-}
-
 std::vector<WrittenFile> read_files(const std::vector<std::string>& names) {
     std::vector<WrittenFile> files;
     std::size_t left = kMostBytes;
@@ -157,18 +147,19 @@ std::vector<WrittenFile> read_files(const std::vector<std::string>& names) {
 }  // namespace
 
 std::unique_ptr<ClusterSnapshot> ClusterSnapshot::open(const std::vector<std::string>& files,
-                                                       const kube::ConfigOptions& options,
-                                                       const std::vector<std::string>& namespaces) {
+                                                       const ClientOptions& options, Reading reading) {
     if (files.empty()) {
-        const auto config = kube::load_config(options);
+        const auto config = kube::load_config(options.cluster);
         const auto connect = [&config](asio::any_io_executor executor, base::Clock& clock) {
             return kube::make_transport(std::move(executor), clock, config);
         };
-        return live(connect, controllers::managed_namespaces_of(namespaces, config));
+        auto view = live(connect, controllers::managed_namespaces_of(options.namespaces, config), reading);
+        if (!config.namespace_.empty()) view->context_namespace_ = config.namespace_;
+        return view;
     }
     const kube::ClusterConfig of_no_cluster;
     return from_files(read_files(files), api::Time(std::chrono::system_clock::now()),
-                      controllers::managed_namespaces_of(namespaces, of_no_cluster));
+                      controllers::managed_namespaces_of(options.namespaces, of_no_cluster));
 }
 
 ClusterSnapshot::ClusterSnapshot(const Connect& connect, controllers::ManagedNamespaces managed,
@@ -180,9 +171,10 @@ ClusterSnapshot::ClusterSnapshot(const Connect& connect, controllers::ManagedNam
       is_live_(!still) {}
 
 std::unique_ptr<ClusterSnapshot> ClusterSnapshot::live(const Connect& connect,
-                                                       controllers::ManagedNamespaces managed) {
+                                                       controllers::ManagedNamespaces managed,
+                                                       Reading reading) {
     std::unique_ptr<ClusterSnapshot> view(new ClusterSnapshot(connect, std::move(managed), std::nullopt));
-    view->run(view->read_all());
+    view->run(view->read_all(reading));
     view->report_at(api::Time(view->clock_->wall_now()));
     return view;
 }
@@ -216,24 +208,35 @@ void ClusterSnapshot::report_at(api::Time now) {
     report_ = report::report_of(informers_, {}, false, now);
 }
 
-// One list of each kind; the watches that follow are cut.
-asio::awaitable<void> ClusterSnapshot::read_all() {
-    // Asked first, as it fails at once and says why where an informer would try again for ever.
+asio::awaitable<void> ClusterSnapshot::read_all(Reading reading) {
+    SnapshotLists lists(client_, informers_, loop_.get_executor());
+    lists.add_ours();
+    if (reading == Reading::ours_and_nodes) lists.add_nodes_and_pods(Wanted::always);
+    if (reading == Reading::ours_and_maybe_nodes) lists.add_nodes_and_pods(Wanted::if_allowed);
+    if (reading == Reading::everything) lists.add_core();
+    co_await lists.read();
+    for (const auto& note : lists.notes()) notes_.push_back(note);
+    has_nodes_ = reading != Reading::ours && lists.refused().empty();
+    if (lists.missing().empty()) co_return;
+    std::string hint;
+    if (informers_.managed.all() && lists.lacks_ours())
+        hint = "Who may read objects of KubeNodeSmith in some namespaces only names these with --namespaces.";
+    throw ViewError(describe_missing(lists.missing(), lists.needed(), co_await who_am_i(), hint));
+}
+
+// As the API server knows this user; empty: it does not say.
+asio::awaitable<std::string> ClusterSnapshot::who_am_i() {
+    std::string name;
     try {
-        co_await informers_.list_ours(client_);
-    } catch (const kube::ApiError& error) {
-        throw ViewError(std::string(error.what()) + hint_for(error, informers_.managed));
-    } catch (const base::TransportError& error) {
-        throw ViewError(error.what());
+        const json::value question =
+            json::object{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "SelfSubjectReview"}};
+        const auto answer =
+            co_await client_.call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", question);
+        name = answer.at_pointer("/status/userInfo/username").as_string();
+    } catch (const std::exception&) {
+        // Older API servers do not know the question; the message does without the name.
     }
-    base::TaskGroup group(loop_.get_executor());
-    informers_.spawn_core(group);
-    const auto deadline = clock_->now() + kPatience;
-    const bool in_time = co_await base::run_before(*clock_, deadline, informers_.wait_core_synced());
-    group.stop();
-    co_await group.join();
-    if (!in_time)
-        throw ViewError("the API server did not give every kind within 30 s; see the warnings above");
+    co_return name;
 }
 
 ClusterSnapshot::Events ClusterSnapshot::events_about(std::string_view kind, const api::ObjectKey& key) {

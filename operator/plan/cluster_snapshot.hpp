@@ -15,7 +15,8 @@
 #include "base/metrics.hpp"
 #include "base/random.hpp"
 #include "kube/client.hpp"
-#include "kube/config.hpp"
+#include "operator/command_line/client_options.hpp"
+#include "operator/command_line/missing_rights.hpp"
 #include "report/cluster_report.hpp"
 
 namespace kubenodesmith {
@@ -33,6 +34,14 @@ struct ViewError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// How much of a live cluster is read.
+enum class Reading {
+    ours,                  // providers, pools, claims, hosts and control planes
+    ours_and_nodes,        // beside them nodes and pods
+    ours_and_maybe_nodes,  // the same, but nodes and pods only if this user may read both
+    everything,            // all that decisions are made from
+};
+
 class ClusterSnapshot {
 public:
     using Connect =
@@ -41,11 +50,13 @@ public:
     // From the files ("-" is standard input), or without any from the API server; as an operator sees it that
     // has this flag --namespaces. Throws ViewError, kube::ConfigError, std::invalid_argument.
     static std::unique_ptr<ClusterSnapshot> open(const std::vector<std::string>& files,
-                                                 const kube::ConfigOptions& options,
-                                                 const std::vector<std::string>& namespaces);
-    // Reads all kinds that the operator watches, ours in the managed namespaces only. Throws ViewError.
+                                                 const ClientOptions& options,
+                                                 Reading reading = Reading::everything);
+    // Lists each kind once, ours in the managed namespaces only. Throws ViewError, which names all rights
+    // that this user lacks.
     static std::unique_ptr<ClusterSnapshot> live(const Connect& connect,
-                                                 controllers::ManagedNamespaces managed);
+                                                 controllers::ManagedNamespaces managed,
+                                                 Reading reading = Reading::everything);
     // From texts as `kubectl get -o yaml` or `-o json` prints them, or as they are applied. Kinds that do not
     // matter are passed over. What is only written down is completed, see written_objects.hpp: a pod without
     // a status counts as one that the scheduler found no node for, and workloads as the pods they would have.
@@ -58,8 +69,12 @@ public:
     kube::Client& client() { return client_; }
     base::Clock& clock() { return *clock_; }
     api::Time now() const { return report_.time; }
-    // Sentences about what the files write down and the plan does not count as it is.
+    // Sentences about what is not counted as it is: what the files only write down, what cannot be decoded.
     const std::vector<std::string>& notes() const { return notes_; }
+    // Nodes and pods were read. Without them nothing can be said of what runs where.
+    bool has_nodes() const { return has_nodes_; }
+    // Where objects are that were named without a namespace, as with kubectl: of the kubeconfig's context.
+    const std::string& context_namespace() const { return context_namespace_; }
 
     // Those about an object, which is in no namespace if the key names none. Throws ViewError.
     struct Events {
@@ -73,7 +88,8 @@ private:
     ClusterSnapshot(const Connect& connect, controllers::ManagedNamespaces managed,
                     std::optional<api::Time> still);
     void run(boost::asio::awaitable<void> work);
-    boost::asio::awaitable<void> read_all();
+    boost::asio::awaitable<void> read_all(Reading reading);
+    boost::asio::awaitable<std::string> who_am_i();
     boost::asio::awaitable<void> read_events(std::string kind, api::ObjectKey key, Events& read);
     void report_at(api::Time now);
     // Takes in an object that is stored. False: nothing is known of its kind.
@@ -90,6 +106,8 @@ private:
     bool is_live_;
     std::vector<api::Event> events_;  // of a picture from files
     std::vector<std::string> notes_;
+    bool has_nodes_ = true;
+    std::string context_namespace_ = "default";
     report::ClusterReport report_;
 };
 

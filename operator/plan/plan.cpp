@@ -200,4 +200,15 @@ Plan make_plan(ClusterSnapshot& view) {
     return Planner(view).make();
 }
 
+void keep_only(Plan& plan, const std::string& namespace_) {
+    const auto is_elsewhere = [&](const api::ObjectKey& key) { return key.namespace_ != namespace_; };
+    std::erase_if(plan.planned_machines, [&](const auto& machine) {
+        return is_elsewhere(machine.pool) && std::ranges::all_of(machine.pods, is_elsewhere);
+    });
+    std::erase_if(plan.pods, [&](const auto& waiting) { return is_elsewhere(waiting.pod); });
+    std::erase_if(plan.nodes, [&](const auto& removal) { return is_elsewhere(removal.claim); });
+    std::erase_if(plan.closed_pools, [&](const auto& closed) { return is_elsewhere(closed.pool); });
+    if (plan.planned_machines.empty()) plan.price = {};
+}
+
 }  // namespace kubenodesmith

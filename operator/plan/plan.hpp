@@ -62,6 +62,9 @@ struct Plan {
 };
 
 Plan make_plan(ClusterSnapshot& view);
+// Leaves out what has nothing to do with the namespace: pods of others, and machines and nodes of pools
+// elsewhere that no pod of it is planned for.
+void keep_only(Plan& plan, const std::string& namespace_);
 
 // One line each, for people.
 std::string sentence_of(const PlannedMachine& planned_machine);

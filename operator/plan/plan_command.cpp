@@ -1,51 +1,49 @@
 #include "operator/plan/plan_command.hpp"
 
 #include <CLI/CLI.hpp>
-#include <boost/json/serialize.hpp>
-#include <iostream>
 #include <memory>
 
-#include "base/text.hpp"
-#include "operator/options/options.hpp"
+#include "operator/command_line/answer.hpp"
+#include "operator/command_line/formats.hpp"
 #include "operator/plan/plan.hpp"
 
 namespace kubenodesmith {
 namespace {
 
-struct Request {
+struct PlanRequest {
     std::vector<std::string> files;
-    std::string output = "table";
+    std::string output;
 };
 
-int run(const Request& request, const Options& options) {
-    try {
-        const auto view = ClusterSnapshot::open(request.files, options.cluster, options.namespaces);
-        const auto plan = make_plan(*view);
-        if (request.output == "json") {
-            std::cout << boost::json::serialize(json_of(plan)) << "\n";
-        } else {
-            std::cout << base::for_terminal(table_of(plan));
-        }
-        return plan.changes_something() ? 1 : 0;
-    } catch (const std::exception& error) {
-        std::cerr << "plan: " << base::for_terminal(error.what()) << "\n";
-        return 2;
-    }
+Answer plan_answer(const PlanRequest& request, const ClientOptions& options) {
+    const auto view = ClusterSnapshot::open(request.files, options);
+    auto plan = make_plan(*view);
+    if (!options.all_namespaces && !options.namespace_.empty()) keep_only(plan, options.namespace_);
+    const auto text =
+        printed(request.output, [&plan] { return table_of(plan); }, [&plan] { return json_of(plan); });
+    return {text, plan.changes_something() ? 1 : 0};
 }
 
 }  // namespace
 
-void add_plan_command(CLI::App& app, std::function<int(const Options&)>& chosen) {
-    auto request = std::make_shared<Request>();
+void add_plan_command(CLI::App& app, ClientOptions& options, Command& chosen) {
+    auto request = std::make_shared<PlanRequest>();
     auto* command = app.add_subcommand("plan", "Say what would be created and removed now, without doing it");
-    command->add_option(
-        "-f,--file", request->files,
-        "Objects instead of a live cluster, as kubectl get -o yaml prints them; - for standard input");
-    command->add_option("-o,--output", request->output, "table or json")
-        ->check(CLI::IsMember({"table", "json"}))
-        ->capture_default_str();
+    command
+        ->add_option(
+            "-f,--file", request->files,
+            "Objects instead of a live cluster, as kubectl get -o yaml prints them; - for standard input")
+        ->option_text("FILE")
+        ->allow_extra_args(false);
+    add_output_flag(*command, request->output);
+    add_namespace_flags(*command, options,
+                        "Show only what concerns this namespace: its pods, pools and claims; default: all");
+    add_cluster_flags(*command, options);
+    command->footer("\nExit code: 0 nothing would change, 1 something would, 2 a failure.");
     command->callback([&chosen, request] {
-        chosen = [request](const Options& options) { return run(*request, options); };
+        chosen = [request](const ClientOptions& given) {
+            return answer("plan", [&] { return plan_answer(*request, given); });
+        };
     });
 }
 

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "operator/command_line/formats.hpp"
 #include "operator/plan/plan.hpp"
 
 namespace kubenodesmith {
@@ -21,7 +22,7 @@ std::string names_of(const std::vector<api::ObjectKey>& pods) {
 const char* word_of(Outlook outlook) {
     switch (outlook) {
         case Outlook::planned_machine:
-            return "Purchase";
+            return "Launch";
         case Outlook::node:
             return "Node";
         case Outlook::freed_node:
@@ -162,18 +163,20 @@ json::object json_of(const Plan& plan) {
     for (const auto& pool : plan.closed_pools) {
         closed.push_back(json::object{{"pool", pool.pool.str()}, {"message", pool.message}});
     }
-    return {{"changes", plan.changes_something()},
-            {"namespaces", plan.managed.str()},
-            {"purchases", std::move(planned_machines)},
-            {"price", json::object{{"machines", plan.price.machines},
-                                   {"least", plan.price.least},
-                                   {"simple", plan.price.simple},
-                                   {"stated", plan.price.is_stated}}},
-            {"pods", std::move(pods)},
-            {"nodes", std::move(nodes)},
-            {"closedPools", std::move(closed)},
-            {"notes", array_of(plan.notes)},
-            {"cuts", array_of(plan.cuts)}};
+    auto document = document_of_kind("Plan");
+    document["changes"] = plan.changes_something();
+    document["namespaces"] = plan.managed.str();
+    document["launches"] = std::move(planned_machines);
+    document["price"] = json::object{{"machines", plan.price.machines},
+                                     {"least", plan.price.least},
+                                     {"simple", plan.price.simple},
+                                     {"stated", plan.price.is_stated}};
+    document["pods"] = std::move(pods);
+    document["nodes"] = std::move(nodes);
+    document["closedPools"] = std::move(closed);
+    document["notes"] = array_of(plan.notes);
+    document["cuts"] = array_of(plan.cuts);
+    return document;
 }
 
 }  // namespace kubenodesmith

@@ -82,7 +82,7 @@ def test_before_anything_is_bought_the_plan_says_what_would_be(stack):
         done = program(stack, "plan", "-o", "json")
         return done if done.returncode == 1 else None
     plan = json.loads(wait_for("a plan", planned).stdout)
-    assert {purchase["pool"] for purchase in plan["purchases"]} == {"kubenodesmith/workers"}
+    assert {launch["pool"] for launch in plan["launches"]} == {"kubenodesmith/workers"}
     assert not stack.claims() and not stack.proxmox.machines()
 
 

@@ -36,7 +36,7 @@ void kubeconfig(std::string_view input) {
     }();
     std::ofstream(path, std::ios::trunc) << input;
     try {
-        kube::resolve_context(kube::read_kubeconfig({path}), "");
+        kube::resolve_context(kube::read_kubeconfig({path}), {});
     } catch (const kube::ConfigError&) {
     }
 }

@@ -5,6 +5,7 @@
 
 #include "controllers/disruption/methods/consolidation.hpp"
 #include "controllers/disruption/methods/repair.hpp"
+#include "controllers/disruption/rules/drift_reasons.hpp"
 #include "controllers/disruption/rules/outlook.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/pool_counts.hpp"
@@ -62,9 +63,10 @@ Candidacy find_empty(const NodeFacts& facts, api::Time) {
     return {facts.empty_since && may_go ? "the node is empty" : "", std::nullopt};
 }
 
-// Finds nodes that would be created differently now.
+// Finds nodes that would be created differently now, or that a person wants replaced.
 Candidacy find_drifted(const NodeFacts& facts, api::Time) {
-    const bool counts = facts.pool.spec.disruption.drift == api::v1alpha1::DriftPolicy::Replace;
+    const bool counts = facts.pool.spec.disruption.drift == api::v1alpha1::DriftPolicy::Replace ||
+                        !replacement_asked(facts.claim).empty();
     return {counts ? facts.drift : "", std::nullopt};
 }
 

@@ -9,6 +9,11 @@
 
 namespace controllers::disruption {
 
+std::string replacement_asked(const NodeSmithClaim& claim) {
+    const auto* value = api::find(claim.metadata.annotations, kReplaceAsked);
+    return value ? *value : std::string();
+}
+
 std::string drift_of(const std::string& template_hash, const NodeSmithClaim& claim) {
     const auto& made_from = claim.status.templateHash;
     // The origin of an adopted machine, or one of another operator version, is unknown.

@@ -3,10 +3,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "controllers/cache/kinds.hpp"
 
 namespace controllers::disruption {
+
+// On a claim: a person wants another machine in its place, whatever the pool's policy for drift is. Each
+// value is a request of its own, so that the machine that comes may be replaced in turn.
+inline constexpr std::string_view kReplaceAsked = "kubenodesmith.io/replace";
+// Returns the value of that annotation; empty: nobody asks for it.
+std::string replacement_asked(const NodeSmithClaim& claim);
 
 // Returns how the machine differs from what the pool would make now; empty: it does not. `template_hash` is
 // the pool's present one; it is empty while the provider is missing.

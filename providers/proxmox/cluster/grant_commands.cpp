@@ -15,7 +15,8 @@ bool is_name_character(char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-// Reports whether the text has no characters that are special to a shell.
+}  // namespace
+
 bool is_plain(std::string_view text) {
     constexpr std::string_view kOthers = "/._-@!";
     return std::ranges::all_of(
@@ -26,8 +27,6 @@ std::string role_for(std::string path) {
     std::ranges::replace_if(path, [](char c) { return !is_name_character(c) && c != '_'; }, '-');
     return "KubeNodeSmith" + path;
 }
-
-}  // namespace
 
 std::string grant_commands(const std::string& token, const Permissions& permissions,
                            const std::vector<MissingPrivilege>& missing) {

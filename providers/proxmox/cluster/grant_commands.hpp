@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "providers/proxmox/cluster/needed_rights.hpp"
@@ -13,5 +14,10 @@ namespace providers::proxmox {
 // rights there. `token` is user@realm!name. Text that cannot be a Proxmox name never gets into a command.
 std::string grant_commands(const std::string& token, const Permissions& permissions,
                            const std::vector<MissingPrivilege>& missing);
+
+// Reports whether the text has no characters that are special to a shell.
+bool is_plain(std::string_view text);
+// The name of the role that holds the rights on a path: "KubeNodeSmith-pool-kubernetes".
+std::string role_for(std::string path);
 
 }  // namespace providers::proxmox

@@ -32,6 +32,28 @@ TEST_CASE("a drifted node is replaced first and drained afterwards") {
     CHECK(world.place_of("one") == world.claims()[0].metadata.name);
 }
 
+TEST_CASE("a claim that a person wants replaced is, whatever is said of drift, and so is the next one") {
+    World world({"a"}, Buying::on, 4);
+    world.put_running_pod("one", "a", "2500m");
+    world.edit_pool([](auto& pool) { pool.spec.disruption.drift = api::v1alpha1::DriftPolicy::Ignore; });
+    const auto ask = [&world](const std::string& claim, const std::string& value) {
+        world.server.edit<objects::NodeSmithClaim>({"default", claim}, [&value](auto& asked) {
+            asked.metadata.annotations["kubenodesmith.io/replace"] = value;
+        });
+    };
+    ask("a", "first");
+    world.live(2min);
+    CHECK_FALSE(world.find("a"));
+    REQUIRE(world.claims().size() == 1);
+    const auto second = world.claims()[0].metadata.name;
+    CHECK(world.place_of("one") == second);
+    ask(second, "second");
+    world.live(2min);
+    CHECK_FALSE(world.find(second));
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.place_of("one") == world.claims()[0].metadata.name);
+}
+
 TEST_CASE("a replacement that does not come in time leaves the node in service") {
     World world({"a"}, Buying::on, 4);
     world.put_running_pod("one", "a", "2500m");

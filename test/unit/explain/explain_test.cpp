@@ -25,7 +25,7 @@ TEST_CASE("a pod that waits is explained with what the scheduler says and what w
     const auto view =
         picture({kCluster, std::string(kPendingPod), event("Pod", "shop", "saw", "NoNodeForPod"),
                  event("Pod", "shop", "other", "SomethingElse")});
-    const auto text = explain_pod(*view, {"shop", "saw"});
+    const auto text = text_of(explain_pod(*view, {"shop", "saw"}));
     CHECK_THAT(text, Contains("Pod shop/saw waits. The scheduler says: 0/1 nodes are available"));
     CHECK_THAT(text, Contains("a machine of pool tools would be created"));
     CHECK_THAT(text, Contains("Of all machines that would be created now: these machines cost as much as"));
@@ -42,7 +42,7 @@ TEST_CASE("a pod that waits names the claim that was bought for it, and what tha
              "  - {type: Registered, status: \"False\", reason: NodeNotFound, message: waiting for the "
              "machine to join}\n";
     const auto view = picture({kCluster, std::string(kPendingPod), coming});
-    const auto text = explain_pod(*view, {"shop", "saw"});
+    const auto text = text_of(explain_pod(*view, {"shop", "saw"}));
     CHECK_THAT(text, Contains("Created for it: claim ours/tools-aaaaa (4c/8Gi) is Registering: "
                               "waiting for the machine to join"));
     CHECK_THAT(text, Contains("waits for node tools-aaaaa, which is coming"));
@@ -60,13 +60,13 @@ spec:
 status: {phase: Bound}
 )"});
     CHECK_THAT(
-        explain_node(*view, "tools-aaaaa"),
+        text_of(explain_node(*view, "tools-aaaaa")),
         Contains("By what is known now: keep node tools-aaaaa: volume lp0 (PersistentVolumeClaim shop/d0)"));
 }
 
 TEST_CASE("a node is explained with its claim, what it carries and why it is kept") {
     const auto view = picture({kCluster, node_in_service(), running_pod()});
-    const auto text = explain_node(*view, "tools-aaaaa");
+    const auto text = text_of(explain_node(*view, "tools-aaaaa"));
     CHECK_THAT(text, Contains("Node tools-aaaaa is ready and carries 1 pod that would have to move"));
     CHECK_THAT(text, Contains("It is of pool tools: claim ours/tools-aaaaa (4c/8Gi) is Ready"));
     CHECK_THAT(text, Contains("Machine 1001 on host ford"));
@@ -74,7 +74,7 @@ TEST_CASE("a node is explained with its claim, what it carries and why it is kep
     CHECK_THAT(text, Contains("keep node tools-aaaaa"));
 
     const auto foreign = picture({"{apiVersion: v1, kind: Node, metadata: {name: other}}"});
-    CHECK_THAT(explain_node(*foreign, "other"), Contains("belongs to no claim"));
+    CHECK_THAT(text_of(explain_node(*foreign, "other")), Contains("belongs to no claim"));
 }
 
 TEST_CASE("a claim is explained with its phase, purpose, conditions and failures") {
@@ -86,7 +86,7 @@ TEST_CASE("a claim is explained with its phase, purpose, conditions and failures
         "  lastFailure: {reason: ProvisioningFailed, message: no space left, time: 2026-03-01T11:50:00Z}\n");
     const auto view = picture({kCluster, failed, std::string(kPendingPod),
                                event("NodeSmithClaim", "ours", "tools-aaaaa", "Created")});
-    const auto text = explain_claim(*view, {"", "tools-aaaaa"});
+    const auto text = text_of(explain_claim(*view, {"", "tools-aaaaa"}));
     CHECK_THAT(text, Contains("Of pool tools: claim ours/tools-aaaaa"));
     CHECK_THAT(text, Contains("Created for 1 pod; still there: shop/saw"));
     CHECK_THAT(text, Contains("Attempt 2 failed 10 min ago: no space left"));
@@ -102,7 +102,7 @@ TEST_CASE("a claim whose machine has not joined is explained with what the machi
              "  boot: {delivery: an ISO image, apiServer: \"10.0.0.10:6443\", "
              "startedTime: 2026-03-01T11:50:00Z}\n";
     const auto view = picture({kCluster, coming});
-    CHECK_THAT(explain_claim(*view, {"", "tools-aaaaa"}),
+    CHECK_THAT(text_of(explain_claim(*view, {"", "tools-aaaaa"})),
                Contains("It should have joined 10.0.0.10:6443 by an ISO image; it has been running since "
                         "2026-03-01T11:50:00Z."));
 }
@@ -118,37 +118,74 @@ TEST_CASE("a pool is explained with its nodes, what failed and the machine that 
                 "status:\n  nodes: 2\n  readyNodes: 1\n  keptMachine: {claim: tools-zzzzz, "
                 "host: ford, machineID: \"1007\", time: 2026-03-01T11:40:00Z}\n");
     const auto view = picture({pool, failed, event("NodeSmithPool", "ours", "tools", "ScaleUpBlocked")});
-    const auto text = explain_pool(*view, {"", "tools"});
+    const auto text = text_of(explain_pool(*view, {"", "tools"}));
     CHECK_THAT(text, Contains("Pool ours/tools has 2 nodes, 1 of them ready"));
     CHECK_THAT(text,
                Contains("Kept for a look since 20 min ago: machine 1007 on host ford of claim tools-zzzzz"));
     CHECK_THAT(text, Contains("Claim tools-aaaaa failed 10 min ago: no Node appeared"));
     CHECK_THAT(text, Contains("ScaleUpBlocked: because"));
-    CHECK_THROWS_WITH(explain_pool(*view, {"", "x"}), Contains("no pool x"));
+    CHECK_THROWS_WITH(text_of(explain_pool(*view, {"", "x"})), Contains("no pool x"));
 }
 
 TEST_CASE("what is not there is said") {
     const auto view = picture({kCluster});
-    CHECK_THROWS_WITH(explain_pod(*view, {"shop", "saw"}), Contains("no pod shop/saw"));
-    CHECK_THROWS_WITH(explain_node(*view, "x"), Contains("no node x"));
-    CHECK_THROWS_WITH(explain_claim(*view, {"ours", "x"}), Contains("no claim ours/x"));
-    CHECK_THROWS_WITH(explain_claim(*view, {"", "x"}), Contains("no claim x"));
+    CHECK_THROWS_WITH(text_of(explain_pod(*view, {"shop", "saw"})), Contains("no pod shop/saw"));
+    CHECK_THROWS_WITH(text_of(explain_node(*view, "x")), Contains("no node x"));
+    CHECK_THROWS_WITH(text_of(explain_claim(*view, {"ours", "x"})), Contains("no claim ours/x"));
+    CHECK_THROWS_WITH(text_of(explain_claim(*view, {"", "x"})), Contains("no claim x"));
 }
 
 TEST_CASE("of an object where nothing is done the explanation says that, and how to change it") {
     const std::vector<std::string> texts{kCluster, node_in_service(), std::string(kPendingPod)};
     const auto view = picture(texts, controllers::ManagedNamespaces({"lab"}));
-    for (const auto& text :
-         {explain_pool(*view, {"ours", "tools"}), explain_claim(*view, {"ours", "tools-aaaaa"})}) {
+    for (const auto& text : {text_of(explain_pool(*view, {"ours", "tools"})),
+                             text_of(explain_claim(*view, {"ours", "tools-aaaaa"}))}) {
         CHECK_THAT(text, Contains(" ours/tools") &&
                              Contains("the operator ignores objects of namespace ours") &&
                              Contains("(lab)") && Contains("--namespaces"));
     }
-    CHECK_THROWS_WITH(explain_pool(*view, {"", "tools"}),
+    CHECK_THROWS_WITH(text_of(explain_pool(*view, {"", "tools"})),
                       Contains("no pool tools in the managed namespaces (lab)"));
-    CHECK_THROWS_WITH(explain_claim(*view, {"", "tools-aaaaa"}),
+    CHECK_THROWS_WITH(text_of(explain_claim(*view, {"", "tools-aaaaa"})),
                       Contains("no claim tools-aaaaa in the managed namespaces (lab)"));
-    CHECK_THAT(explain_node(*view, "tools-aaaaa"),
+    CHECK_THAT(text_of(explain_node(*view, "tools-aaaaa")),
                Contains("belongs to no claim in the managed namespaces (lab), so the operator leaves"));
-    CHECK_THAT(explain_pod(*view, {"shop", "saw"}), !Contains("Created for it"));
+    CHECK_THAT(text_of(explain_pod(*view, {"shop", "saw"})), !Contains("Created for it"));
+}
+
+TEST_CASE("providers, hosts and control planes are explained too, by name in any namespace") {
+    const auto view = picture({kCluster, R"(
+apiVersion: kubenodesmith.parawell.cloud/v1alpha1
+kind: NodeSmithHost
+metadata: {name: r1, namespace: ours}
+spec: {providerRef: racks, maintenance: true, bmc: {address: "https://10.0.0.17"}}
+status: {phase: Quarantined, powerState: "Off", failures: 2, lastFailure: it did not boot}
+)"});
+    const auto provider = text_of(explain_provider(*view, {"", "shed"}));
+    CHECK_THAT(provider, Contains("Provider ours/shed of type proxmox") && Contains("1 pool uses it") &&
+                             Contains("Host ford has 12 cores, 40960 MiB of 16 cores, 65536 MiB to give") &&
+                             Contains("Ready=True"));
+    CHECK_THAT(text_of(explain_host(*view, {"", "r1"})),
+               Contains("Host ours/r1 of provider racks is Quarantined, its power is Off") &&
+                   Contains("in maintenance") && Contains("failed 2 times") && Contains("it did not boot"));
+    CHECK_THAT(text_of(explain_control_plane(*view, {"ours", "main"})),
+               Contains("Control plane ours/main is in mode Active") && Contains("not looked at it yet"));
+    CHECK_THROWS_WITH(explain_provider(*view, {"", "x"}), Contains("there is no provider x"));
+}
+
+TEST_CASE("an explanation is a document with the same content") {
+    const auto view = picture({kCluster, event("NodeSmithProvider", "ours", "shed", "Found")});
+    const auto document = json_of(explain_provider(*view, {"ours", "shed"}));
+    CHECK(document.at("kind").as_string() == "Explanations");
+    const auto& item = document.at("items").as_array().at(0).as_object();
+    CHECK(item.at("kind").as_string() == "NodeSmithProvider");
+    CHECK(item.at("namespace").as_string() == "ours");
+    CHECK_FALSE(item.at("sentences").as_array().empty());
+    CHECK(item.at("conditions").as_array().at(0).at("type").as_string() == "Ready");
+    CHECK(item.at("events").as_array().at(0).at("reason").as_string() == "Found");
+}
+
+TEST_CASE("a pod is found by its name alone where only one namespace has it") {
+    const auto view = picture({kCluster, std::string(kPendingPod)});
+    CHECK_THAT(text_of(explain_pod(*view, {"", "saw"})), Contains("Pod shop/saw waits"));
 }

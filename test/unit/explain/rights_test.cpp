@@ -81,13 +81,38 @@ TEST_CASE("who may read in the managed namespaces only gets a plan and explanati
     CHECK(view.informers().pods.store().size() == 1);
     CHECK_THAT(table_of(make_plan(view)), Contains("in these namespaces: ours"));
 
-    const auto pool = explain_pool(view, {"", "tools"});
+    const auto pool = text_of(explain_pool(view, {"", "tools"}));
     CHECK_THAT(pool, Contains("Pool ours/tools has 0 nodes") && Contains("ScaleUpBlocked: because"));
     CHECK_THAT(pool, !Contains("SomethingElse") && !Contains("team-a"));
-    CHECK_THAT(explain_pod(view, {"shop", "saw"}),
+    CHECK_THAT(text_of(explain_pod(view, {"shop", "saw"})),
                Contains("Pod shop/saw") && Contains("may not be read") && Contains("not for you"));
 }
 
-TEST_CASE("who may not read everywhere and asks for it is told of the flag") {
-    CHECK_THROWS_WITH(Cluster({}), Contains("not for you") && Contains("--namespaces"));
+TEST_CASE(
+    "who may not read everywhere gets the list of what is missing, a role that is enough, and the flag") {
+    CHECK_THROWS_WITH(Cluster({}), Contains("list nodesmithproviders.kubenodesmith.parawell.cloud") &&
+                                       Contains("list nodesmithhosts.kubenodesmith.parawell.cloud") &&
+                                       !Contains("  list nodes\n") && Contains("--namespaces") &&
+                                       Contains("kind: ClusterRole\n"));
+}
+
+TEST_CASE("who asks about objects of ours needs no rights on others") {
+    struct ReadsOursOnly final : fake::Interference {
+        std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+            if (request.target.find(api::kGroup) != std::string::npos) return std::nullopt;
+            return fake::status_response(403, "Forbidden", "not for you");
+        }
+    } rights;
+    std::unique_ptr<fake::ApiServer> server;
+    const auto connect = [&](boost::asio::any_io_executor executor, base::Clock& clock) {
+        server = std::make_unique<fake::ApiServer>(std::move(executor), clock);
+        fill(*server);
+        return server->connect(&rights);
+    };
+    const auto view = ClusterSnapshot::live(connect, {}, Reading::ours_and_maybe_nodes);
+    CHECK(view->report().pools.size() == 2);
+    CHECK_FALSE(view->has_nodes());
+    CHECK_THROWS_WITH(
+        ClusterSnapshot::live(connect, {}, Reading::everything),
+        Contains("list nodes\n") && Contains("list daemonsets.apps") && Contains("list csidrivers"));
 }

@@ -187,6 +187,25 @@ TEST_CASE_METHOD(Fixture, "what is wrong is named by file and field, with what w
                       "kubeconfig /no/such/file: reading /no/such/file: No such file or directory");
 }
 
+TEST_CASE_METHOD(Fixture, "flags win over the context's cluster and user, and say whom to impersonate") {
+    kube::ConfigOptions options;
+    options.kubeconfig = write("config", std::string(kGood) + "- name: v\n  user: {token: t}\n");
+    options.user = "v";
+    options.as = "alice";
+    options.as_groups = {"a", "b"};
+    options.most_per_call = std::chrono::seconds{5};
+    const auto config = load(options);
+    CHECK(config.bearer_token == "t");
+    CHECK(config.http.url == "https://10.0.0.1:6443");
+    CHECK(config.namespace_ == "team");
+    CHECK(config.impersonated_user == "alice");
+    CHECK(config.impersonated_groups == std::vector<std::string>{"a", "b"});
+    CHECK(config.most_per_call == std::chrono::seconds{5});
+    options.cluster = "d";
+    CHECK_THROWS_WITH(load(options), Catch::Contains("--cluster: the kubeconfig has no cluster \"d\"") &&
+                                         Catch::Contains("there are: c"));
+}
+
 TEST_CASE_METHOD(Fixture, "an exec plugin is read with its arguments and environment") {
     auto config =
         load_file(with_user("{exec: {apiVersion: client.authentication.k8s.io/v1, command: ./bin/plugin,"

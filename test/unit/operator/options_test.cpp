@@ -3,9 +3,7 @@
 #include <vector>
 
 #include "controllers/cache/managed_namespaces.hpp"
-#include "migrate/migrate_command.hpp"
-#include "operator/explain/explain_command.hpp"
-#include "operator/plan/plan_command.hpp"
+#include "operator/commands/commands.hpp"
 #include "test/support/catch.hpp"
 
 using namespace kubenodesmith;
@@ -14,7 +12,7 @@ namespace {
 
 CommandLine parsed(std::vector<const char*> arguments) {
     return parse_command_line(static_cast<int>(arguments.size()), arguments.data(),
-                              {migrate::add_command, add_plan_command, add_explain_command});
+                              all_commands({version_number(), "1a2b3c"}));
 }
 
 bool runs(const CommandLine& line) {
@@ -61,9 +59,56 @@ TEST_CASE("leader election is on unless it is switched off") {
     CHECK_FALSE(parsed({"kubenodesmith", "run", "--leader-elect=false"}).options.leader_elect);
 }
 
-TEST_CASE("an unknown flag or command is refused") {
-    CHECK(parsed({"kubenodesmith", "run", "--leader-elct"}).exit->code == 2);
-    CHECK(parsed({"kubenodesmith", "walk"}).exit->code == 2);
+TEST_CASE("a wrong command line is refused in plain words, with what was meant and where more is said") {
+    const auto said = [](std::vector<const char*> arguments) {
+        const auto line = parsed(std::move(arguments));
+        REQUIRE(line.exit);
+        CHECK(line.exit->code == 2);
+        return line.exit->text;
+    };
+    CHECK(said({"kubenodesmith", "run", "--leader-elct"}) ==
+          "there is no flag --leader-elct; did you mean --leader-elect?\nSee kubenodesmith run --help\n");
+    CHECK(said({"kubenodesmith", "walk"}) == "there is no command \"walk\"\nSee kubenodesmith --help\n");
+    CHECK(said({"kubectl-nodesmith", "plna"}) ==
+          "there is no command \"plna\"; did you mean plan?\nSee kubectl nodesmith --help\n");
+    CHECK_THAT(
+        said({"kubenodesmith", "plan", "-o", "jsno"}),
+        Catch::Contains("\"jsno\" is not possible; give one of table, json, yaml; did you mean json?"));
+    CHECK_THAT(said({"kubenodesmith", "plan", "--context"}), Catch::Contains("--context needs one value"));
+    CHECK_THAT(said({"kubenodesmith", "plan", "now"}), Catch::Contains("\"now\" is one word too many"));
+    CHECK_THAT(said({"kubenodesmith", "explain"}), Catch::Contains("object is missing"));
+    CHECK_THAT(said({"kubenodesmith", "run", "--log-level=loud"}),
+               Catch::Contains("--log-level: \"loud\" is not possible; give one of info, debug"));
+    CHECK_THAT(said({"kubenodesmith", "run", "--max-concurrent-claims=many"}),
+               Catch::Contains("give a number from 1 to 1000"));
+    CHECK_THAT(said({"kubenodesmith", "plan", "--request-timeout=soon"}), Catch::Contains("such as 10s"));
+}
+
+TEST_CASE("the help of the program is about its commands, and that of run about the operator's flags") {
+    const auto help = parsed({"kubenodesmith", "--help"}).exit->text;
+    CHECK_THAT(help, !Catch::Contains("--leader-elect") && !Catch::Contains("--kubeconfig"));
+    CHECK_THAT(parsed({"kubenodesmith", "run", "--help"}).exit->text,
+               Catch::Contains("--leader-elect") && Catch::Contains("--kubeconfig"));
+    CHECK_THAT(parsed({"kubectl-nodesmith", "plan", "-h"}).exit->text,
+               Catch::Contains("--kubeconfig") && Catch::Contains("--request-timeout") &&
+                   Catch::Contains("--namespaces") && !Catch::Contains("--leader-elect"));
+    CHECK_THAT(parsed({"kubectl-nodesmith"}).exit->text, !Catch::Contains("Run the operator"));
+}
+
+TEST_CASE("commands take kubectl's flags, before and after their names") {
+    const auto before = parsed({"kubectl-nodesmith", "-n", "lab", "--as=alice", "plan"});
+    REQUIRE(before.command);
+    CHECK(before.options.namespace_ == "lab");
+    CHECK(before.options.cluster.as == "alice");
+    const auto after = parsed({"kubectl-nodesmith", "explain", "pod/web", "-A", "--as-group", "a",
+                               "--as-group", "b", "--cluster", "c", "--user=u", "--request-timeout=10"});
+    REQUIRE(after.command);
+    CHECK(after.options.all_namespaces);
+    CHECK(after.options.cluster.as_groups == std::vector<std::string>{"a", "b"});
+    CHECK(after.options.cluster.cluster == "c");
+    CHECK(after.options.cluster.user == "u");
+    CHECK(after.options.cluster.most_per_call == std::chrono::seconds{10});
+    CHECK_FALSE(parsed({"kubenodesmith", "plan", "--request-timeout=0"}).options.cluster.most_per_call);
 }
 
 TEST_CASE("the managed namespaces are those that are named, else the pod's own, else all") {

@@ -35,6 +35,17 @@ TEST_CASE("for a pod that waits a machine is planned, sized to the pod") {
     CHECK(json_of(plan).at("price").at("machines").as_double() == plan.price.machines);
 }
 
+TEST_CASE("of a plan only what concerns one namespace is kept") {
+    auto plan = plan_of({kCluster, std::string(kPendingPod)});
+    auto of_pods = plan;
+    keep_only(of_pods, "shop");
+    CHECK(of_pods.pods.size() == 1);
+    CHECK(of_pods.planned_machines.size() == 1);
+    keep_only(plan, "elsewhere");
+    CHECK(plan.pods.empty());
+    CHECK_FALSE(plan.changes_something());
+}
+
 TEST_CASE("a plan says what the simple way of filling machines would have cost, where that is more") {
     const scheduling::Price cheaper{80, 78, 96};
     CHECK(
@@ -209,8 +220,8 @@ TEST_CASE("a node that could go stays while the pool's budget is closed, and the
 TEST_CASE("the plan is JSON for programs") {
     const auto json = json_of(plan_of({kCluster, std::string(kPendingPod)}));
     CHECK(json.at("changes").as_bool());
-    CHECK(json.at("purchases").as_array().front().at("pool").as_string() == "ours/tools");
-    CHECK(json.at("pods").as_array().front().at("outlook").as_string() == "Purchase");
+    CHECK(json.at("launches").as_array().front().at("pool").as_string() == "ours/tools");
+    CHECK(json.at("pods").as_array().front().at("outlook").as_string() == "Launch");
     CHECK(json.at("nodes").as_array().empty());
 }
 
@@ -265,5 +276,5 @@ TEST_CASE("what a control plane that only observes would buy is planned as such"
     const auto text = table_of(plan);
     CHECK_THAT(text, Catch::Contains("for shop/saw, if the mode of control plane main were Active"));
     CHECK_THAT(text, Catch::Contains("would be created, if the mode of control plane main were Active"));
-    CHECK(json_of(plan).at("purchases").as_array().front().at("observedBy").as_string() == "main");
+    CHECK(json_of(plan).at("launches").as_array().front().at("observedBy").as_string() == "main");
 }

@@ -8,6 +8,7 @@
 #include "providers/proxmox/cluster/needed_rights.hpp"
 #include "providers/proxmox/config/creation.hpp"
 #include "providers/proxmox/config/vm_options.hpp"
+#include "providers/proxmox_setup.hpp"
 #include "test/support/catch.hpp"
 
 using namespace providers;
@@ -250,4 +251,79 @@ TEST_CASE("What a configuration needs decides which privileges are missed") {
     with.spec.proxmox->resourcePool = "kube";
     CHECK_THAT(list_text(missing_privileges(make_settings(with), Permissions(), {.major_version = 9})),
                Contains("VM.Allocate on /pool/kube"));
+}
+
+namespace {
+
+// The rights that the commands give, as Proxmox then answers for the token.
+Permissions given_by(const std::string& commands) {
+    std::map<std::string, std::vector<std::string>> roles;
+    boost::json::object paths;
+    std::istringstream lines(commands);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string pveum, kind, verb, name, flag;
+        words >> pveum >> kind >> verb >> name >> flag;
+        if (kind == "role") {
+            const auto list = line.substr(line.find('\'') + 1, line.rfind('\'') - line.find('\'') - 1);
+            std::istringstream privileges(list);
+            for (std::string privilege; privileges >> privilege;) roles[name].push_back(privilege);
+        } else if (kind == "acl") {
+            std::string role;
+            words >> role;
+            boost::json::object rights;
+            for (const auto& privilege : roles.at(role)) rights[privilege] = 1;
+            paths[name] = std::move(rights);
+        }
+    }
+    return Permissions::parse(paths);
+}
+
+}  // namespace
+
+TEST_CASE("The commands of setup give a token what its machines need, and it lacks nothing then") {
+    ProxmoxSetup wish;
+    wish.disk_storages = {"local-lvm", "nas"};
+    wish.image_storages = {"local"};
+    wish.bridges = {"vmbr0"};
+    wish.templates = {9000};
+    wish.through_guest_agent = GENERATE(false, true);
+    const auto commands = proxmox_setup_commands(wish);
+    CHECK_THAT(commands,
+               Catch::Contains("pveum pool add kubernetes\n") &&
+                   Catch::Contains("pveum user add kubenodesmith@pve\n") &&
+                   Catch::EndsWith("pveum user token add kubenodesmith@pve operator --privsep 0\n"));
+    CHECK_THAT(commands, !Catch::Contains("Sys.Modify") && !Catch::Contains("Permissions.Modify") &&
+                             !Catch::Contains("acl modify / "));
+    const auto permissions = given_by(commands);
+    auto with = config();
+    with.spec.proxmox->resourcePool = "kubernetes";
+    with.spec.proxmox->networkInterfaces = {{"net0", "virtio", "vmbr0", 12, ""}};
+    with.spec.proxmox->template_.emplace().vmid = 9000;
+    with.spec.proxmox->cloudInit.emplace();
+    const auto settings = make_settings(with);
+    Surroundings surroundings;
+    surroundings.major_version = 9;
+    TemplateParts parts;
+    parts.vmid = 9000;
+    parts.disk_storages = {"nas"};
+    surroundings.templates = {parts};
+    surroundings.hosts = {"pve1"};
+    CHECK(missing_privileges(settings, permissions, surroundings).empty());
+    CHECK(missing_image_privileges(settings, permissions, "local").empty());
+    CHECK(missing_agent_privileges(settings, permissions).empty() == wish.through_guest_agent);
+}
+
+TEST_CASE("Setup writes no command with a name that a shell would obey, or that is not enough") {
+    ProxmoxSetup wish;
+    CHECK_THROWS_WITH(proxmox_setup_commands(wish), Catch::Contains("no storage"));
+    wish.disk_storages = {"local"};
+    CHECK_THROWS_WITH(proxmox_setup_commands(wish), Catch::Contains("name a template"));
+    wish.templates = {9000};
+    CHECK_NOTHROW(proxmox_setup_commands(wish));
+    wish.bridges = {"vmbr0; reboot"};
+    CHECK_THROWS_WITH(proxmox_setup_commands(wish), Catch::Contains("is no name in Proxmox"));
+    wish.bridges = {};
+    wish.user = "root";
+    CHECK_THROWS_WITH(proxmox_setup_commands(wish), Catch::Contains("names no realm"));
 }

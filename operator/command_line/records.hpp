@@ -1,0 +1,29 @@
+// Rows of named values that are printed as a table for people and as objects for programs.
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <string>
+#include <vector>
+
+namespace kubenodesmith {
+
+class Records {
+public:
+    struct Column {
+        const char* heading;  // of the table; empty: only programs get it
+        const char* key;      // of the object; empty: only people get it
+    };
+    explicit Records(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+    // As many values as there are columns.
+    void add(boost::json::array values);
+    bool empty() const { return rows_.empty(); }
+    std::string table() const;
+    boost::json::array objects() const;
+
+private:
+    std::vector<Column> columns_;
+    std::vector<boost::json::array> rows_;
+};
+
+}  // namespace kubenodesmith

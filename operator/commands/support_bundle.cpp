@@ -1,0 +1,216 @@
+#include "operator/commands/support_bundle.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json/array.hpp>
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "bootstrap/yaml_writer.hpp"
+#include "operator/command_line/answer.hpp"
+#include "operator/command_line/formats.hpp"
+#include "operator/commands/operator_pods.hpp"
+#include "operator/commands/redaction.hpp"
+#include "operator/commands/status.hpp"
+#include "operator/commands/tar.hpp"
+#include "operator/commands/top.hpp"
+#include "operator/plan/plan.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+namespace json = boost::json;
+namespace asio = boost::asio;
+
+constexpr const char* kFolder = "kubenodesmith-support/";
+
+constexpr const char* kReadme =
+    "What kubenodesmith support-bundle found in a cluster.\n\n"
+    "It reads no Secret and no ConfigMap. Of pods it holds no environment, arguments and annotations. Values "
+    "in objects\n"
+    "of KubeNodeSmith whose names sound like secrets, options of VMs and credentials in URLs are left out. "
+    "Names of\n"
+    "hosts, nodes, pods, namespaces and addresses are in it: look through it before you give it away.\n"
+    "The operator's log is not in it: kubectl logs deploy/kubenodesmith -n kubenodesmith-system\n";
+
+struct BundleRequest {
+    std::string file;
+};
+
+class Bundle {
+public:
+    Bundle(ClusterSession& session, ClusterSnapshot& view)
+        : session_(session), view_(view), tar_(session.now()) {}
+
+    std::string make(const std::string& version) {
+        add("version.txt", [&] { return "kubenodesmith " + version + "\n" + server_version(); });
+        add("status.txt", [&] { return status_text(view_, ""); });
+        add("status.json", [&] { return to_pretty_json(status_document(view_, "")) + "\n"; });
+        add("top.txt", [&] { return top_text(view_, ""); });
+        add("plan.txt", [&] { return table_of(make_plan(view_)); });
+        for (const auto* plural : {"nodesmithproviders", "nodesmithpools", "nodesmithclaims",
+                                   "nodesmithcontrolplanes", "nodesmithhosts"})
+            add(std::string(plural) + ".yaml", [&] { return ours(plural); });
+        add("nodes.yaml", [&] { return excerpts("/api/v1/nodes", excerpt_of_node); });
+        add("waiting-pods.yaml",
+            [&] { return excerpts("/api/v1/pods?fieldSelector=spec.nodeName%3D", excerpt_of_pod); });
+        add("events.yaml", [&] { return events(); });
+        tar_.add(std::string(kFolder) + "README.txt",
+                 kReadme + (missing_.empty() ? std::string() : "\nNot to be had:\n" + missing_));
+        return tar_.str();
+    }
+
+private:
+    // One that cannot be made does not keep the others out.
+    void add(const std::string& name, const std::function<std::string()>& make_text) {
+        try {
+            tar_.add(kFolder + name, without_credentials(make_text()));
+        } catch (const std::exception& error) {
+            missing_ += "  " + name + ": " + error.what() + "\n";
+        }
+    }
+
+    std::string server_version() {
+        const auto answer = session_.run(session_.client().call("GET", "/version", std::nullopt));
+        auto text = "Kubernetes " + std::string(answer.at("gitVersion").as_string()) + "\n";
+        for (const auto& found : session_.run(find_operators(session_.client())))
+            text += "Operator " + found.key.str() + ": " + found.image + "\n";
+        return text;
+    }
+
+    // All items of the list at that target, page by page.
+    json::array items(const std::string& target) {
+        json::array all;
+        std::string token;
+        do {
+            const auto between = target.find('?') == std::string::npos ? "?" : "&";
+            auto page = target + between + "limit=100";
+            if (!token.empty()) page += "&continue=" + base::percent_encode(token);
+            auto list = session_.run(session_.client().call("GET", page, std::nullopt));
+            for (auto& item : list.at("items").as_array()) all.push_back(std::move(item));
+            boost::system::error_code absent;
+            const auto* next = list.find_pointer("/metadata/continue", absent);
+            token = next && next->is_string() ? std::string(next->get_string()) : "";
+        } while (!token.empty());
+        return all;
+    }
+
+    // In all managed namespaces.
+    json::array items_in_managed(const std::string& group, const std::string& plural) {
+        json::array all;
+        for (const auto& namespace_ : view_.report().managed.to_list()) {
+            const auto target =
+                group + (namespace_.empty() ? "" : "/namespaces/" + namespace_) + "/" + plural;
+            for (auto& item : items(target)) all.push_back(std::move(item));
+        }
+        return all;
+    }
+
+    static std::string documents(const json::array& all) {
+        std::string text;
+        for (const auto& item : all) text += "---\n" + bootstrap::to_yaml(item);
+        return text;
+    }
+
+    std::string ours(const std::string& plural) {
+        auto all =
+            items_in_managed("/apis/" + std::string(api::kGroup) + "/" + std::string(api::kVersion), plural);
+        for (auto& item : all) redact(item);
+        return documents(all);
+    }
+
+    std::string excerpts(const std::string& target, json::object (*excerpt)(const json::value&)) {
+        json::array all;
+        for (const auto& item : items(target)) all.push_back(excerpt(item));
+        return documents(all);
+    }
+
+    // Those that the operator wrote, and those about its objects.
+    std::string events() {
+        json::array all;
+        for (auto& item : items_in_managed("/api/v1", "events")) {
+            boost::system::error_code absent;
+            const auto* component = item.find_pointer("/source/component", absent);
+            const auto* kind = item.find_pointer("/involvedObject/kind", absent);
+            const bool is_its = component && *component == json::value("kubenodesmith");
+            const bool is_about =
+                kind && kind->is_string() && std::string_view(kind->get_string()).starts_with("NodeSmith");
+            if (!is_its && !is_about) continue;
+            item.get_object()["metadata"].get_object().erase("managedFields");
+            all.push_back(std::move(item));
+        }
+        return documents(all);
+    }
+
+    ClusterSession& session_;
+    ClusterSnapshot& view_;
+    Tar tar_;
+    std::string missing_;
+};
+
+// For its owner only: names of a cluster are nobody else's business.
+void write_private(const std::string& file, const std::string& text) {
+    const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const auto fail = [&](const char* what) {
+        const auto why = std::error_code(errno, std::generic_category()).message();
+        if (opened >= 0) ::close(opened);
+        throw std::runtime_error(std::string("cannot ") + what + " " + file + ": " + why);
+    };
+    if (opened < 0) fail("create");
+    for (std::size_t done = 0; done < text.size();) {
+        const auto written = ::write(opened, text.data() + done, text.size() - done);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) fail("write");
+        done += static_cast<std::size_t>(written);
+    }
+    if (::close(opened) != 0) throw std::runtime_error("cannot write " + file);
+}
+
+std::string default_name(api::Time now) {
+    auto time = now.str();
+    std::erase_if(time, [](char c) { return c == ':' || c == '-'; });
+    return "kubenodesmith-support-" + time + ".tar";
+}
+
+Answer bundle_answer(const BundleRequest& request, const ClientOptions& options, const std::string& version) {
+    ClusterSession session(options);
+    const auto view = ClusterSnapshot::open({}, options, Reading::everything);
+    const auto archive = make_support_bundle(session, *view, version);
+    if (request.file == "-") return {archive};
+    const auto file = request.file.empty() ? default_name(session.now()) : request.file;
+    write_private(file, archive);
+    return {
+        "Wrote " + file + " (" + std::to_string(archive.size() / 1024) +
+        " KiB). It holds no Secrets, but names and addresses: look through it before you give it away.\n"};
+}
+
+}  // namespace
+
+std::string make_support_bundle(ClusterSession& session, ClusterSnapshot& view, const std::string& version) {
+    return Bundle(session, view).make(version);
+}
+
+void add_support_bundle_command(CLI::App& app, ClientOptions& options, Command& chosen,
+                                const std::string& version) {
+    auto request = std::make_shared<BundleRequest>();
+    auto* command = app.add_subcommand("support-bundle",
+                                       "Pack objects, Events and status, without secrets, into a tar file");
+    command
+        ->add_option("-f,--file", request->file,
+                     "The file; - for standard output; default: named by the time")
+        ->option_text("FILE");
+    add_managed_flag(*command, options);
+    add_cluster_flags(*command, options);
+    command->callback([&chosen, request, version] {
+        chosen = [request, version](const ClientOptions& given) {
+            return answer("support-bundle", [&] { return bundle_answer(*request, given, version); });
+        };
+    });
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,18 @@
+// kubenodesmith support-bundle: what helps somebody else to see what is wrong, without secrets.
+#pragma once
+
+#include <string>
+
+#include "operator/command_line/client_options.hpp"
+#include "operator/command_line/cluster_session.hpp"
+#include "operator/plan/cluster_snapshot.hpp"
+
+namespace kubenodesmith {
+
+void add_support_bundle_command(CLI::App& app, ClientOptions& options, Command& chosen,
+                                const std::string& version);
+
+// The archive. What may not be read is left out and named in its README.
+std::string make_support_bundle(ClusterSession& session, ClusterSnapshot& view, const std::string& version);
+
+}  // namespace kubenodesmith

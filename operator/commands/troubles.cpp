@@ -1,0 +1,148 @@
+#include "operator/commands/troubles.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+using api::ConditionStatus;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kLongestMessage = 400;
+
+// Conditions that are there only while something is wrong, and how they are then.
+constexpr std::array kAlarms{std::pair{conditions::kOrphansFound, ConditionStatus::True},
+                             std::pair{conditions::kMachinesVanished, ConditionStatus::True},
+                             std::pair{conditions::kStorageLow, ConditionStatus::True},
+                             std::pair{conditions::kLabelsContested, ConditionStatus::True},
+                             std::pair{conditions::kReplacementDoesNotHelp, ConditionStatus::True},
+                             std::pair{conditions::kKeptForVolumes, ConditionStatus::True},
+                             std::pair{conditions::kIdentityContested, ConditionStatus::True},
+                             std::pair{conditions::kMachineFound, ConditionStatus::False},
+                             std::pair{conditions::kBootImagesUsable, ConditionStatus::False},
+                             std::pair{conditions::kGuestAgentUsable, ConditionStatus::False},
+                             std::pair{conditions::kCredentialsProtected, ConditionStatus::False},
+                             std::pair{conditions::kClusterHealthy, ConditionStatus::False}};
+
+bool is_alarm(const api::Condition& condition) {
+    return std::ranges::any_of(kAlarms, [&](const auto& alarm) {
+        return condition.type == alarm.first && condition.status == alarm.second;
+    });
+}
+
+// By the intent of whoever set the mode.
+bool is_intended(const api::Condition& condition) {
+    return condition.reason == reasons::kPaused || condition.reason == reasons::kObserve;
+}
+
+class Finder {
+public:
+    Finder(const report::ClusterReport& report, const std::string& namespace_)
+        : report_(report), namespace_(namespace_) {}
+
+    std::vector<Trouble> find() {
+        look_at(report_.providers, "provider");
+        look_at(report_.control_planes, "controlplane");
+        look_at(report_.pools, "pool");
+        for (const auto& facts : report_.claims) look_at_claim(facts);
+        look_at(report_.hosts, "host");
+        look_at_pods();
+        return std::move(troubles_);
+    }
+
+private:
+    bool concerns(const api::ObjectKey& key) const {
+        return namespace_.empty() || key.namespace_ == namespace_;
+    }
+
+    // Objects that have the same trouble share a line.
+    void note(const std::string& kind, const api::ObjectKey& object, const std::string& reason,
+              const std::string& message, std::optional<api::Time> since) {
+        for (auto& known : troubles_) {
+            if (known.kind != kind || known.reason != reason || known.message != message) continue;
+            if (since && (!known.since || *since < *known.since)) known.since = since;
+            known.objects.push_back(object);
+            return;
+        }
+        troubles_.push_back({kind, {object}, reason, message, since});
+    }
+
+    void note(const std::string& kind, const api::ObjectKey& object, const api::Condition& condition) {
+        note(kind, object, condition.reason, condition.message, condition.lastTransitionTime);
+    }
+
+    void look_at(const std::string& kind, const api::ObjectKey& object, const api::Conditions& all) {
+        if (all.empty()) note(kind, object, "NotExamined", "no operator has looked at it yet", std::nullopt);
+        const auto* ready = api::find_condition(all, conditions::kReady);
+        const bool goes_on = api::is_true(all, conditions::kReconciling);
+        if (ready && ready->status == ConditionStatus::False && !goes_on && !is_intended(*ready))
+            note(kind, object, *ready);
+        for (const auto& condition : all)
+            if (is_alarm(condition)) note(kind, object, condition);
+    }
+
+    template <class T>
+    void look_at(const report::Pointers<T>& objects, const std::string& kind) {
+        for (const auto& object : objects)
+            if (concerns(api::key_of(*object)))
+                look_at(kind, api::key_of(*object), object->status.conditions);
+    }
+
+    void look_at_claim(const report::ClaimFacts& facts) {
+        if (!concerns(facts.key())) return;
+        const auto& status = facts.claim->status;
+        const auto before = troubles_.size();
+        if (!status.conditions.empty()) look_at("claim", facts.key(), status.conditions);
+        const auto& failure = status.lastFailure;
+        const bool is_told = troubles_.size() > before || facts.phase() == api::v1alpha1::ClaimPhase::Ready;
+        if (failure && !is_told) note("claim", facts.key(), failure->reason, failure->message, failure->time);
+    }
+
+    void look_at_pods() {
+        for (const auto& pod : report_.unschedulable) {
+            if (!concerns(api::key_of(*pod))) continue;
+            const auto* scheduled = api::find_condition(pod->status.conditions, conditions::kPodScheduled);
+            if (scheduled) note("pod", api::key_of(*pod), *scheduled);
+        }
+    }
+
+    const report::ClusterReport& report_;
+    const std::string& namespace_;
+    std::vector<Trouble> troubles_;
+};
+
+}  // namespace
+
+std::vector<Trouble> troubles_of(const report::ClusterReport& report, const std::string& namespace_) {
+    return Finder(report, namespace_).find();
+}
+
+std::string sentence_of(const Trouble& trouble, api::Time now) {
+    const auto names =
+        base::joined_first(trouble.objects | std::views::transform(&api::ObjectKey::str), kMostNamed);
+    auto text = trouble.kind + " " + names;
+    if (trouble.kind == "pod") text += trouble.objects.size() == 1 ? " waits" : " wait";
+    if (!trouble.reason.empty()) text += ": " + trouble.reason;
+    if (!trouble.message.empty()) text += ": " + base::shortened(trouble.message, kLongestMessage);
+    const auto since = age(trouble.since, now);
+    return since.empty() ? text : text + " (since " + since + ")";
+}
+
+std::string age(std::optional<api::Time> since, api::Time now) {
+    if (!since) return {};
+    constexpr std::int64_t kMinute = 60;
+    constexpr std::int64_t kHour = 60 * kMinute;
+    constexpr std::int64_t kDay = 24 * kHour;
+    const auto seconds = std::max<std::int64_t>(0, (now.at - since->at).count());
+    if (seconds < 2 * kMinute) return std::to_string(seconds) + " s";
+    if (seconds < 2 * kHour) return std::to_string(seconds / kMinute) + " min";
+    if (seconds < 2 * kDay) return std::to_string(seconds / kHour) + " h";
+    return std::to_string(seconds / kDay) + " d";
+}
+
+}  // namespace kubenodesmith
