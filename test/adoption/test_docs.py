@@ -93,7 +93,9 @@ def test_the_page_of_the_command_line_has_every_flag_of_the_operator():
     sources = "".join(file.read_text() for file in (ROOT / "operator/options").glob("*.cpp"))
     flags = {flag for names in re.findall(r'"(--[a-z,-]+)"', sources) for flag in names.split(",") if not flag.startswith("--zap")}
     page = (ROOT / "docs/command-line.md").read_text()
-    assert flags - {"--version", "--help"} == set(re.findall(r"`(--[a-z-]+)", page)) - {"--help"}
+    assert flags - {"--version", "--help"} <= set(re.findall(r"`(--[a-z-]+)", page))
+    _, _, operators = page.partition("## Flags of the operator")
+    assert set(re.findall(r"`(--[a-z-]+)", operators)) <= flags
 
 
 def test_values_of_the_chart_in_the_text_exist():
