@@ -3,6 +3,7 @@
 
 namespace kubenodesmith {
 
-extern const char* const kSourceCommit;  // "1a2b3c4d5e6f", with "-dirty" if files were changed; empty: not known
+extern const char* const
+    kSourceCommit;  // "1a2b3c4d5e6f", with "-dirty" if files were changed; empty: not known
 
 }  // namespace kubenodesmith
