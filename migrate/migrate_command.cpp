@@ -51,7 +51,8 @@ int run(const Request& request) {
         const auto migration = sources().at(request.source)(read(request.file), request.names);
         write_report(request.report, text_of(migration.report));
         std::cout << yaml_of(migration.draft, request.with_secrets) << std::flush;
-        return std::cout ? 0 : 1;
+        if (std::cout) return 0;
+        throw std::runtime_error("cannot write the output");
     } catch (const std::exception& error) {
         std::cerr << "migrate: " << error.what() << "\n";
         return 1;

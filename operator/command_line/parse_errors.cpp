@@ -65,6 +65,12 @@ std::string plain(const CLI::App& app, const CLI::ParseError& error) {
         return name == "A subcommand" ? "a command is missing" : name + " is missing";
     }
     if (is_a<CLI::ArgumentMismatch>(error)) return text.substr(0, text.find(": ")) + " needs one value";
+    constexpr std::string_view kNotIn = " not in {";
+    const auto list = text.find(kNotIn);
+    if (is_a<CLI::ValidationError>(error) && list != std::string::npos && text.ends_with('}')) {
+        const auto words = text.substr(list + kNotIn.size(), text.size() - list - kNotIn.size() - 1);
+        return text.substr(0, list) + " is not possible; give one of " + words;
+    }
     if (is_a<CLI::ConversionError>(error)) {
         constexpr std::string_view kStart = "Could not convert: ";
         if (text.starts_with(kStart)) return text.substr(kStart.size()) + ": this value is not possible";

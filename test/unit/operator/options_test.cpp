@@ -77,6 +77,8 @@ TEST_CASE("a wrong command line is refused in plain words, with what was meant a
     CHECK_THAT(said({"kubenodesmith", "plan", "--context"}), Catch::Contains("--context needs one value"));
     CHECK_THAT(said({"kubenodesmith", "plan", "now"}), Catch::Contains("\"now\" is one word too many"));
     CHECK_THAT(said({"kubenodesmith", "explain"}), Catch::Contains("object is missing"));
+    CHECK_THAT(said({"kubenodesmith", "migrate", "kproximat", "x"}),
+               Catch::Contains("kproximat is not possible; give one of kproximate"));
     CHECK_THAT(said({"kubenodesmith", "run", "--log-level=loud"}),
                Catch::Contains("--log-level: \"loud\" is not possible; give one of info, debug"));
     CHECK_THAT(said({"kubenodesmith", "run", "--max-concurrent-claims=many"}),
