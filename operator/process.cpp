@@ -28,7 +28,7 @@ namespace {
 constexpr int kOrderly = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongConfiguration = 2;
-// Longer than any process of the operator runs; nobody verifies that certificate.
+// No operator process runs longer, and no client verifies that certificate.
 constexpr base::Duration kSelfSignedValidity = std::chrono::years{10};
 
 // Forbids core dumps, as they would contain credentials of hypervisors and of the cluster. If dumps are piped

@@ -17,7 +17,8 @@ bool is_number(const std::string& text) {
     return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// A duration as kubectl takes it: "30s", or whole seconds; 0 is no bound of one's own.
+// Parses a duration as kubectl does: "30s", or whole seconds. Returns nullopt for 0, which keeps the client's
+// default.
 std::optional<base::Duration> timeout_of(const std::string& text) {
     base::Duration value{};
     try {

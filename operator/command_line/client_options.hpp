@@ -1,4 +1,4 @@
-// The flags that commands share with kubectl: which cluster, as whom, in which namespace.
+// Flags that commands share with kubectl: the cluster, the user and the namespace.
 #pragma once
 
 #include <functional>
@@ -21,18 +21,18 @@ struct ClientOptions {
 };
 
 using Command = std::function<int(const ClientOptions&)>;  // returns the exit code
-// Adds a command to the program; when it is chosen, `chosen` becomes what to run.
+// Adds a command to the program. If the user selects it, parsing sets `chosen` to the function to run.
 using AddCommand = std::function<void(CLI::App& app, ClientOptions& options, Command& chosen)>;
 
-// --kubeconfig, --context, --cluster, --user, --as, --as-group and --request-timeout.
+// Adds --kubeconfig, --context, --cluster, --user, --as, --as-group and --request-timeout.
 void add_cluster_flags(CLI::App& command, ClientOptions& options);
-// -n, -A and --namespaces. `meaning` says what the namespace is for.
+// Adds -n, -A and --namespaces. `meaning` is the help text of -n.
 void add_namespace_flags(CLI::App& command, ClientOptions& options, const std::string& meaning);
-// --namespaces alone: what the operator manages.
+// Adds only --namespaces, which lists the namespaces that the operator manages.
 void add_managed_flag(CLI::App& command, ClientOptions& options);
 
-// Adds an option whose value is one of the words; any other value is refused in words that name them. The
-// option's type_name() has them, with "|" between them.
+// Adds an option that accepts only these words. The error for another value lists them. The option's
+// type_name() contains the words, separated by "|".
 void add_choice(CLI::App& command, const std::string& name, std::string& target,
                 const std::vector<std::string>& words, const std::string& help);
 

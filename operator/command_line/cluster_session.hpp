@@ -1,4 +1,4 @@
-// A client of the API server for a command that asks a few questions, one after the other, and ends.
+// An API server client for commands that send a few requests, one after the other, and end.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
@@ -29,10 +29,11 @@ public:
     base::Clock& clock() { return *clock_; }
     api::Time now() const { return api::Time(clock_->wall_now()); }
     const std::string& url() const { return url_; }
-    // Where objects are that are named without a namespace: of the flag -n, else of the kubeconfig's context.
+    // Returns the namespace of objects that are named without one. It is from the flag -n, otherwise from the
+    // kubeconfig's context.
     const std::string& namespace_() const { return namespace_name_; }
 
-    // Runs the work to its end. Throws what it throws.
+    // Runs the coroutine until it ends. Rethrows its exceptions.
     template <class T>
     T run(boost::asio::awaitable<T> work) {
         std::optional<T> result;

@@ -27,7 +27,7 @@ std::string number_of(double value) {
 
 void write(std::string& out, const json::value& value, std::size_t depth);
 
-// The members between brackets, each on a line of its own.
+// Writes the members between brackets, each on a separate line.
 template <class Range, class Write>
 void write_all(std::string& out, const Range& range, const char* brackets, std::size_t depth,
                const Write& write_one) {

@@ -1,4 +1,4 @@
-// The forms in which commands print what they found: for people, as JSON and as YAML.
+// Output formats of commands: text for people, JSON and YAML.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -11,21 +11,22 @@ class App;
 
 namespace kubenodesmith {
 
-// The name and version of the schema of all documents that commands print. Fields may be added; one that is
-// there keeps its name and meaning.
+// Name and version of the schema of all documents that commands print. Later versions may add fields.
+// Existing fields keep their names and meanings.
 inline constexpr const char* kOutputVersion = "cli.kubenodesmith.parawell.cloud/v1alpha1";
 
-// -o: "table" (or what `people` calls it), json or yaml.
+// Adds -o, which accepts json, yaml and the format for people. The initial value of `output` names that
+// format; "table" if it is empty.
 void add_output_flag(CLI::App& command, std::string& output);
 
-// The text in the form that was asked for: `for_people` or the document. Control characters of others do not
-// reach a terminal.
+// Returns the output in the requested format: `for_people()` or `document()`. In text for people, control
+// characters are replaced, as they could manipulate the terminal.
 std::string printed(const std::string& output, const std::function<std::string()>& for_people,
                     const std::function<boost::json::object()>& document);
 
-// A document of this kind that has yet to get its content.
+// Returns a document of this kind without content.
 boost::json::object document_of_kind(const char* kind);
-// JSON with two blanks for each level, and whole numbers without an exponent.
+// Writes JSON with two spaces per level, and whole numbers without an exponent.
 std::string to_pretty_json(const boost::json::value& value);
 
 }  // namespace kubenodesmith

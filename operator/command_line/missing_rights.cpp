@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kRole = "kubenodesmith-planner";
 
-// The subject of a binding, as YAML.
+// Returns the subject of a binding as YAML.
 std::string subject_of(const std::string& user) {
     constexpr std::string_view kAccount = "system:serviceaccount:";
     const auto colon = user.rfind(':');

@@ -1,4 +1,4 @@
-// What the API server does not let this user do, and the role that would be enough.
+// Describes rights that the user lacks, and a role that would suffice.
 #pragma once
 
 #include <string>
@@ -9,16 +9,17 @@
 namespace kubenodesmith {
 
 struct Right {
-    std::string verb;  // "list"
+    std::string verb;  // for example "list"
     api::Resource resource;
-    std::string namespace_;  // empty: everywhere
+    std::string namespace_;  // empty: all namespaces
 
-    // "list nodesmithpools.kubenodesmith.parawell.cloud in namespace lab"
+    // Returns, for example, "list nodesmithpools.kubenodesmith.parawell.cloud in namespace lab".
     std::string str() const;
 };
 
-// Says what is missing, and gives the ClusterRole and the binding by which an administrator grants all that
-// is needed. `user` as the API server knows him; empty: not known. `hint` stands before the role.
+// Lists the missing rights. Adds the ClusterRole and the binding with which an administrator can grant all
+// needed rights. `user` is the user's name at the API server; empty: unknown. `hint` is printed before the
+// role.
 std::string describe_missing(const std::vector<Right>& missing, const std::vector<Right>& needed,
                              const std::string& user, const std::string& hint);
 

@@ -23,7 +23,7 @@ std::vector<std::string> flags_of(const CLI::App& app) {
     return names;
 }
 
-// The words that nothing took, wherever on the line.
+// Returns the words that no option or command accepted, anywhere on the line.
 std::vector<std::string> extras_of(const CLI::App& app) {
     auto words = app.remaining();
     for (const auto* command = &app; command;) {

@@ -1,4 +1,4 @@
-// What is wrong with a command line, in plain words.
+// Error messages for invalid command lines.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@ class ParseError;
 
 namespace kubenodesmith {
 
-// One line that names the word, says what would be right, and where more is said.
+// Returns a message that names the wrong word and what would be right, and refers to --help.
 std::string describe(const CLI::App& app, const CLI::ParseError& error);
-// The command that was parsed last: "kubectl nodesmith host add", or the program itself.
+// Returns the innermost command that was parsed, for example `host add`, or the program itself.
 const CLI::App& parsed_command(const CLI::App& app);
+// Returns, for example, "kubectl nodesmith host add".
 std::string full_name(const CLI::App& command);
 
 }  // namespace kubenodesmith

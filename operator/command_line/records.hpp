@@ -10,12 +10,12 @@ namespace kubenodesmith {
 class Records {
 public:
     struct Column {
-        const char* heading;  // of the table; empty: only programs get it
-        const char* key;      // of the object; empty: only people get it
+        const char* heading;  // in the table; empty: no such column
+        const char* key;      // in the objects; empty: no such member
     };
     explicit Records(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-    // As many values as there are columns.
+    // Adds a row with one value per column.
     void add(boost::json::array values);
     bool empty() const { return rows_.empty(); }
     std::string table() const;

@@ -31,7 +31,7 @@ const std::map<std::string, ObjectKind, std::less<>>& kinds_by_name() {
     return all;
 }
 
-// "nspools.kubenodesmith.parawell.cloud" in any case is a pool.
+// Accepts any case and an API group, so "NSPools.kubenodesmith.parawell.cloud" is a pool.
 std::optional<ObjectKind> find_kind(std::string word) {
     word = word.substr(0, word.find('.'));
     std::ranges::transform(word, word.begin(), [](char c) {

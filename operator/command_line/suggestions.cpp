@@ -6,7 +6,7 @@
 namespace kubenodesmith {
 namespace {
 
-// Damerau and Levenshtein's distance, with neighbours swapped at most once.
+// Returns the Damerau-Levenshtein distance, where neighbours are swapped at most once.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 0; i <= a.size(); ++i) table[i][0] = i;
@@ -28,7 +28,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
     constexpr std::size_t kLongestWord = 64;
     if (word.empty() || word.size() > kLongestWord) return {};
-    // A third of the word may be wrong.
+    // Up to a third of the word may be wrong.
     std::size_t best = std::max<std::size_t>(1, word.size() / 3) + 1;
     std::string found;
     for (const auto& candidate : candidates) {

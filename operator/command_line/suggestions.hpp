@@ -1,4 +1,4 @@
-// What a mistyped word was meant to be.
+// Suggestions for mistyped words.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace kubenodesmith {
 
-// The candidate that differs least from the word, by letters that are wrong, missing, too many or swapped;
-// empty if none is close.
+// Returns the candidate with the fewest wrong, missing, extra or swapped letters; empty if no candidate is
+// close.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
-// "; did you mean plan?", or nothing.
+// Returns, for example, "; did you mean plan?"; empty if no candidate is close.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace kubenodesmith

@@ -6,7 +6,7 @@
 namespace kubenodesmith {
 namespace {
 
-// Characters, not bytes, of UTF-8.
+// Counts the characters of UTF-8 text, not its bytes.
 std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));

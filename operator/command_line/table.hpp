@@ -1,4 +1,4 @@
-// A table of text whose columns are as wide as what is in them.
+// A text table. Each column is as wide as its widest cell.
 #pragma once
 
 #include <string>
@@ -10,11 +10,10 @@ class Table {
 public:
     explicit Table(std::vector<std::string> headings) : rows_{std::move(headings)} {}
 
-    // As many cells as there are headings; an empty one is shown as "-". What would break a line is shown as
-    // a blank.
+    // Adds a row with one cell per heading. It shows an empty cell as "-" and a line feed as a space.
     void add(std::vector<std::string> cells);
     bool empty() const { return rows_.size() == 1; }
-    // The lines, headings first, each ended by a line feed.
+    // Returns the lines, headings first. Each line ends with a line feed.
     std::string str() const;
 
 private:

@@ -57,7 +57,7 @@ int number_in(std::string_view text) {
     return number;
 }
 
-// Those of our kinds that discovery does not name, by their plurals.
+// Returns which of our kinds discovery lacks, as plural names.
 std::vector<std::string> not_served(const json::value& discovery) {
     using namespace api::v1alpha1;
     std::set<std::string> missing;
@@ -72,7 +72,8 @@ std::vector<std::string> not_served(const json::value& discovery) {
     return {missing.begin(), missing.end()};
 }
 
-// Asks about the cluster, one question after the other; a question that may not be asked is a finding, too.
+// ClusterCheck asks about the cluster, one question after the other. If the user may not ask a question, that
+// is a finding, too.
 class ClusterCheck {
 public:
     explicit ClusterCheck(ClusterSession& session) : session_(session), client_(session.client()) {}

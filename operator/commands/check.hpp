@@ -1,4 +1,4 @@
-// kubenodesmith check: whether this cluster is ready for the operator, and the operator in it.
+// kubenodesmith check: reports whether the cluster and the operator in it are ready.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace kubenodesmith {
 
 void add_check_command(CLI::App& app, ClientOptions& options, Command& chosen);
 
-// What the operator's account must be allowed in all namespaces; the same as in config/rbac/role.yaml.
+// NeededRight is a right that the operator's account needs in all namespaces, as in config/rbac/role.yaml.
 struct NeededRight {
     std::string verb;
     std::string group;
-    std::string resource;  // "pods/eviction" of a subresource
+    std::string resource;  // with a subresource: "pods/eviction"
     bool operator==(const NeededRight&) const = default;
     auto operator<=>(const NeededRight&) const = default;
 };

@@ -1,4 +1,4 @@
-// All commands beside `run`.
+// All commands except `run`.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace kubenodesmith {
 
 struct BuildInfo {
     std::string version;
-    std::string commit;  // empty: not known
+    std::string commit;  // empty: unknown
 };
 
 std::vector<CommandGroup> all_commands(const BuildInfo& build);

@@ -50,7 +50,7 @@ end
 complete -c kubenodesmith -a '(__kubenodesmith_complete)'
 )";
 
-// kubectl calls an executable of the name kubectl_complete-nodesmith.
+// kubectl runs this script as the executable kubectl_complete-nodesmith.
 constexpr const char* kKubectl = R"(#!/bin/sh
 exec kubectl nodesmith __complete "$@"
 )";
@@ -82,7 +82,7 @@ public:
         if (!word.starts_with(beginning_)) return;
         text_ += word + "\t" + description.substr(0, description.find('\n')) + "\n";
     }
-    // Of an option with a choice of words.
+    // Adds the words that the option accepts, if it accepts only certain words.
     void add_words(const CLI::Option& option) {
         const auto& words = option.get_type_name();
         if (words.find('|') == std::string::npos) return;

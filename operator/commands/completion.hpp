@@ -1,4 +1,4 @@
-// kubenodesmith completion SHELL, and the candidates that its scripts ask for.
+// kubenodesmith completion SHELL, and the candidates that its scripts request.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 namespace kubenodesmith {
 
 void add_completion_command(CLI::App& app, ClientOptions& options, Command& chosen);
-// __complete WORD...: what scripts call; not shown in the help.
+// Adds the hidden command `__complete WORD...`, which the scripts call.
 void add_complete_command(CLI::App& app, ClientOptions& options, Command& chosen);
 
-// What the last of the words may become, as kubectl expects it of a plugin: lines of a candidate, a tab and
-// its description; then ":4", or ":0" where files are meant.
+// Returns completions of the last word in the format that kubectl expects from a plugin. Each line has a
+// candidate, a tab and its description. The last line is ":4", or ":0" if the word is a file name.
 std::string candidates_for(const CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace kubenodesmith

@@ -52,7 +52,7 @@ std::int64_t number_of(const std::string& text, const std::string& pattern) {
     return number;
 }
 
-// With zeros in front, if the first number has some.
+// Writes the number with leading zeros if the range's first number has some.
 std::string numbered(std::int64_t number, const std::string& first) {
     auto text = std::to_string(number);
     if (first.starts_with('0') && text.size() < first.size()) text.insert(0, first.size() - text.size(), '0');
@@ -69,7 +69,7 @@ std::vector<std::string> numbers_between(const std::string& first, const std::st
     return all;
 }
 
-// "10.0.0.17-10.0.0.19": the two differ in their last number only.
+// Expands, for example, "10.0.0.17-10.0.0.19". The two addresses may differ only in their last number.
 std::vector<std::string> addresses_between(const std::string& first, const std::string& last,
                                            const std::string& pattern) {
     const auto network = first.substr(0, first.rfind('.') + 1);
@@ -103,7 +103,7 @@ api::StringMap labels_of(const std::vector<std::string>& labels) {
     return map;
 }
 
-// One for each host: of a pattern without a range the same for all.
+// Returns one value per host. A pattern without a range gives all hosts the same value.
 std::vector<std::string> values_for(const std::string& pattern, std::size_t count, const std::string& what) {
     auto values = expand_range(pattern);
     if (values.size() == 1) values.resize(count, values.front());
@@ -113,7 +113,7 @@ std::vector<std::string> values_for(const std::string& pattern, std::size_t coun
     return values;
 }
 
-// As a person would write it: without a status, and without what says nothing.
+// Encodes the host as a person would write it, without a status and without default values.
 json::object document_of(const NodeSmithHost& host) {
     auto encoded = api::encode(host).as_object();
     auto& spec = encoded["spec"].as_object();

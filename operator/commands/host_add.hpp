@@ -1,4 +1,4 @@
-// kubenodesmith host add: a range of BMCs as NodeSmithHosts in YAML.
+// kubenodesmith host add: writes NodeSmithHosts for a range of BMCs as YAML.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@ namespace kubenodesmith {
 
 void add_host_command(CLI::App& app, ClientOptions& options, Command& chosen);
 
-// "rack1-[01-03]" is rack1-01, rack1-02 and rack1-03; "10.0.0.17-10.0.0.19" are three addresses; other text
-// is itself. Throws UsageError for what is no range, and for more than 1000.
+// Returns the elements of a range. "rack1-[01-03]" is rack1-01, rack1-02 and rack1-03. "10.0.0.17-10.0.0.19"
+// is three addresses. Text without a range is the only element. Throws UsageError for an invalid range, and
+// for more than 1000 elements.
 std::vector<std::string> expand_range(const std::string& pattern);
 
 }  // namespace kubenodesmith

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kProgram = "kubenodesmith";
 
-// Text that troff takes as it is.
+// Escapes text so that troff prints it unchanged.
 std::string plain(const std::string& text) {
     std::string escaped;
     for (const char c : text) {

@@ -10,7 +10,7 @@ namespace kubenodesmith {
 
 void add_man_command(CLI::App& app, ClientOptions& options, Command& chosen);
 
-// By name: "kubenodesmith", "kubenodesmith-plan", each as troff source.
+// Returns troff sources by page name, for example "kubenodesmith" or "kubenodesmith-plan".
 std::map<std::string, std::string> manual_pages(const CLI::App& app);
 
 }  // namespace kubenodesmith

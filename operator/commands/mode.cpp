@@ -21,7 +21,7 @@ struct ModeRequest {
     bool observe = false;
 };
 
-// Who writes the object, and may write it back; empty: nobody that shows.
+// Returns the tool that manages the object and may revert changes; empty if no mark names a tool.
 std::string author_of(const api::ObjectMeta& metadata) {
     if (api::find(metadata.annotations, "argocd.argoproj.io/tracking-id")) return "Argo CD";
     if (api::find(metadata.labels, "argocd.argoproj.io/instance")) return "Argo CD";
@@ -39,7 +39,8 @@ boost::asio::awaitable<std::vector<NodeSmithControlPlane>> find_planes(kube::Cli
     co_return std::move(listed.objects);
 }
 
-// Those that are meant: the named one, all of those asked for with -A, or the only one.
+// Returns the requested control planes: the named one, all with -A, or the only one. Throws UsageError if
+// there are none, or several without -A.
 std::vector<NodeSmithControlPlane> choose(std::vector<NodeSmithControlPlane> known,
                                           const ModeRequest& request, const ClientOptions& options) {
     if (!request.name.empty()) {

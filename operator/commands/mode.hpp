@@ -1,4 +1,4 @@
-// kubenodesmith pause and resume: the mode of a control plane.
+// kubenodesmith pause and resume: change the mode of a control plane.
 #pragma once
 
 #include "operator/command_line/client_options.hpp"

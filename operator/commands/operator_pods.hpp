@@ -1,4 +1,4 @@
-// Where the operator runs in a cluster, as far as its labels tell.
+// Finds the operator's Deployments in a cluster by their label.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -18,7 +18,8 @@ struct OperatorDeployment {
     std::int64_t available = 0;
 };
 
-// The Deployments with the label app.kubernetes.io/name=kubenodesmith. None if this user may not list these.
+// Returns the Deployments with the label app.kubernetes.io/name=kubenodesmith. Returns none if this user may
+// not list Deployments.
 boost::asio::awaitable<std::vector<OperatorDeployment>> find_operators(kube::Client& client);
 
 }  // namespace kubenodesmith

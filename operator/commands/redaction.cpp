@@ -29,7 +29,7 @@ bool sounds_secret(std::string_view name) {
         kSecretWords, [&](std::string_view secret) { return word.find(secret) != std::string::npos; });
 }
 
-// The name of a Secret is none.
+// Reports whether the member only refers to a Secret. The name of a Secret is no secret.
 bool is_reference(std::string_view name) {
     return lower(name).ends_with("ref");
 }
@@ -37,7 +37,7 @@ bool is_reference(std::string_view name) {
 void redact_all(json::value& value);
 
 void redact_member(std::string_view name, json::value& value) {
-    // Settings of the program that was here before, and what is passed through to Proxmox as it is.
+    // additionalSettings are from the Go project. The operator passes a `value` to Proxmox unchanged.
     if (name == "additionalSettings" || (name == "value" && value.is_primitive())) {
         value = kLeftOut;
     } else if (sounds_secret(name) && !is_reference(name) && !value.is_array() && !value.is_object()) {
@@ -67,7 +67,7 @@ void redact_metadata(json::object& metadata) {
     *annotations = std::move(ours);
 }
 
-// The members of these paths, as far as they are there.
+// Returns the members at these paths, as far as they exist.
 json::object selected(const json::value& object, const std::vector<std::string>& pointers) {
     json::value result = json::object();
     for (const auto& pointer : pointers) {

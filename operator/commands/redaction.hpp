@@ -1,4 +1,4 @@
-// What of an object may leave the cluster in a support bundle.
+// Removes secrets from objects for the support bundle.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -7,13 +7,15 @@
 
 namespace kubenodesmith {
 
-// Takes out of an object of ours what may be secret: values whose names say so, options of VMs, settings of
-// other programs, credentials in URLs, annotations of others, and who wrote which field.
+// Removes possible secrets from one of our objects: values whose names sound like secrets, options of VMs,
+// settings of other programs and credentials in URLs. It also removes annotations of other programs and
+// managedFields.
 void redact(boost::json::value& object);
-// The text without credentials in URLs.
+// Returns the text without credentials in URLs.
 std::string without_credentials(std::string text);
 
-// Only what helps: no environment, arguments or annotations, which hold secrets of others.
+// Returns only useful fields. Environment, arguments and annotations are left out, as they may contain
+// secrets of others.
 boost::json::object excerpt_of_pod(const boost::json::value& pod);
 boost::json::object excerpt_of_node(const boost::json::value& node);
 

@@ -37,7 +37,7 @@ std::string shown_name(const T& object, const std::string& namespace_) {
     return namespace_.empty() ? api::key_of(object).str() : object.metadata.name;
 }
 
-// The tables, each with its key in the document.
+// StatusTables has a table for each kind, and each table has a key in the document.
 class StatusTables {
 public:
     StatusTables(const ClusterSnapshot& view, const std::string& namespace_)
@@ -186,7 +186,7 @@ Answer status_answer(const StatusRequest& request, const ClientOptions& options)
         [&] { return status_document(*view, namespace_); })};
 }
 
-// Until it is interrupted, or cannot look.
+// Repeats until the user interrupts it or the cluster cannot be read.
 Answer watch_status(const StatusRequest& request, const ClientOptions& options) {
     constexpr std::chrono::seconds kPause{2};
     constexpr const char* kClearScreen = "\x1b[H\x1b[2J";

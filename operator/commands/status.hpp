@@ -1,4 +1,4 @@
-// kubenodesmith status: what is wrong, and every object of KubeNodeSmith on a line of its own.
+// kubenodesmith status: shows problems, and one line for each of KubeNodeSmith's objects.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -9,7 +9,7 @@
 
 namespace kubenodesmith {
 
-// `namespace_` empty: of all namespaces.
+// An empty `namespace_` means all namespaces.
 std::string status_text(const ClusterSnapshot& view, const std::string& namespace_);
 boost::json::object status_document(const ClusterSnapshot& view, const std::string& namespace_);
 

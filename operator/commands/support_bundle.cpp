@@ -66,7 +66,7 @@ public:
     }
 
 private:
-    // One that cannot be made does not keep the others out.
+    // Adds a file. If that fails, the README lists it, and the other files are still added.
     void add(const std::string& name, const std::function<std::string()>& make_text) {
         try {
             tar_.add(kFolder + name, without_credentials(make_text()));
@@ -83,7 +83,7 @@ private:
         return text;
     }
 
-    // All items of the list at that target, page by page.
+    // Returns all items of the list at `target`, read page by page.
     json::array items(const std::string& target) {
         json::array all;
         std::string token;
@@ -100,7 +100,7 @@ private:
         return all;
     }
 
-    // In all managed namespaces.
+    // Returns the items of all managed namespaces.
     json::array items_in_managed(const std::string& group, const std::string& plural) {
         json::array all;
         for (const auto& namespace_ : view_.report().managed.to_list()) {
@@ -130,7 +130,7 @@ private:
         return documents(all);
     }
 
-    // Those that the operator wrote, and those about its objects.
+    // Returns Events that the operator wrote or that are about its objects.
     std::string events() {
         json::array all;
         for (auto& item : items_in_managed("/api/v1", "events")) {
@@ -153,7 +153,7 @@ private:
     std::string missing_;
 };
 
-// For its owner only: names of a cluster are nobody else's business.
+// Writes a file that only its owner may read, as it contains names of the cluster.
 void write_private(const std::string& file, const std::string& text) {
     const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     const auto fail = [&](const char* what) {

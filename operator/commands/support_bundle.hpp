@@ -1,4 +1,4 @@
-// kubenodesmith support-bundle: what helps somebody else to see what is wrong, without secrets.
+// kubenodesmith support-bundle: collects data with which others can find a problem, without secrets.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace kubenodesmith {
 void add_support_bundle_command(CLI::App& app, ClientOptions& options, Command& chosen,
                                 const std::string& version);
 
-// The archive. What may not be read is left out and named in its README.
+// Returns the archive. Its README lists parts that could not be read.
 std::string make_support_bundle(ClusterSession& session, ClusterSnapshot& view, const std::string& version);
 
 }  // namespace kubenodesmith

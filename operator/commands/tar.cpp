@@ -56,7 +56,7 @@ void Tar::add(const std::string& path, std::string_view text) {
                    std::string("ustar\0"
                                "00",
                                8));
-    // The sum counts its own field as blanks.
+    // The checksum counts its own field as blanks.
     header.replace(kSum.at, kSum.size, kSum.size, ' ');
     std::uint64_t sum = 0;
     for (const char c : header) sum += static_cast<unsigned char>(c);

@@ -1,4 +1,4 @@
-// Files packed into one (POSIX ustar).
+// An archive of files (POSIX ustar).
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ class Tar {
 public:
     explicit Tar(api::Time time) : time_(time) {}
 
-    // A path of at most 100 bytes. Throws std::invalid_argument for a longer one.
+    // Adds a file. Throws std::invalid_argument if the path is longer than 100 bytes.
     void add(const std::string& path, std::string_view text);
-    // The archive with its end.
+    // Returns the archive including its end marker.
     std::string str() const;
 
 private:
-    api::Time time_;  // of all files
+    api::Time time_;  // modification time of all files
     std::string archive_;
 };
 

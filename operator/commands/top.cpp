@@ -22,7 +22,7 @@ struct TopRequest {
     std::string output;
 };
 
-// One decimal is enough for people and programs alike.
+// Rounds to one decimal, which is enough for people and programs.
 double rounded(double value) {
     return std::round(value * 10) / 10;
 }
@@ -39,7 +39,7 @@ json::value percent(double part, double whole) {
     return whole > 0 ? json::value(std::llround(100 * part / whole)) : json::value();
 }
 
-// Of the nodes of one pool.
+// Sums has the totals over the nodes of one pool.
 struct Sums {
     std::int64_t nodes = 0;
     std::int64_t pods = 0;
@@ -94,7 +94,7 @@ Records pools_of(ClusterSnapshot& view, const std::string& namespace_) {
     return records;
 }
 
-// By what claims say now: the provider looks at its hosts from time to time only.
+// Counts by claims, as the provider examines its hosts only from time to time.
 std::int64_t machines_on(const ClusterSnapshot& view, const api::v1alpha1::NodeSmithProvider& provider,
                          const std::string& host) {
     return std::ranges::count_if(view.report().claims, [&](const report::ClaimFacts& facts) {

@@ -1,4 +1,4 @@
-// kubenodesmith top: what pools' nodes cost and how full they are, and what hosts have to give.
+// kubenodesmith top: shows price and use of pools' nodes, and free resources of hosts.
 #pragma once
 
 #include <boost/json/object.hpp>

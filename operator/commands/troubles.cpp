@@ -15,7 +15,7 @@ namespace reasons = api::reasons;
 constexpr std::size_t kMostNamed = 3;
 constexpr std::size_t kLongestMessage = 400;
 
-// Conditions that are there only while something is wrong, and how they are then.
+// Conditions, besides Ready, that signal a problem, each with the status that signals it.
 constexpr std::array kAlarms{std::pair{conditions::kOrphansFound, ConditionStatus::True},
                              std::pair{conditions::kMachinesVanished, ConditionStatus::True},
                              std::pair{conditions::kStorageLow, ConditionStatus::True},
@@ -35,7 +35,7 @@ bool is_alarm(const api::Condition& condition) {
     });
 }
 
-// By the intent of whoever set the mode.
+// Reports whether a user caused the condition by setting the mode.
 bool is_intended(const api::Condition& condition) {
     return condition.reason == reasons::kPaused || condition.reason == reasons::kObserve;
 }
@@ -60,7 +60,7 @@ private:
         return namespace_.empty() || key.namespace_ == namespace_;
     }
 
-    // Objects that have the same trouble share a line.
+    // Adds a trouble. Objects with the same trouble share a line.
     void note(const std::string& kind, const api::ObjectKey& object, const std::string& reason,
               const std::string& message, std::optional<api::Time> since) {
         for (auto& known : troubles_) {

@@ -1,4 +1,4 @@
-// What is wrong in a cluster now, from conditions, failures and waiting pods: one line for each cause.
+// Finds problems in a cluster from conditions, failures and pending pods. Each cause has one line.
 #pragma once
 
 #include <string>
@@ -10,18 +10,19 @@
 namespace kubenodesmith {
 
 struct Trouble {
-    std::string kind;  // "provider"; "pod" of those that wait
+    std::string kind;  // for example "provider"; "pod" for pending pods
     std::vector<api::ObjectKey> objects;
     std::string reason;
     std::string message;
     std::optional<api::Time> since;
 };
 
-// Those of providers first, as they cause the others. `namespace_` empty: of all namespaces.
+// Returns the troubles. Those of providers are first, as they cause the others. An empty `namespace_` means
+// all namespaces.
 std::vector<Trouble> troubles_of(const report::ClusterReport& report, const std::string& namespace_ = {});
-// "provider lab/pve: MissingPrivileges: ... (since 5 min)".
+// Returns, for example, "provider lab/pve: MissingPrivileges: ... (since 5 min)".
 std::string sentence_of(const Trouble& trouble, api::Time now);
-// "5 min", "3 h", "2 d"; empty: not known.
+// Returns, for example, "5 min", "3 h" or "2 d"; empty if `since` is unknown.
 std::string age(std::optional<api::Time> since, api::Time now);
 
 }  // namespace kubenodesmith

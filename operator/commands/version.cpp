@@ -21,8 +21,8 @@ struct VersionRequest {
 };
 
 struct Versions {
-    std::string kubernetes;  // empty: not known
-    std::string operators;   // the images, with commas between them; empty: not known
+    std::string kubernetes;  // empty: unknown
+    std::string operators;   // images, separated by commas; empty: unknown
     std::string failure;     // why the server did not answer; empty: it did
 };
 

@@ -74,7 +74,8 @@ std::string machine_of(const NodeSmithClaim& claim) {
     return text.empty() ? "" : text + ".\n";
 }
 
-// How far the machine of a claim came that has no Node yet; a failure that is on record tells it itself.
+// Returns how far the boot of a claim's machine has come. The result is empty once the Node is registered. It
+// is also empty after a failure, whose condition already says it.
 std::string boot_of(const NodeSmithClaim& claim) {
     const bool is_over = api::is_true(claim.status.conditions, conditions::kRegistered) ||
                          api::is_true(claim.status.conditions, conditions::kFailed);
@@ -107,7 +108,7 @@ const ClaimFacts& find_claim(const ClusterSnapshot& view, const api::ObjectKey& 
     return *found.front();
 }
 
-// Several namespaces may have a pool of that name.
+// Returns all pools of that name, as several namespaces may have one.
 report::Pointers<NodeSmithPool> find_pools(const ClusterSnapshot& view, const api::ObjectKey& key) {
     report::Pointers<NodeSmithPool> found;
     for (const auto& pool : view.report().pools)
@@ -134,7 +135,8 @@ std::string kept_by(const NodeSmithPool& pool, api::Time now) {
            kept->host + " of claim " + kept->claim + ", until that is deleted.\n";
 }
 
-// What a pool that looks at prices goes by.
+// Returns how much of the machine's price its pods use. Pools that remove nodes by price decide with this
+// number.
 std::string worth_of(ClusterSnapshot& view, const ClaimFacts& facts) {
     if (!facts.node || !facts.pool) return "";
     namespace disruption = controllers::disruption;
@@ -154,7 +156,8 @@ std::string ownership_of(ClusterSnapshot& view, const std::string& node) {
            machine_of(*facts->claim) + worth_of(view, *facts);
 }
 
-// With what the machines cost that would be created, this pod's among them.
+// Returns what the pod can expect. If a machine would be created for it, adds the price of all planned
+// machines.
 std::string prospect_of(const Plan& plan, const api::ObjectKey& pod) {
     std::string text;
     for (const auto& waiting : plan.pods) {

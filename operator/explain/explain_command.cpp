@@ -17,7 +17,8 @@ struct ExplainRequest {
     std::string output = "text";
 };
 
-// Decisions about pods and nodes are made from everything; whoever asks about others needs fewer rights.
+// Returns which objects to read. Decisions about pods and nodes need all of them; other kinds need fewer
+// rights.
 Reading reading_for(ObjectKind kind) {
     switch (kind) {
         case ObjectKind::pod:

@@ -1,4 +1,4 @@
-// Where machines come from, and who is in charge of pools: providers, hosts and control planes.
+// Explains providers, hosts and control planes.
 #include <algorithm>
 
 #include "api/json.hpp"
@@ -13,7 +13,7 @@ using api::v1alpha1::NodeSmithControlPlane;
 using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithProvider;
 
-// "4 cores, 8192 MiB".
+// Returns, for example, "4 cores, 8192 MiB".
 std::string room(std::int64_t cpu_cores, std::int64_t memory_mib) {
     return base::counted(cpu_cores, "core") + ", " + std::to_string(memory_mib) + " MiB";
 }

@@ -1,4 +1,4 @@
-// What is known of one object, in sentences: as a value, so that it can be printed in several forms.
+// Facts about one object as sentences, which can be printed in several formats.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,7 +12,7 @@
 
 namespace kubenodesmith {
 
-// Of an object that has no conditions.
+// Sentence for an object without conditions.
 inline constexpr const char* kNeverSeen =
     "The operator has not looked at it yet. Does it run, and does it manage this namespace? kubenodesmith "
     "check says more.";
@@ -23,12 +23,12 @@ struct Explanation {
     api::Time now;
     std::vector<std::string> sentences;
     api::Conditions conditions;
-    std::vector<api::Event> events;  // what the operator said, the latest first
-    std::string events_refusal;      // why the API server does not show these; empty: it does
+    std::vector<api::Event> events;  // written by the operator, the latest first
+    std::string events_refusal;      // why the API server refuses to list them; empty: it does not
 
-    // Adds the lines of the text.
+    // Adds each line of the text as a sentence.
     void say(std::string_view text);
-    // Takes in what the operator said of the object.
+    // Adds the operator's latest Events about the object.
     void add_events(ClusterSnapshot& view);
 };
 
@@ -36,11 +36,12 @@ std::string text_of(const Explanation& explanation);
 std::string text_of(const std::vector<Explanation>& explanations);
 boost::json::object json_of(const std::vector<Explanation>& explanations);
 
-// "30 s ago".
+// Returns, for example, "30 s ago".
 std::string ago(std::optional<api::Time> when, api::Time now);
-// " in the managed namespaces (kubenodesmith, lab)", unless these are all.
+// Returns, for example, " in the managed namespaces (kubenodesmith, lab)"; empty if all are managed.
 std::string where_looked(const ClusterSnapshot& view);
-// An object of ours that is where nothing is done; nullopt: it is in a managed namespace, or in any.
+// Explains an object outside the managed namespaces. Returns nullopt if its namespace is managed or not
+// given.
 std::optional<Explanation> unmanaged(const ClusterSnapshot& view, std::string_view kind,
                                      const api::ObjectKey& key);
 

@@ -20,7 +20,7 @@
 namespace kubenodesmith {
 namespace {
 
-// A Go duration ("15s"), as every Kubernetes component takes it.
+// Adds a flag for a Go duration ("15s"), as in all Kubernetes components.
 void add_duration(CLI::App& app, const std::string& name, base::Duration& target, const std::string& help) {
     auto set = [&target, name](const std::string& text) {
         try {
@@ -50,7 +50,7 @@ void add_leader_election(CLI::App& app, Options& options) {
     add_duration(app, "--leader-elect-retry-period", options.retry_period, "Time between two tries");
 }
 
-// An option whose value is one of these words, in any case.
+// Adds an option that accepts one of these words in any case.
 template <class Value>
 void add_named(CLI::App& app, const std::string& names, Value& target,
                const std::vector<std::pair<std::string, Value>>& values, const std::string& help) {
@@ -130,7 +130,7 @@ void add_operator_flags(CLI::App& app, Options& options) {
     add_logging(app, options);
 }
 
-// It travels in an SMBIOS value, where cloud-init ends it at a blank or a semicolon.
+// Checks a URL that machines receive in an SMBIOS value. There, cloud-init ends it at a blank or a semicolon.
 void check_advertise_url(const std::string& url) {
     std::string wrong;
     try {
@@ -169,13 +169,15 @@ void check(const Options& options) {
     }
 }
 
-// As whose plugin it was called: kubectl finds kubectl-nodesmith in the PATH.
+// Returns the name by which the user calls the program. kubectl finds its plugin kubectl-nodesmith in the
+// PATH.
 std::string name_of(int argc, const char* const* argv) {
     const std::string path = argc > 0 ? argv[0] : "";
     return path.substr(path.rfind('/') + 1) == "kubectl-nodesmith" ? "kubectl nodesmith" : "kubenodesmith";
 }
 
-// Deployments that were made before `run` existed give flags only; these say nothing of what is wanted.
+// Reports whether flags without a command mean `run`, as in Deployments from before `run` existed. The flags
+// in the list say nothing about it.
 bool is_asked_to_run(const CLI::App& app) {
     static const std::set<std::string> says_nothing{
         "help", "version",  "kubeconfig", "context",        "cluster",        "user",
@@ -185,8 +187,8 @@ bool is_asked_to_run(const CLI::App& app) {
     });
 }
 
-// Flags may stand before the command, too, and without any command they are those of the operator. The help
-// of the program is about its commands, so it does not show them.
+// Adds flags that may precede the command. Without a command they are the operator's flags. The program's
+// help describes its commands, so it hides these flags.
 void add_hidden_flags(CLI::App& app, Options& options) {
     add_cluster_flags(app, options);
     add_namespace_flags(app, options, "");

@@ -1,4 +1,4 @@
-// The command line as values. Names that the Go project KubeNodeSmith had mean the same here.
+// The parsed command line. Flags of the Go project KubeNodeSmith keep their names and meanings.
 #pragma once
 
 #include <optional>
@@ -22,12 +22,12 @@ struct Options : ClientOptions {
     base::Duration retry_period = std::chrono::seconds{2};
     std::string health_address = ":8081";
     std::string metrics_address = "0";  // "0": off
-    bool metrics_secure = true;         // HTTPS for those whom the API server allows it; false: HTTP for all
-    std::string metrics_cert_path;      // a folder; empty: a certificate made at start
+    bool metrics_secure = true;         // HTTPS for users whom the API server allows; false: HTTP for all
+    std::string metrics_cert_path;      // folder; empty: a self-signed certificate
     std::string metrics_cert_name = "tls.crt";
     std::string metrics_cert_key = "tls.key";
     std::string bootstrap_address = "0";  // "0": off
-    std::string bootstrap_url;            // where machines reach bootstrap_address
+    std::string bootstrap_url;            // URL at which machines reach bootstrap_address
     base::log::Level log_level = base::log::Level::info;
     base::log::Format log_format = base::log::Format::text;
     int concurrent_claims = 16;
@@ -35,32 +35,31 @@ struct Options : ClientOptions {
     bool status_page = false;
 };
 
-// What the command line asks for: run the operator with options, run another command, or print a text and
-// exit with a code.
+// Exit ends the program with a text and a code.
 struct Exit {
     int code = 0;
     std::string text;
 };
+// CommandLine is the requested action: `exit` if it is set, else `command` if it is set, else the operator.
 struct CommandLine {
     Options options;
-    Command command;  // another one than the operator, or empty
+    Command command;  // empty: run the operator
     std::optional<Exit> exit;
 };
-// The commands beside `run`, by the headings of the help under which they stand.
+// CommandGroup has the commands below one heading of the help. The command `run` is in no group.
 struct CommandGroup {
-    std::string heading;  // empty: not shown
+    std::string heading;  // empty: hidden commands
     std::vector<AddCommand> commands;
 };
 CommandLine parse_command_line(int argc, const char* const* argv, const std::vector<CommandGroup>& groups);
 
-// ":8081" (all addresses, IPv4 and IPv6) or "127.0.0.1:8081". Throws std::invalid_argument naming `flag` and
-// what would be right.
 struct BindAddress {
     std::string address;  // empty: all
     std::uint16_t port = 0;
 };
-std::optional<BindAddress> parse_bind_address(const std::string& flag,
-                                              const std::string& text);  // nullopt: "0"
+// Parses ":8081" (all addresses, IPv4 and IPv6) or "127.0.0.1:8081". Returns nullopt for "0". Throws
+// std::invalid_argument that names `flag` and what would be right.
+std::optional<BindAddress> parse_bind_address(const std::string& flag, const std::string& text);
 
 std::string version();         // "kubenodesmith 1.2.3"
 std::string version_number();  // "1.2.3"

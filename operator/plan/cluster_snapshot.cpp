@@ -26,7 +26,7 @@ namespace {
 namespace asio = boost::asio;
 namespace json = boost::json;
 
-// For pictures from files: there is nobody to ask.
+// NoServer refuses all requests, as a snapshot from files has no API server.
 class NoServer final : public base::HttpTransport {
 public:
     asio::awaitable<base::HttpResponse> send(base::HttpRequest) override {
@@ -48,14 +48,14 @@ std::unique_ptr<base::HttpTransport> connect_to_nothing(asio::any_io_executor, b
     return std::make_unique<NoServer>();
 }
 
-// The time at which a picture from files is looked at.
+// StillClock always returns the time of a snapshot from files.
 class StillClock final : public base::Clock {
 public:
     explicit StillClock(api::Time now) : now_(now) {}
     base::TimePoint now() const override { return {}; }
     base::WallTime wall_now() const override { return base::WallTime(now_.at); }
     std::unique_ptr<base::Alarm> call_at(base::TimePoint, std::function<void()>) override {
-        return std::make_unique<base::Alarm>();  // that time never comes
+        return std::make_unique<base::Alarm>();  // never goes off
     }
 
 private:
@@ -91,7 +91,7 @@ bool take_into(kube::Informer<T>& informer, const json::object& document, const 
     return true;
 }
 
-// The objects of a document: itself, or those of the list that it is.
+// Adds the document itself, or its items if it is a list.
 void add_objects(json::value document, std::vector<json::object>& objects) {
     auto* object = document.if_object();
     if (!object) throw ViewError("expected Kubernetes objects, as kubectl get -o yaml prints them");
@@ -113,11 +113,11 @@ std::string name_of(const json::object& document) {
     return name;
 }
 
-// All files together: more than the objects of the largest clusters.
+// Limits all files together. The objects of the largest clusters need less.
 constexpr std::size_t kMostBytes = std::size_t{512} << 20;
 
-// A file of a whole cluster's objects may be large. What it costs beyond its size has bounds: what aliases
-// stand for, and brackets, of which kubectl writes far fewer than one in ten characters.
+// Allows files as large as all objects of a cluster. Limits their cost beyond that size: the nodes that
+// aliases stand for, and the brackets. kubectl writes far fewer brackets than one in ten characters.
 api::YamlBounds bounds_of(const std::string& text) {
     api::YamlBounds bounds;
     bounds.bytes = std::max(bounds.bytes, text.size());
@@ -126,7 +126,7 @@ api::YamlBounds bounds_of(const std::string& text) {
     return bounds;
 }
 
-// JSON is YAML, but read many times as fast.
+// Tries JSON first. JSON is YAML, too, but its parser is many times faster.
 std::vector<json::value> documents_in(const std::string& text) {
     boost::system::error_code is_no_json;
     auto value = json::parse(text, is_no_json);
@@ -224,7 +224,7 @@ asio::awaitable<void> ClusterSnapshot::read_all(Reading reading) {
     throw ViewError(describe_missing(lists.missing(), lists.needed(), co_await who_am_i(), hint));
 }
 
-// As the API server knows this user; empty: it does not say.
+// Returns the user's name at the API server; empty if the server does not say.
 asio::awaitable<std::string> ClusterSnapshot::who_am_i() {
     std::string name;
     try {
@@ -234,7 +234,7 @@ asio::awaitable<std::string> ClusterSnapshot::who_am_i() {
             co_await client_.call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", question);
         name = answer.at_pointer("/status/userInfo/username").as_string();
     } catch (const std::exception&) {
-        // Older API servers do not know the question; the message does without the name.
+        // Older API servers do not support this review. The message then omits the name.
     }
     co_return name;
 }
@@ -276,7 +276,7 @@ bool ClusterSnapshot::take(const json::object& object, const PriorityClasses& pr
         return true;
     }
     if (is_written(object) && (is_a<api::Pod>(object) || is_a<api::PersistentVolumeClaim>(object)))
-        return true;  // by take_written()
+        return true;  // take_written() adds it
     return take(i.pods) || take(i.nodes) || take(i.daemon_sets) || take(i.namespaces) ||
            take(i.persistent_volumes) || take(i.persistent_volume_claims) || take(i.storage_classes) ||
            take(i.csi_nodes) || take(i.csi_drivers) || take(i.csi_storage_capacities) ||
@@ -291,7 +291,8 @@ void ClusterSnapshot::take_written(const json::object& object, WrittenWorld& wri
     written.look_at(decode_object<api::DaemonSet>(object), title_of(object));
 }
 
-// The order of the documents has no meaning: what is stored comes first, then claims, then what uses them.
+// Adds all objects, independently of their order in the files. First come objects from a cluster, then volume
+// claims, then pods and workloads that use them.
 void ClusterSnapshot::take_all(const std::vector<json::object>& objects) {
     PriorityClasses priorities;
     for (const auto& object : objects) priorities.note(object);

@@ -1,4 +1,4 @@
-// A picture of a cluster, read once: from the API server or from files. Nothing is ever written.
+// A snapshot of a cluster, read once from the API server or from files. It never writes anything.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -29,17 +29,17 @@ struct WrittenFile {
     std::string text;
 };
 
-// The picture cannot be had; what() says of which file or server and why.
+// ViewError reports that no snapshot could be made. Its what() names the file or server and the cause.
 struct ViewError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// How much of a live cluster is read.
+// Reading says which parts of a live cluster are read.
 enum class Reading {
     ours,                  // providers, pools, claims, hosts and control planes
-    ours_and_nodes,        // beside them nodes and pods
-    ours_and_maybe_nodes,  // the same, but nodes and pods only if this user may read both
-    everything,            // all that decisions are made from
+    ours_and_nodes,        // also nodes and pods
+    ours_and_maybe_nodes,  // also nodes and pods, if this user may read both
+    everything,            // all inputs of decisions
 };
 
 class ClusterSnapshot {
@@ -47,20 +47,21 @@ public:
     using Connect =
         std::function<std::unique_ptr<base::HttpTransport>(boost::asio::any_io_executor, base::Clock&)>;
 
-    // From the files ("-" is standard input), or without any from the API server; as an operator sees it that
-    // has this flag --namespaces. Throws ViewError, kube::ConfigError, std::invalid_argument.
+    // Reads the files ("-" is standard input), or without files the API server. The snapshot contains what an
+    // operator with this flag --namespaces would see. Throws ViewError, kube::ConfigError,
+    // std::invalid_argument.
     static std::unique_ptr<ClusterSnapshot> open(const std::vector<std::string>& files,
                                                  const ClientOptions& options,
                                                  Reading reading = Reading::everything);
-    // Lists each kind once, ours in the managed namespaces only. Throws ViewError, which names all rights
-    // that this user lacks.
+    // Lists each kind once, and our kinds only in the managed namespaces. Throws ViewError that names all
+    // rights that this user lacks.
     static std::unique_ptr<ClusterSnapshot> live(const Connect& connect,
                                                  controllers::ManagedNamespaces managed,
                                                  Reading reading = Reading::everything);
-    // From texts as `kubectl get -o yaml` or `-o json` prints them, or as they are applied. Kinds that do not
-    // matter are passed over. What is only written down is completed, see written_objects.hpp: a pod without
-    // a status counts as one that the scheduler found no node for, and workloads as the pods they would have.
-    // Throws ViewError naming the file and the document, also for what costs more than any cluster.
+    // Reads texts as `kubectl get -o yaml` or `-o json` prints them, or as users apply them. It skips
+    // irrelevant kinds and completes written objects, see written_objects.hpp. A pod without a status counts
+    // as unschedulable, and a workload as its pods. Throws ViewError that names the file and the object, also
+    // if the input exceeds the size of any cluster.
     static std::unique_ptr<ClusterSnapshot> from_files(const std::vector<WrittenFile>& files, api::Time now,
                                                        controllers::ManagedNamespaces managed = {});
 
@@ -69,22 +70,25 @@ public:
     kube::Client& client() { return client_; }
     base::Clock& clock() { return *clock_; }
     api::Time now() const { return report_.time; }
-    // Sentences about what is not counted as it is: what the files only write down, what cannot be decoded.
+    // Returns notes on objects that are left out or counted differently. For example, some objects cannot be
+    // decoded.
     const std::vector<std::string>& notes() const { return notes_; }
-    // Nodes and pods were read. Without them nothing can be said of what runs where.
+    // Reports whether nodes and pods were read. Without them it is unknown which pods run where.
     bool has_nodes() const { return has_nodes_; }
-    // Where objects are that were named without a namespace, as with kubectl: of the kubeconfig's context.
+    // Returns the namespace of the kubeconfig's context. As with kubectl, it applies to objects that are
+    // named without a namespace.
     const std::string& context_namespace() const { return context_namespace_; }
 
-    // Those about an object, which is in no namespace if the key names none. Throws ViewError.
     struct Events {
         std::vector<api::Event> events;
-        std::string refusal;  // why the API server does not let this reader see them, or empty
+        std::string refusal;  // why the API server refuses to list them; empty: it does not
     };
+    // Returns the Events about an object. A key without a namespace names a cluster-wide object. Throws
+    // ViewError.
     Events events_about(std::string_view kind, const api::ObjectKey& key);
 
 private:
-    // still: the time of a picture; nullopt: time goes on.
+    // `still` is the fixed time of a snapshot from files; nullopt: time proceeds.
     ClusterSnapshot(const Connect& connect, controllers::ManagedNamespaces managed,
                     std::optional<api::Time> still);
     void run(boost::asio::awaitable<void> work);
@@ -92,7 +96,7 @@ private:
     boost::asio::awaitable<std::string> who_am_i();
     boost::asio::awaitable<void> read_events(std::string kind, api::ObjectKey key, Events& read);
     void report_at(api::Time now);
-    // Takes in an object that is stored. False: nothing is known of its kind.
+    // Adds an object, except those that take_written() adds. Returns false if the kind is unknown.
     bool take(const boost::json::object& object, const PriorityClasses& priorities);
     void take_all(const std::vector<boost::json::object>& objects);
     void take_written(const boost::json::object& object, WrittenWorld& written);
@@ -104,7 +108,7 @@ private:
     kube::Client client_;
     controllers::Informers informers_;
     bool is_live_;
-    std::vector<api::Event> events_;  // of a picture from files
+    std::vector<api::Event> events_;  // only of a snapshot from files
     std::vector<std::string> notes_;
     bool has_nodes_ = true;
     std::string context_namespace_ = "default";

@@ -18,7 +18,7 @@ using namespace controllers;
 using namespace controllers::provisioning;
 using scheduling::Availability;
 
-// What the operator would decide, in the words of a plan.
+// Planner makes the operator's decisions and records them as a plan.
 class Planner {
 public:
     explicit Planner(ClusterSnapshot& view)
@@ -96,7 +96,8 @@ private:
         std::ranges::sort(plan_.pods, [](const auto& a, const auto& b) { return a.pod < b.pod; });
     }
 
-    // Why the machine of the claim with that name is not on its way, although it is still tried.
+    // Returns why the claim of that name has no machine yet, although the operator keeps trying. Returns
+    // nullopt if its creation makes progress.
     std::optional<std::string> why_held(const std::string& name) const {
         for (const auto& claim : informers_.claims.store().by_index(kClaimsByName, name)) {
             const auto* launched = api::find_condition(claim->status.conditions, api::conditions::kLaunched);
@@ -109,10 +110,10 @@ private:
         return std::nullopt;
     }
 
-    // Each node alone: what stands against its going.
+    // Examines each node alone, and records the reasons for keeping it.
     void note_nodes() {
         auto world = world_for_removals({informers_, reservations_, template_hashes_, {}}, report_.time);
-        // Nodes are saved here, and not replaced.
+        // These removals save nodes and replace none. So pods whose data is on their node need a place, too.
         world.snapshot.tied_pods.clear();
         for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i) {
             const auto& node = world.snapshot.nodes[i];
@@ -163,7 +164,7 @@ private:
         }
     }
 
-    // Disruption budgets, and with them the windows in which the pool's nodes may go.
+    // Applies the disruption budgets, including the windows in which the pool's nodes may be removed.
     void note_budget(const api::v1alpha1::NodeSmithPool& pool, PlannedRemoval& removal) {
         using disruption::Kind;
         disruption::BudgetUse use;

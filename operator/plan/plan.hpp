@@ -1,4 +1,4 @@
-// What the operator would do now, decided by its own code, without doing it.
+// Plans what the operator would do now, with the operator's own code, but without doing it.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -18,55 +18,55 @@ struct PlannedMachine {
     std::int64_t memoryMiB = 0;
     std::string zone;
     std::vector<api::ObjectKey> pods;
-    std::string reason;       // if it is not for pods
-    std::string observed_by;  // the control plane that only observes, so that it is not made; empty: it is
+    std::string reason;       // why it is created, if not for pods
+    std::string observed_by;  // control plane that only observes and so prevents it; empty: none
 };
 
-// A pod that waits for the scheduler.
+// WaitingPod is a pod that the scheduler has not placed yet.
 struct WaitingPod {
     enum class Outlook { planned_machine, node, freed_node, coming_node, held_node, nothing };
     api::ObjectKey pod;
     Outlook outlook = Outlook::nothing;
-    std::string node;                  // where it fits; the pool's name for launch
-    std::vector<std::string> reasons;  // why not; for held_node and coming_node what it waits for
-    std::string observed_by;           // for launch, as there
+    std::string node;                  // where it fits; for planned_machine the pool's name
+    std::vector<std::string> reasons;  // for nothing, held_node and coming_node: why it waits
+    std::string observed_by;           // for planned_machine, as in PlannedMachine
 };
 
 struct PlannedRemoval {
     std::string node;
     api::ObjectKey claim;
-    bool empty = false;                // no pod that would have to move
-    bool possible = false;             // its pods fit elsewhere and nothing needs it
+    bool empty = false;                // no pod would have to move
+    bool possible = false;             // its pods fit elsewhere and no rule keeps it
     std::vector<std::string> reasons;  // why it is kept
-    std::string lost;                  // volumes whose data goes with it, in words; empty: none
+    std::string lost;                  // describes volumes whose data would be lost; empty: none
 };
 
-// A pool that may not launch now.
+// ClosedPool is a pool that may not launch machines now.
 struct ClosedPool {
     api::ObjectKey pool;
     std::string message;
 };
 
 struct Plan {
-    controllers::ManagedNamespaces managed;  // whose objects count
+    controllers::ManagedNamespaces managed;  // namespaces whose objects count
     std::vector<PlannedMachine> planned_machines;
     std::vector<WaitingPod> pods;
     std::vector<PlannedRemoval> nodes;
     std::vector<ClosedPool> closed_pools;
-    std::vector<std::string> notes;  // of what is written down and not counted as it is
-    std::vector<std::string> cuts;   // limits that make a launch smaller than the demand
+    std::vector<std::string> notes;  // on objects that are left out or counted differently
+    std::vector<std::string> cuts;   // limits that reduce launches below the demand
     scheduling::Price price;         // of the planned machines; 0: nothing is launched
 
-    // Something would be launched, or an empty node removed.
+    // Reports whether a machine would be launched or an empty node removed.
     bool changes_something() const;
 };
 
 Plan make_plan(ClusterSnapshot& view);
-// Leaves out what has nothing to do with the namespace: pods of others, and machines and nodes of pools
-// elsewhere that no pod of it is planned for.
+// Removes everything that does not concern the namespace. A machine of a pool elsewhere is kept if it is for
+// a pod of this namespace.
 void keep_only(Plan& plan, const std::string& namespace_);
 
-// One line each, for people.
+// Each sentence_of() returns one line for people; table_of() returns all lines.
 std::string sentence_of(const PlannedMachine& planned_machine);
 std::string sentence_of(const WaitingPod& pod);
 std::string sentence_of(const PlannedRemoval& node);

@@ -5,7 +5,8 @@
 
 namespace kubenodesmith {
 
-// Its exit code is that of kubectl diff: 0 nothing would change, 1 something would, 2 a failure.
+// Adds the command. Its exit codes are those of kubectl diff: 0 for no change, 1 for changes, 2 for a
+// failure.
 void add_plan_command(CLI::App& app, ClientOptions& options, Command& chosen);
 
 }  // namespace kubenodesmith

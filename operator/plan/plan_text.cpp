@@ -101,7 +101,8 @@ std::string sentence_of(const PlannedRemoval& node) {
     return "keep " + name + ": " + base::joined(node.reasons, ", and ");
 }
 
-// "these machines cost 80 GiB (a CPU counts as 4 GiB); no others for these pods cost less than 78 GiB; ..."
+// Returns, for example, "these machines cost as much as 80 GiB of memory (a CPU as 4 GiB); none for the same
+// pods cost less than 78 GiB".
 std::string sentence_of(const scheduling::Price& price) {
     const auto amount = [&price](double value) {
         std::ostringstream text;

@@ -11,14 +11,14 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Gives what is listed to an informer, whose store then holds it.
+// ToInformer puts listed objects into an informer's store.
 template <class T>
 class ToInformer final : public kube::ListSink {
 public:
     ToInformer(kube::Informer<T>& informer, std::vector<std::string>& notes)
         : informer_(informer), notes_(notes) {}
 
-    void restart() override {}  // what was observed is still true
+    void restart() override {}  // objects read so far remain valid
     std::unique_ptr<kube::PageReader> read_page() override {
         return std::make_unique<kube::DecodedPage<T>>(
             [this](T&& object) { informer_.observe(std::move(object)); },
@@ -76,7 +76,7 @@ void SnapshotLists::add_ours() {
 
 void SnapshotLists::add_nodes_and_pods(Wanted wanted) {
     add(informers_.nodes, {""}, wanted);
-    // As the operator reads them.
+    // The operator reads pods with the same selector.
     add(informers_.pods, {""}, wanted, "status.phase!=Succeeded,status.phase!=Failed");
 }
 

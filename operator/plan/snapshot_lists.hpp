@@ -1,4 +1,4 @@
-// Lists each kind of a live cluster once, all at the same time, and collects every right that is missing.
+// Lists all kinds of a live cluster once, concurrently, and collects every missing right.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -25,14 +25,14 @@ public:
     void add_nodes_and_pods(Wanted wanted);
     void add_core();
 
-    // Fills the informers' stores. Throws ViewError for any failure but a right that is missing.
+    // Fills the informers' stores. Throws ViewError for any failure except missing rights.
     boost::asio::awaitable<void> read();
 
     const std::vector<Right>& missing() const { return missing_; }
-    const std::vector<Right>& refused() const { return refused_; }  // of what was wanted if it is allowed
+    const std::vector<Right>& refused() const { return refused_; }  // for lists that are Wanted::if_allowed
     std::vector<Right> needed() const;
     bool lacks_ours() const;
-    // Sentences about objects that cannot be decoded.
+    // Returns notes on objects that cannot be decoded.
     const std::vector<std::string>& notes() const { return notes_; }
 
 private:

@@ -38,7 +38,7 @@ const auto& our_kinds() {
     return kinds;
 }
 
-// The first field that the type does not have, and those that it has there; empty: it has all.
+// Returns the first field that the type lacks, and the fields that it has; empty if it has all fields.
 std::string unknown_field(const api::Type& type, const json::value& value, const std::string& path) {
     std::string found;
     if (type.shape == api::Shape::Optional) return unknown_field(*type.element, value, path);

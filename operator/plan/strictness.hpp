@@ -1,12 +1,14 @@
-// Refuses what the API server would refuse: a mistyped kind or field of ours would silently do nothing.
+// Refuses mistyped kinds and fields of our API, which would silently have no effect. The API server refuses
+// them, too.
 #pragma once
 
 #include <boost/json/object.hpp>
 
 namespace kubenodesmith {
 
-// Throws ViewError if the document is no Kubernetes object, or if it is only written down, belongs to our API
-// group, and has a kind or a field of its spec that there is not. What a cluster stores may be newer.
+// Throws ViewError if the document is no Kubernetes object. Also throws for a written object of our API group
+// with an unknown kind or an unknown field in its spec. Objects from a cluster are exempt, as its CRDs may be
+// newer.
 void refuse_misspelt(const boost::json::object& document);
 
 }  // namespace kubenodesmith

@@ -35,7 +35,7 @@ bool flag_in(const json::object& parent, std::string_view name) {
     return value && value->is_bool() && value->get_bool();
 }
 
-// The spec from which a workload's pods follow; null: it is none.
+// Returns the spec that describes a workload's pods; null if there is none.
 const json::object* pods_spec(const json::object& document) {
     const auto* spec = object_in(document, "spec");
     if (!spec || !is_cron_job(document)) return spec;
@@ -48,7 +48,7 @@ bool is_suspended(const json::object& document, const json::object& spec) {
     return flag_in(spec, "suspend") || (outer && flag_in(*outer, "suspend"));
 }
 
-// How many pods it would have at a time; nullopt: it is no workload.
+// Returns how many pods the workload would have simultaneously; nullopt if it is no workload.
 std::optional<std::int64_t> pods_wanted(const json::object& document, const json::object& spec) {
     for (const auto* kind : {"Deployment", "ReplicaSet", "StatefulSet"})
         if (is_kind(document, "apps/v1", kind)) return number_in(spec, "replicas").value_or(1);
@@ -59,7 +59,7 @@ std::optional<std::int64_t> pods_wanted(const json::object& document, const json
     return std::min(parallel, number_in(spec, "completions").value_or(parallel));
 }
 
-// The number of a StatefulSet's first pod.
+// Returns the ordinal of a StatefulSet's first pod.
 std::int64_t first_ordinal(const json::object& spec) {
     const auto* ordinals = object_in(spec, "ordinals");
     return ordinals ? number_in(*ordinals, "start").value_or(0) : 0;
@@ -71,7 +71,7 @@ bool has_pod_template(const json::object& document) {
     return pod_template && object_in(*pod_template, "spec");
 }
 
-// Kinds of Kubernetes itself have pods only if they have a template for them.
+// Reports whether the kind belongs to Kubernetes itself. Such kinds have pods only with a pod template.
 bool is_of_kubernetes(const json::object& document) {
     const auto version = text_in(document, "apiVersion");
     const auto group = version.substr(0, version.find('/'));
@@ -101,7 +101,7 @@ json::object pod_of(const json::object& pod_template, const Owner& owner, const 
     return pod;
 }
 
-// A claim's volume takes the place of the template's that has its name.
+// Removes the template's volume of that name, which the volume of a claim replaces.
 void remove_volume(json::array& volumes, const std::string& name) {
     for (auto volume = volumes.begin(); volume != volumes.end();) {
         const bool is_it = volume->is_object() && text_in(volume->get_object(), "name") == name;
@@ -109,7 +109,7 @@ void remove_volume(json::array& volumes, const std::string& name) {
     }
 }
 
-// Each pod of a StatefulSet has claims of its own, and volumes of the same names.
+// Adds the volume claims of one pod of a StatefulSet. Each claim gets a volume with the name of its template.
 void add_volume_claims(const json::array& templates, json::object& pod, WrittenWorkload& workload) {
     const auto& metadata = pod.at("metadata").get_object();
     for (const auto& one : templates) {

@@ -1,5 +1,5 @@
-// Objects as people write them down, completed as the API server and its controllers would: for pictures from
-// files.
+// Written objects: users wrote them in files, and no cluster has them yet, so they have no UID. A snapshot
+// completes them as the API server and its controllers would.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -16,12 +16,12 @@
 
 namespace kubenodesmith {
 
-// What pods' priorityClassName stands for.
+// PriorityClasses maps the names of classes to priorities.
 class PriorityClasses {
 public:
-    // Takes in what is a PriorityClass.
+    // Adds the document if it is a PriorityClass.
     void note(const boost::json::object& document);
-    // A pod with a class, and without the number that the API server would have given it, gets it.
+    // Sets a missing priority by the pod's class or the default class, as the API server would.
     void complete(api::Pod& pod, const boost::json::object& document) const;
 
 private:
@@ -30,33 +30,34 @@ private:
     std::int32_t default_ = 0;
 };
 
-// Requests follow from limits, and a pod that has no status yet counts as one that the scheduler found no
-// node for.
+// Sets defaults, for example requests by limits. Marks a pod that has neither a status nor a node as
+// unschedulable.
 void complete(api::Pod& pod);
 
-// What the pods of all workloads may cost: a few lines can ask for any number of them.
+// WorkloadBounds limits the pods of all workloads, as a few lines can request any number of pods.
 class WorkloadBounds {
 public:
-    // Throws ViewError naming the workload if `count` more pods of `bytes` each are too much.
+    // Counts `count` more pods of `bytes` each. Throws ViewError that names the workload if they exceed a
+    // limit.
     void take(const std::string& workload, std::int64_t count, std::size_t bytes);
 
 private:
-    std::size_t pods_ = 150'000;                  // as many as the largest clusters of Kubernetes have
-    std::size_t bytes_ = std::size_t{512} << 20;  // of their templates, written as JSON
+    std::size_t pods_ = 150'000;                  // as many as in the largest Kubernetes clusters
+    std::size_t bytes_ = std::size_t{512} << 20;  // size of their templates as JSON
 };
 
 struct WrittenWorkload {
     std::vector<boost::json::object> pods;
-    std::vector<api::PersistentVolumeClaim> volume_claims;  // of a StatefulSet
+    std::vector<api::PersistentVolumeClaim> volume_claims;  // only for a StatefulSet
 };
-// Returns what a Deployment, ReplicaSet, ReplicationController, StatefulSet or Job would create, and a
-// CronJob at one run. Returns nothing for everything else, and for one that exists (it has a UID), whose pods
-// are objects of their own. Throws DecodeError, ViewError.
+// Returns the pods and volume claims that a Deployment, ReplicaSet, ReplicationController, StatefulSet or Job
+// would create. For a CronJob, it returns those of one run. It returns nothing for other kinds, and nothing
+// for a workload with a UID, whose pods are separate objects. Throws DecodeError, ViewError.
 WrittenWorkload workload_of(const boost::json::object& document, WorkloadBounds& bounds);
 
-// The member of that name; empty: it is no text, or is not there.
+// Returns the text member of that name; empty if it is missing or no text.
 std::string text_in(const boost::json::object& parent, std::string_view name);
-// Decodes an object, in the namespace "default" if it names none. Throws DecodeError.
+// Decodes an object. A missing namespace becomes "default". Throws DecodeError.
 template <class T>
 T decode_object(const boost::json::object& document) {
     auto object = api::decode<T>(document);
@@ -64,24 +65,24 @@ T decode_object(const boost::json::object& document) {
     return object;
 }
 
-// Whether workload_of() knows the kind.
+// Reports whether workload_of() supports the kind.
 bool is_workload(const boost::json::object& document);
-// Whether it is only written down: it has no UID.
+// Reports whether the object is a written one, without a UID.
 bool is_written(const boost::json::object& document);
 bool is_cron_job(const boost::json::object& document);
-// "Deployment shop/web"
+// Returns, for example, "Deployment shop/web".
 std::string title_of(const boost::json::object& document);
 
-// Collects the documents of which a plan knows neither the kind nor that it has no pods.
+// UnknownKinds collects documents of unknown kinds, which may have pods.
 class UnknownKinds {
 public:
     void note(const boost::json::object& document);
-    // One for each that has a template of pods, and one for the others.
+    // Returns one sentence for each document with a pod template, and one for all others.
     std::vector<std::string> sentences() const;
 
 private:
     std::vector<std::string> with_pods_;
-    std::map<std::string, std::size_t> others_;  // how many, by kind
+    std::map<std::string, std::size_t> others_;  // their number by kind
 };
 
 }  // namespace kubenodesmith

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
 
-// Where the class allows its volumes.
+// Returns the topologies in which the class allows its volumes.
 std::vector<api::NodeSelectorTerm> terms_of(const api::StorageClass& storage_class) {
     std::vector<api::NodeSelectorTerm> terms;
     for (const auto& topology : storage_class.allowedTopologies) {
@@ -73,7 +73,7 @@ std::string WrittenWorld::add(const boost::json::object& document) {
     return refusal;
 }
 
-// A controller makes the claims of generic ephemeral volumes once the pod exists.
+// Adds the claims of generic ephemeral volumes. In a cluster, a controller creates them once the pod exists.
 std::string WrittenWorld::add_ephemeral(const api::Pod& pod) {
     for (const auto& volume : *pod.spec.volumes) {
         if (!volume.ephemeral || !volume.ephemeral->volumeClaimTemplate) continue;
@@ -115,7 +115,8 @@ const api::StorageClass* WrittenWorld::class_of(const api::PersistentVolumeClaim
     return nullptr;
 }
 
-// The driver makes such a volume before the pod is looked at, wherever its class allows one.
+// Binds the claim to a new volume, anywhere its class allows. In a cluster, the driver creates such a volume
+// before the pod is scheduled.
 void WrittenWorld::bind_at_once(api::PersistentVolumeClaim& claim, const api::StorageClass& storage_class) {
     api::PersistentVolume volume;
     volume.metadata.name = "of-" + claim.metadata.namespace_ + "-" + claim.metadata.name;

@@ -1,5 +1,5 @@
-// Objects that are only written down, put into the picture of a cluster as the API server and the controllers
-// would complete them.
+// Adds written objects (see written_objects.hpp) to a snapshot of a cluster, completed as the API server and
+// the controllers would.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -14,22 +14,22 @@ namespace kubenodesmith {
 
 class WrittenWorld {
 public:
-    // What is stored has to be in the informers already.
+    // The informers must already contain the objects from a cluster.
     WrittenWorld(controllers::Informers& informers, const PriorityClasses& priorities);
 
-    // Takes in a volume claim. Those that are written down come before the workloads that use them.
+    // Adds a volume claim. Must be called before workloads that use the claim are added.
     void take_claim(api::PersistentVolumeClaim claim, const std::string& title);
-    // Takes in a pod. Throws DecodeError.
+    // Adds a pod. Throws DecodeError.
     void take_pod(const boost::json::object& document);
-    // Takes in the pods of a workload. Throws DecodeError, ViewError.
+    // Adds the pods of a workload. Throws DecodeError, ViewError.
     void take_workload(const boost::json::object& document);
-    // Says whether the API server would refuse the pods of a DaemonSet.
+    // Adds a note if the API server would refuse the pods of a DaemonSet.
     void look_at(const api::DaemonSet& daemon_set, const std::string& title);
 
     const std::vector<std::string>& notes() const { return notes_; }
 
 private:
-    // Returns why the API server refuses the pod, or nothing.
+    // Adds the object, or returns why the API server would refuse it.
     std::string add(const boost::json::object& document);
     std::string add(api::PersistentVolumeClaim claim);
     std::string add_ephemeral(const api::Pod& pod);

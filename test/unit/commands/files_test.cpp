@@ -1,4 +1,4 @@
-// What commands write without a cluster, or leave out of what they write.
+// Tests commands that need no cluster, and the redaction of their output.
 #include <CLI/CLI.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -26,7 +26,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// The program's commands, as completion and manual pages see them.
+// Program has the program's commands, as completion and manual pages see them.
 struct Program {
     Program() {
         app.name("kubenodesmith");

@@ -1,4 +1,4 @@
-// What status and top say of a small cluster from files.
+// Tests the output of status and top for a small cluster from files.
 #include "api/json.hpp"
 #include "operator/commands/status.hpp"
 #include "operator/commands/top.hpp"
@@ -12,7 +12,7 @@ using Catch::Contains;
 
 namespace {
 
-// Pool and control plane of the picture have no conditions, so these are given some that are well.
+// Adds the condition Ready to the pool and the control plane, which have no conditions.
 std::string well(const std::string& cluster) {
     auto text = cluster;
     const std::string status = "status:\n  conditions: [{type: Ready, status: \"True\", reason: Ready}]\n";
