@@ -28,7 +28,8 @@ std::optional<base::Duration> timeout_of(const std::string& text) {
                                    "\"" + text + "\" is no duration; give one such as 10s");
     }
     if (value < base::Duration{})
-        throw CLI::ValidationError("--request-timeout", "a time before now has passed; give one such as 10s");
+        throw CLI::ValidationError("--request-timeout",
+                                   "the time must not be negative; give one such as 10s");
     if (value == base::Duration{}) return std::nullopt;
     return value;
 }
@@ -61,7 +62,7 @@ void add_cluster_flags(CLI::App& command, ClientOptions& options) {
         .add_option_function<std::string>(
             "--request-timeout",
             [&cluster](const std::string& text) { cluster.most_per_call = timeout_of(text); },
-            "Most time for one request to the API server, such as 10s; default: 30s")
+            "Time limit of one request to the API server, such as 10s; default: 30s")
         ->option_text("TIME")
         ->group(kClusterGroup);
 }
@@ -88,7 +89,7 @@ void add_choice(CLI::App& command, const std::string& name, std::string& target,
                 const std::vector<std::string>& words, const std::string& help) {
     const auto check = [words](const std::string& value) {
         if (std::ranges::find(words, value) != words.end()) return std::string();
-        return "\"" + value + "\" is not possible; give one of " + base::joined(words) +
+        return "\"" + value + "\" is not valid; give one of " + base::joined(words) +
                did_you_mean(value, words);
     };
     command.add_option(name, target, help + ": " + base::joined(words))

@@ -65,7 +65,7 @@ void write(std::string& out, const json::value& value, std::size_t depth) {
 
 void add_output_flag(CLI::App& command, std::string& output) {
     if (output.empty()) output = "table";
-    add_choice(command, "-o,--output", output, {output, "json", "yaml"}, "How it is printed");
+    add_choice(command, "-o,--output", output, {output, "json", "yaml"}, "Output format");
 }
 
 std::string printed(const std::string& output, const std::function<std::string()>& for_people,

@@ -54,7 +54,7 @@ std::string describe_missing(const std::vector<Right>& missing, const std::vecto
     for (const auto& right : missing) text += "  " + right.str() + "\n";
     if (!hint.empty()) text += hint + "\n";
     const std::string group = "apiVersion: rbac.authorization.k8s.io/v1\n";
-    return text + "What follows is enough; an administrator can apply it:\n\n" + group +
+    return text + "This role is enough; an administrator can apply it:\n\n" + group +
            "kind: ClusterRole\nmetadata: {name: " + kRole + "}\nrules:\n" + rules_of(needed) + "---\n" +
            group + "kind: ClusterRoleBinding\nmetadata: {name: " + kRole +
            "}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: " + kRole +

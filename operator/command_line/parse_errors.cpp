@@ -69,11 +69,11 @@ std::string plain(const CLI::App& app, const CLI::ParseError& error) {
     const auto list = text.find(kNotIn);
     if (is_a<CLI::ValidationError>(error) && list != std::string::npos && text.ends_with('}')) {
         const auto words = text.substr(list + kNotIn.size(), text.size() - list - kNotIn.size() - 1);
-        return text.substr(0, list) + " is not possible; give one of " + words;
+        return text.substr(0, list) + " is not valid; give one of " + words;
     }
     if (is_a<CLI::ConversionError>(error)) {
         constexpr std::string_view kStart = "Could not convert: ";
-        if (text.starts_with(kStart)) return text.substr(kStart.size()) + ": this value is not possible";
+        if (text.starts_with(kStart)) return text.substr(kStart.size()) + ": this value is not valid";
         return text.substr(0, text.find(": ")) + " takes true or false";
     }
     return text;

@@ -95,7 +95,7 @@ private:
             co_await std::move(question);
         } catch (const kube::ApiError& error) {
             if (!error.is_forbidden()) throw;
-            say(Verdict::unknown, std::string("you may not ask: ") + error.what());
+            say(Verdict::unknown, std::string("you lack the right to check this: ") + error.what());
         }
     }
 
@@ -185,13 +185,14 @@ private:
                 if (!has_it) missing.push_back(right.verb + " " + right.resource + where);
             }
             if (missing.empty()) {
-                say(Verdict::ok, user + " may do what the operator does");
+                say(Verdict::ok, user + " has all rights that the operator needs");
             } else {
                 say(Verdict::problem, user + " may not " + base::joined_first(missing, 10) +
                                           "; apply config/rbac, or the chart with rbac.create=true");
             }
         }
-        if (operators_.empty()) say(Verdict::unknown, "it is not known as which account it runs");
+        if (operators_.empty())
+            say(Verdict::unknown, "the operator's ServiceAccount is unknown, as no Deployment was found");
     }
 
     asio::awaitable<bool> may(std::string user, NeededRight right) {
@@ -213,7 +214,7 @@ private:
     asio::awaitable<void> check_policies() {
         if (minor_ < kFirstMinorWithPolicies) {
             say(Verdict::unknown,
-                "Kubernetes before 1.30 has none: whoever may write status can mislead the operator");
+                "Kubernetes before 1.30 has none: anybody who may write status can mislead the operator");
             co_return;
         }
         const auto list = co_await client_.call(
@@ -251,7 +252,8 @@ void add_troubles(const ClientOptions& options, std::vector<Finding>& findings) 
     const auto& report = view->report();
     const auto namespace_ = options.all_namespaces ? std::string() : options.namespace_;
     if (report.control_planes.empty())
-        findings.push_back({"control planes", Verdict::problem, "there is none, so no pool does anything"});
+        findings.push_back(
+            {"control planes", Verdict::problem, "there is none, so no pool creates or removes machines"});
     const auto troubles = troubles_of(report, namespace_);
     for (const auto& trouble : troubles)
         findings.push_back({trouble.kind, Verdict::problem, sentence_of(trouble, report.time)});
@@ -259,7 +261,7 @@ void add_troubles(const ClientOptions& options, std::vector<Finding>& findings) 
         findings.push_back({"objects", Verdict::ok,
                             base::counted(std::ssize(report.providers), "provider") + ", " +
                                 base::counted(std::ssize(report.pools), "pool") + " and " +
-                                base::counted(std::ssize(report.claims), "claim") + " are well"});
+                                base::counted(std::ssize(report.claims), "claim") + " have no problems"});
 }
 
 Answer check_answer(const CheckRequest& request, const ClientOptions& options) {
@@ -269,7 +271,7 @@ Answer check_answer(const CheckRequest& request, const ClientOptions& options) {
         return finding.subject == "CRDs" && finding.verdict == Verdict::problem;
     });
     if (has_crds) add_troubles(options, findings);
-    Records records({{"CHECK", "check"}, {"VERDICT", "verdict"}, {"WHAT WAS FOUND", "message"}});
+    Records records({{"CHECK", "check"}, {"RESULT", "verdict"}, {"DETAILS", "message"}});
     bool is_ready = true;
     for (const auto& finding : findings) {
         records.add({finding.subject, word_of(finding.verdict), finding.message});
@@ -288,11 +290,12 @@ Answer check_answer(const CheckRequest& request, const ClientOptions& options) {
 
 void add_check_command(CLI::App& app, ClientOptions& options, Command& chosen) {
     auto request = std::make_shared<CheckRequest>();
-    auto* command = app.add_subcommand("check", "Say whether this cluster and the operator in it are ready");
+    auto* command =
+        app.add_subcommand("check", "Check whether this cluster and the operator in it are ready");
     add_output_flag(*command, request->output);
     add_namespace_flags(*command, options, "Look at the objects of this namespace; default: all");
     add_cluster_flags(*command, options);
-    command->footer("\nExit code: 0 ready, 1 something is wrong, 2 it could not be found out.");
+    command->footer("\nExit code: 0 ready, 1 something is wrong, 2 a failure.");
     command->callback([&chosen, request] {
         chosen = [request](const ClientOptions& given) {
             return answer("check", [&] { return check_answer(*request, given); });

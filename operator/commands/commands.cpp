@@ -31,7 +31,7 @@ std::vector<CommandGroup> all_commands(const BuildInfo& build) {
     const auto add_support_bundle = [build](CLI::App& app, ClientOptions& options, Command& chosen) {
         add_support_bundle_command(app, options, chosen, build.version + " " + build.commit);
     };
-    return {{"See what is and why",
+    return {{"Inspect",
              {add_status_command, add_top_command, add_plan_command, add_explain_command, add_check_command}},
             {"Change", {add_pause_command, add_resume_command, add_replace_command}},
             {"Set up", {add_setup_command, add_host_command, add_migrate_command}},

@@ -135,10 +135,10 @@ std::string candidates_for(const CLI::App& app, const std::vector<std::string>& 
 void add_completion_command(CLI::App& app, ClientOptions&, Command& chosen) {
     auto shell = std::make_shared<std::string>();
     auto* command =
-        app.add_subcommand("completion", "Print the script by which a shell completes commands and flags");
+        app.add_subcommand("completion", "Print a script that lets a shell complete commands and flags");
     std::vector<std::string> names;
     for (const auto& [name, script] : scripts()) names.push_back(name);
-    add_choice(*command, "shell", *shell, names, "Whose script; kubectl: of the plugin");
+    add_choice(*command, "shell", *shell, names, "Shell of the script, or kubectl for its plugin");
     command->get_option("shell")->required();
     command->callback([&chosen, shell] {
         chosen = [shell](const ClientOptions&) {
@@ -148,7 +148,7 @@ void add_completion_command(CLI::App& app, ClientOptions&, Command& chosen) {
 }
 
 void add_complete_command(CLI::App& app, ClientOptions&, Command& chosen) {
-    auto* command = app.add_subcommand("__complete", "Print what a word may become");
+    auto* command = app.add_subcommand("__complete", "Print the completions of a word");
     command->set_help_flag();
     command->prefix_command();
     command->callback([&app, &chosen, command] {

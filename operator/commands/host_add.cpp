@@ -178,19 +178,19 @@ void add_host_options(CLI::App& command, HostRequest& request) {
         .add_option("--secret", request.secret,
                     "Secret with the BMC's credentials, may be a range; default: the provider's")
         ->option_text("NAME");
-    command.add_option("--node-name", request.node_names, "Names of their Nodes; default: as the hosts")
+    command.add_option("--node-name", request.node_names, "Names of their Nodes; default: the hosts' names")
         ->option_text("NAMES");
     command.add_option("--label", request.labels, "Label of their Nodes; may be repeated")
         ->option_text("KEY=VALUE")
         ->allow_extra_args(false);
-    command.add_option("--cpu-cores", request.cpu_cores, "Cores of each; default: as the BMC says")
+    command.add_option("--cpu-cores", request.cpu_cores, "Cores of each; default: as the BMC reports")
         ->option_text("NUMBER");
-    command.add_option("--memory-mib", request.memory_mib, "Memory of each; default: as the BMC says")
+    command.add_option("--memory-mib", request.memory_mib, "Memory of each; default: as the BMC reports")
         ->option_text("NUMBER");
-    command.add_option("--priority", request.priority, "Hosts of higher priority are woken first")
+    command.add_option("--priority", request.priority, "Hosts of higher priority are powered on first")
         ->option_text("NUMBER");
     command.add_flag("--maintenance", request.maintenance,
-                     "Claims get none of them before this is taken back");
+                     "Do not use the hosts until their spec.maintenance is set to false");
     command.add_flag("--insecure-skip-verify", request.skip_verify, "Do not verify the BMCs' certificates");
 }
 
@@ -224,7 +224,7 @@ void add_host_command(CLI::App& app, ClientOptions&, Command& chosen) {
     auto* host = app.add_subcommand("host", "Bare-metal hosts");
     host->require_subcommand(1);
     auto* add =
-        host->add_subcommand("add", "Write NodeSmithHosts for a range of BMCs, to be applied with kubectl");
+        host->add_subcommand("add", "Print NodeSmithHosts for a range of BMCs; apply them with kubectl");
     add_host_options(*add, *request);
     add->footer(
         "\nExample: kubenodesmith host add 'rack1-[01-32]' 'https://10.0.0.[17-48]' --provider racks | "

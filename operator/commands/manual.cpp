@@ -140,8 +140,9 @@ std::map<std::string, std::string> manual_pages(const CLI::App& app) {
 
 void add_man_command(CLI::App& app, ClientOptions&, Command& chosen) {
     auto request = std::make_shared<ManRequest>();
-    auto* command = app.add_subcommand("man", "Print the manual page of a command, or write those of all");
-    command->add_option("command", request->command, "The command; default: the page about all")
+    auto* command =
+        app.add_subcommand("man", "Print the manual page of a command, or write all pages to files");
+    command->add_option("command", request->command, "The command; default: the page of the program itself")
         ->option_text(" ");
     command->add_option("--directory", request->directory, "Write all pages into this folder")
         ->option_text("FOLDER");

@@ -59,9 +59,9 @@ std::vector<NodeSmithControlPlane> choose(std::vector<NodeSmithControlPlane> kno
 std::string effect_of(Mode mode) {
     switch (mode) {
         case Mode::Paused:
-            return "nothing is created or removed until it is resumed";
+            return "no machine is created or removed until you resume it";
         case Mode::Observe:
-            return "it decides and says so, and does nothing";
+            return "the operator reports its decisions and changes nothing";
         default:
             return "machines are created and removed";
     }
@@ -87,7 +87,7 @@ Answer set_mode(Mode mode, const ModeRequest& request, const ClientOptions& opti
         text += name + " now has mode " + word + ": " + effect_of(mode) + "\n";
         const auto author = author_of(plane.metadata);
         if (!author.empty())
-            text += "  " + author + " manages it and may set it back: change the mode there, too\n";
+            text += "  " + author + " manages it and may revert the change: set the mode there, too\n";
     }
     return {text};
 }
@@ -98,11 +98,12 @@ void add_mode_command(CLI::App& app, ClientOptions& options, Command& chosen, co
     auto* command = app.add_subcommand(name, help);
     command
         ->add_option("controlplane", request->name,
-                     "Its name, or NAMESPACE/NAME; default: the only one there is")
+                     "Its name, or NAMESPACE/NAME; may be omitted if there is only one")
         ->option_text(" ");
     const bool is_pause = name == "pause";
     if (!is_pause)
-        command->add_flag("--observe", request->observe, "Decide and say so, but do nothing (mode Observe)");
+        command->add_flag("--observe", request->observe,
+                          "Report decisions, but change nothing (mode Observe)");
     command->add_option("-n,--namespace", options.namespace_, "Namespace of the control plane; default: any")
         ->option_text("NAME");
     command->add_flag("-A,--all-namespaces", options.all_namespaces, "All control planes, of all namespaces");

@@ -46,9 +46,9 @@ Answer replace_answer(const ReplaceRequest& request, const ClientOptions& option
     after.metadata.annotations = std::move(annotations);
     if (auto patch = kube::difference(claim, after, kube::Lock::none))
         session.run(session.client().patch<NodeSmithClaim>(api::key_of(claim), std::move(*patch)));
-    if (request.undo) return {name + " is not to be replaced any longer, unless that has begun already\n"};
+    if (request.undo) return {name + " will not be replaced, unless the replacement has already begun\n"};
     return {name +
-            " will be replaced: another machine is created, then its node is drained, within the pool's "
+            " will be replaced: a new machine is created, then the old node is drained, within the pool's "
             "disruption "
             "budgets. Follow it with: kubectl nodesmith explain claim/" +
             claim.metadata.name + " -n " + claim.metadata.namespace_ + "\n"};
@@ -58,9 +58,9 @@ Answer replace_answer(const ReplaceRequest& request, const ClientOptions& option
 
 void add_replace_command(CLI::App& app, ClientOptions& options, Command& chosen) {
     auto request = std::make_shared<ReplaceRequest>();
-    auto* command = app.add_subcommand("replace", "Have a claim's machine replaced by another one");
+    auto* command = app.add_subcommand("replace", "Replace a claim's machine with a new one");
     command->add_option("claim", request->claim, "Its name, or NAMESPACE/NAME")->required()->option_text(" ");
-    command->add_flag("--undo", request->undo, "Take back what was asked for");
+    command->add_flag("--undo", request->undo, "Cancel the request for a replacement");
     command->add_option("-n,--namespace", options.namespace_, "Namespace of the claim; default: any")
         ->option_text("NAME");
     add_cluster_flags(*command, options);

@@ -19,13 +19,12 @@ struct SetupRequest {
 
 Answer setup_answer(const SetupRequest& request) {
     if (!request.print)
-        throw UsageError(
-            "give --print: the commands are shown, and you run them on a host of the Proxmox cluster");
+        throw UsageError("give --print to show the commands; then run them on a host of the Proxmox cluster");
     auto wish = request.wish;
     wish.through_guest_agent = request.join == "GuestAgent";
     if (request.join != "CloudInit") wish.image_storages.clear();
     return {providers::proxmox_setup_commands(wish) +
-            "\n# Then, where kubectl works, with the secret that the last command has shown:\n"
+            "\n# Then, where kubectl works, with the secret that the last command printed:\n"
             "kubectl create secret generic proxmox --namespace " +
             request.namespace_ + " --from-literal=PROXMOX_TOKEN_ID='" + wish.user + "!" + wish.token +
             "' --from-literal=PROXMOX_SECRET=SECRET\n"};
@@ -39,11 +38,11 @@ void add_lists(CLI::App& command, providers::ProxmoxSetup& wish) {
     };
     add("--storage", wish.disk_storages, "Storage for disks of machines; may be repeated")->required();
     add("--image-storage", wish.image_storages,
-        "Storage that takes boot images (content iso), where machines join by cloud-init; may be repeated");
+        "Storage for boot images (content iso), if machines join by cloud-init; may be repeated");
     add("--template", wish.templates, "VMID of a template that machines are cloned from; may be repeated");
     add("--download-storage", wish.download_storages,
         "Storage (content import) for images that templates are made of (template.image); may be repeated");
-    add("--bridge", wish.bridges, "Bridge of machines; may be repeated");
+    add("--bridge", wish.bridges, "Bridge for machines; may be repeated");
 }
 
 }  // namespace
@@ -51,16 +50,16 @@ void add_lists(CLI::App& command, providers::ProxmoxSetup& wish) {
 void add_setup_command(CLI::App& app, ClientOptions&, Command& chosen) {
     auto request = std::make_shared<SetupRequest>();
     auto& wish = request->wish;
-    auto* setup = app.add_subcommand("setup", "Prepare what machines are made on");
+    auto* setup = app.add_subcommand("setup", "Prepare the infrastructure for machines");
     setup->require_subcommand(1);
     auto* command =
-        setup->add_subcommand("proxmox", "Show the commands that give a Proxmox token its rights");
-    command->add_flag("--print", request->print, "Show the commands; nothing is asked or changed");
+        setup->add_subcommand("proxmox", "Show the commands that create a Proxmox token with its rights");
+    command->add_flag("--print", request->print, "Show the commands; Proxmox is not contacted");
     add_lists(*command, wish);
-    command->add_option("--resource-pool", wish.resource_pool, "Resource pool that machines are made in")
+    command->add_option("--resource-pool", wish.resource_pool, "Resource pool for machines")
         ->option_text("NAME=" + wish.resource_pool);
-    command->add_option("--token-user", wish.user, "User that is made")->option_text("NAME=" + wish.user);
-    command->add_option("--token", wish.token, "Token that is made")->option_text("NAME=" + wish.token);
+    command->add_option("--token-user", wish.user, "User to create")->option_text("NAME=" + wish.user);
+    command->add_option("--token", wish.token, "Token to create")->option_text("NAME=" + wish.token);
     add_choice(*command, "--join", request->join, {"CloudInit", "GuestAgent", "None"},
                "bootstrap.method of the pools");
     command->add_option("--proxmox-version", wish.major_version, "Major version of Proxmox VE")

@@ -126,7 +126,7 @@ private:
                              {"POOLS", "pools"},
                              {"NODES", "nodes"},
                              {"NODES READY", "readyNodes"},
-                             {"COMING", "pendingNodes"}}};
+                             {"PENDING", "pendingNodes"}}};
     Records providers_{{{"PROVIDER", ""},
                         {"", "namespace"},
                         {"", "name"},
@@ -142,7 +142,7 @@ private:
                     {"READY", "ready"},
                     {"NODES", "nodes"},
                     {"NODES READY", "readyNodes"},
-                    {"COMING", "pendingNodes"},
+                    {"PENDING", "pendingNodes"},
                     {"MIN", "minNodes"},
                     {"MAX", "maxNodes"}}};
     Records claims_{{{"CLAIM", ""},
@@ -172,9 +172,9 @@ std::string first_lines(const ClusterSnapshot& view, const std::vector<Trouble>&
     if (troubles.empty() && text.empty()) text += "All is well.\n";
     if (!troubles.empty())
         text += base::counted(std::ssize(troubles), "thing") +
-                (troubles.size() == 1 ? " needs a look:\n" : " need a look:\n");
+                (troubles.size() == 1 ? " needs attention:\n" : " need attention:\n");
     for (const auto& trouble : troubles) text += "  " + sentence_of(trouble, report.time) + "\n";
-    if (!view.has_nodes()) text += "You may not list nodes and pods, so pods that wait are not shown.\n";
+    if (!view.has_nodes()) text += "You may not list nodes and pods, so waiting pods are not shown.\n";
     return text;
 }
 
@@ -225,11 +225,11 @@ json::object status_document(const ClusterSnapshot& view, const std::string& nam
 
 void add_status_command(CLI::App& app, ClientOptions& options, Command& chosen) {
     auto request = std::make_shared<StatusRequest>();
-    auto* command =
-        app.add_subcommand("status", "Show what is wrong, and pools, providers, claims and hosts");
-    command->add_flag("-w,--watch", request->watch, "Show it anew every two seconds until Ctrl-C");
+    auto* command = app.add_subcommand("status", "Show problems, and pools, providers, claims and hosts");
+    command->add_flag("-w,--watch", request->watch, "Refresh every two seconds until Ctrl-C");
     command
-        ->add_option("-f,--file", request->files, "Objects instead of a live cluster; - for standard input")
+        ->add_option("-f,--file", request->files,
+                     "Read objects from this file, not from a cluster; - for standard input")
         ->option_text("FILE")
         ->allow_extra_args(false);
     add_output_flag(*command, request->output);

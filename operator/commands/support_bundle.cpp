@@ -35,7 +35,7 @@ constexpr const char* kReadme =
     "in objects\n"
     "of KubeNodeSmith whose names sound like secrets, options of VMs and credentials in URLs are left out. "
     "Names of\n"
-    "hosts, nodes, pods, namespaces and addresses are in it: look through it before you give it away.\n"
+    "hosts, nodes, pods, namespaces and addresses are in it: review it before you share it.\n"
     "The operator's log is not in it: kubectl logs deploy/kubenodesmith -n kubenodesmith-system\n";
 
 struct BundleRequest {
@@ -61,7 +61,7 @@ public:
             [&] { return excerpts("/api/v1/pods?fieldSelector=spec.nodeName%3D", excerpt_of_pod); });
         add("events.yaml", [&] { return events(); });
         tar_.add(std::string(kFolder) + "README.txt",
-                 kReadme + (missing_.empty() ? std::string() : "\nNot to be had:\n" + missing_));
+                 kReadme + (missing_.empty() ? std::string() : "\nCould not be read:\n" + missing_));
         return tar_.str();
     }
 
@@ -184,9 +184,8 @@ Answer bundle_answer(const BundleRequest& request, const ClientOptions& options,
     if (request.file == "-") return {archive};
     const auto file = request.file.empty() ? default_name(session.now()) : request.file;
     write_private(file, archive);
-    return {
-        "Wrote " + file + " (" + std::to_string(archive.size() / 1024) +
-        " KiB). It holds no Secrets, but names and addresses: look through it before you give it away.\n"};
+    return {"Wrote " + file + " (" + std::to_string(archive.size() / 1024) +
+            " KiB). It contains no Secrets, but names and addresses: review it before you share it.\n"};
 }
 
 }  // namespace
@@ -202,7 +201,7 @@ void add_support_bundle_command(CLI::App& app, ClientOptions& options, Command& 
                                        "Pack objects, Events and status, without secrets, into a tar file");
     command
         ->add_option("-f,--file", request->file,
-                     "The file; - for standard output; default: named by the time")
+                     "Output file; - for standard output; default: a name with the current time")
         ->option_text("FILE");
     add_managed_flag(*command, options);
     add_cluster_flags(*command, options);

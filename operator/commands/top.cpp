@@ -117,7 +117,7 @@ Records hosts_of(const ClusterSnapshot& view, const std::string& namespace_) {
     for (const auto& provider : view.report().providers) {
         if (!namespace_.empty() && provider->metadata.namespace_ != namespace_) continue;
         for (const auto& host : provider->status.hosts) {
-            const auto note = host.evacuating ? "its nodes must leave" : host.message;
+            const auto note = host.evacuating ? "its nodes must be removed" : host.message;
             records.add({host.name, api::key_of(*provider).str(), host.online, host.freeCPUCores,
                          host.cpuCores, host.freeMemoryMiB, host.memoryMiB,
                          machines_on(view, *provider, host.name), note});
@@ -142,10 +142,9 @@ std::string top_text(ClusterSnapshot& view, const std::string& namespace_) {
     if (pools.empty() && hosts.empty()) return "There are no pools, and no provider has reported a host.\n";
     std::string text;
     if (!pools.empty())
-        text +=
-            pools.table() +
-            "Requested is by pods without those of DaemonSets. A price is that of the pool's template; where "
-            "it states none, a CPU counts as 4 GiB of memory.\n";
+        text += pools.table() +
+                "Requests exclude those of DaemonSets' pods. Prices are from the pool's template. Without a "
+                "price, a GiB of memory costs 1 and a CPU 4.\n";
     if (!hosts.empty()) text += (text.empty() ? "" : "\n") + hosts.table();
     return text;
 }
@@ -159,9 +158,10 @@ json::object top_document(ClusterSnapshot& view, const std::string& namespace_) 
 
 void add_top_command(CLI::App& app, ClientOptions& options, Command& chosen) {
     auto request = std::make_shared<TopRequest>();
-    auto* command = app.add_subcommand("top", "Show price, room and use by pool and by host");
+    auto* command = app.add_subcommand("top", "Show prices, capacity and use of pools and hosts");
     command
-        ->add_option("-f,--file", request->files, "Objects instead of a live cluster; - for standard input")
+        ->add_option("-f,--file", request->files,
+                     "Read objects from this file, not from a cluster; - for standard input")
         ->option_text("FILE")
         ->allow_extra_args(false);
     add_output_flag(*command, request->output);

@@ -77,7 +77,7 @@ private:
     }
 
     void look_at(const std::string& kind, const api::ObjectKey& object, const api::Conditions& all) {
-        if (all.empty()) note(kind, object, "NotExamined", "no operator has looked at it yet", std::nullopt);
+        if (all.empty()) note(kind, object, "NotExamined", "no operator has examined it yet", std::nullopt);
         const auto* ready = api::find_condition(all, conditions::kReady);
         const bool goes_on = api::is_true(all, conditions::kReconciling);
         if (ready && ready->status == ConditionStatus::False && !goes_on && !is_intended(*ready))

@@ -78,7 +78,7 @@ void add_version_command(CLI::App& app, ClientOptions& options, Command& chosen,
     request->commit = commit;
     auto* command =
         app.add_subcommand("version", "Print the versions of this program, the operator and Kubernetes");
-    command->add_flag("--client", request->only_client, "Ask no server");
+    command->add_flag("--client", request->only_client, "Do not contact the server");
     add_output_flag(*command, request->output);
     add_cluster_flags(*command, options);
     command->callback([&chosen, request] {

@@ -50,7 +50,7 @@ std::string describe_state(const api::Pod& pod) {
     if (!pod.spec.nodeName.empty()) return name + " is on node " + pod.spec.nodeName + ".\n";
     if (pod.metadata.deletionTimestamp) return name + " is being deleted.\n";
     const auto* condition = scheduled(pod);
-    if (!condition) return name + " was not looked at by the scheduler yet.\n";
+    if (!condition) return name + " was not examined by the scheduler yet.\n";
     return name + " waits. The scheduler says: " + condition->message + "\n";
 }
 
@@ -93,7 +93,7 @@ std::string purpose_of(ClusterSnapshot& view, const NodeSmithClaim& claim) {
         names += (names.empty() ? "" : ", ") + key.str();
     }
     return "Created for " + base::counted(std::ssize(uids), "pod") +
-           (names.empty() ? ", none of which is left" : "; still there: " + names) + ".\n";
+           (names.empty() ? "; none still exists" : "; still existing: " + names) + ".\n";
 }
 
 const ClaimFacts& find_claim(const ClusterSnapshot& view, const api::ObjectKey& key) {
@@ -131,8 +131,8 @@ std::string failures_of(const ClusterSnapshot& view, const NodeSmithPool& pool) 
 std::string kept_by(const NodeSmithPool& pool, api::Time now) {
     const auto& kept = pool.status.keptMachine;
     if (!kept) return "";
-    return "Kept for a look since " + ago(kept->time, now) + ": machine " + kept->machineID + " on host " +
-           kept->host + " of claim " + kept->claim + ", until that is deleted.\n";
+    return "Kept for inspection since " + ago(kept->time, now) + ": machine " + kept->machineID +
+           " on host " + kept->host + " of claim " + kept->claim + ", until that claim is deleted.\n";
 }
 
 // Returns how much of the machine's price its pods use. Pools that remove nodes by price decide with this
@@ -145,14 +145,14 @@ std::string worth_of(ClusterSnapshot& view, const ClaimFacts& facts) {
     const auto percent =
         disruption::price_percent(disruption::use_of(*facts.node, pods), disruption::size_of(*facts.node),
                                   controllers::prices_of(*facts.pool));
-    return "What its pods request is worth " + std::to_string(std::llround(percent)) +
-           " % of what the machine costs.\n";
+    return "Its pods' requests are worth " + std::to_string(std::llround(percent)) +
+           " % of the machine's price.\n";
 }
 
 std::string ownership_of(ClusterSnapshot& view, const std::string& node) {
     const auto* facts = view.report().claim_of_node(node);
     if (!facts) return "It belongs to no claim" + where_looked(view) + ", so the operator leaves it alone.\n";
-    return "It is of pool " + facts->claim->spec.poolRef + ": " + describe_state(*facts) + ".\n" +
+    return "It belongs to pool " + facts->claim->spec.poolRef + ": " + describe_state(*facts) + ".\n" +
            machine_of(*facts->claim) + worth_of(view, *facts);
 }
 
@@ -164,7 +164,7 @@ std::string prospect_of(const Plan& plan, const api::ObjectKey& pod) {
         if (waiting.pod != pod) continue;
         text += "By what is known now: " + sentence_of(waiting) + ".\n";
         if (waiting.outlook == WaitingPod::Outlook::planned_machine && plan.price.machines > 0)
-            text += "Of all machines that would be created now: " + sentence_of(plan.price) + ".\n";
+            text += "Price of all machines that would be created now: " + sentence_of(plan.price) + ".\n";
     }
     return text;
 }
@@ -175,7 +175,7 @@ Explanation explain_pod(ClusterSnapshot& view, const api::ObjectKey& key) {
     std::vector<std::shared_ptr<const api::Pod>> found;
     for (const auto& [known, pod] : view.informers().pods.store().all())
         if (is_meant(key, known)) found.push_back(pod);
-    if (found.empty()) throw ViewError("there is no pod " + key.str() + " that has not ended");
+    if (found.empty()) throw ViewError("there is no pod " + key.str() + " that is running or pending");
     if (found.size() > 1) throw ViewError("several namespaces have a pod " + key.name + "; give -n");
     const auto& pod = *found.front();
     Explanation explanation{.kind = "Pod", .object = api::key_of(pod), .now = view.now()};
@@ -197,7 +197,7 @@ Explanation explain_node(ClusterSnapshot& view, const std::string& name) {
         if (controllers::is_drainable(*pod)) ++movable;
     }
     explanation.say("Node " + name + (controllers::is_ready(*node) ? " is ready" : " is not ready") +
-                    " and carries " + base::counted(movable, "pod") + " that would have to move.");
+                    " and has " + base::counted(movable, "pod") + " that would have to move.");
     explanation.say(ownership_of(view, name));
     for (const auto& removal : make_plan(view).nodes) {
         if (removal.node == name) explanation.say("By what is known now: " + sentence_of(removal) + ".");
@@ -212,7 +212,7 @@ Explanation explain_claim(ClusterSnapshot& view, const api::ObjectKey& key) {
     const auto& claim = *facts.claim;
     const auto& status = claim.status;
     Explanation explanation{.kind = "NodeSmithClaim", .object = facts.key(), .now = view.now()};
-    explanation.say("Of pool " + claim.spec.poolRef + ": " + describe_state(facts) + ".");
+    explanation.say("Pool " + claim.spec.poolRef + ": " + describe_state(facts) + ".");
     explanation.say(purpose_of(view, claim));
     explanation.say(machine_of(claim));
     explanation.say(boot_of(claim));
@@ -237,7 +237,7 @@ std::vector<Explanation> explain_pool(ClusterSnapshot& view, const api::ObjectKe
         explanation.say("Pool " + explanation.object.str() + " has " + base::counted(status.nodes, "node") +
                         ", " + std::to_string(status.readyNodes) + " of them ready; " +
                         std::to_string(status.pendingNodes) +
-                        (status.pendingNodes == 1 ? " is on its way." : " are on their way."));
+                        (status.pendingNodes == 1 ? " is being created." : " are being created."));
         explanation.say(kept_by(*pool, view.now()));
         explanation.say(failures_of(view, *pool));
         explanation.conditions = status.conditions;

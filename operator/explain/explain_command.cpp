@@ -70,25 +70,25 @@ Answer explain_answer(const ExplainRequest& request, const ClientOptions& option
 
 void add_explain_command(CLI::App& app, ClientOptions& options, Command& chosen) {
     auto request = std::make_shared<ExplainRequest>();
-    auto* command =
-        app.add_subcommand("explain", "Say why a pod waits, why a node stays, or what any object waits for");
+    auto* command = app.add_subcommand(
+        "explain", "Explain why a pod waits, why a node is kept, or what any object waits for");
     command
         ->add_option("object", request->object,
                      "KIND/NAME or KIND NAME; the kind is pod, node, claim, pool, provider, host or "
-                     "controlplane, in the plural or short, too")
+                     "controlplane; plurals and short names work, too")
         ->required()
         ->option_text(" ")
         ->expected(1, 2);
     command
-        ->add_option(
-            "-f,--file", request->files,
-            "Objects instead of a live cluster, as kubectl get -o yaml prints them; - for standard input")
+        ->add_option("-f,--file", request->files,
+                     "Read objects from this file (as from kubectl get -o yaml), not from a cluster; - for "
+                     "standard input")
         ->option_text("FILE")
         ->allow_extra_args(false);
     add_output_flag(*command, request->output);
     add_namespace_flags(
         *command, options,
-        "Namespace of the object; default: of a pod that of the kubeconfig's context, of others any");
+        "Namespace of the object; default: for pods the kubeconfig context's, for other objects any");
     add_cluster_flags(*command, options);
     command->callback([&chosen, request] {
         chosen = [request](const ClientOptions& given) {

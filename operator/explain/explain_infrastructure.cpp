@@ -21,8 +21,8 @@ std::string room(std::int64_t cpu_cores, std::int64_t memory_mib) {
 std::string describe_host(const api::v1alpha1::ProviderHost& host) {
     auto text = "Host " + host.name + (host.online ? "" : " is offline and") + " has " +
                 room(host.freeCPUCores, host.freeMemoryMiB) + " of " + room(host.cpuCores, host.memoryMiB) +
-                " to give, and " + base::counted(host.machines, "machine");
-    if (host.evacuating) text += "; its nodes must leave";
+                " free, and " + base::counted(host.machines, "machine");
+    if (host.evacuating) text += "; its nodes must be removed";
     if (!host.message.empty()) text += "; no machine is placed there: " + host.message;
     return text + ".";
 }
@@ -52,9 +52,9 @@ void describe(const NodeSmithHost& host, const ClusterSnapshot& view, Explanatio
     explanation.say(text + ".");
     if (status.capacity)
         explanation.say("It has " + room(status.capacity->cpuCores, status.capacity->memoryMiB) + ".");
-    explanation.say(status.claimRef ? "Claim " + status.claimRef->name + " has it." : "No claim has it.");
+    explanation.say(status.claimRef ? "Claim " + status.claimRef->name + " uses it." : "No claim uses it.");
     if (host.spec.maintenance)
-        explanation.say("It is in maintenance: no claim gets it, and its node must leave.");
+        explanation.say("It is in maintenance: no claim may use it, and its node must be removed.");
     if (!status.lastFailure.empty())
         explanation.say("It failed " + base::counted(status.failures, "time") +
                         ", the last time because: " + status.lastFailure);
@@ -67,13 +67,13 @@ void describe(const NodeSmithControlPlane& plane, const ClusterSnapshot&, Explan
     const auto mode = std::string(api::name_of(plane.spec.mode));
     auto text = "Control plane " + explanation.object.str() + " is in mode " + mode;
     using api::v1alpha1::Mode;
-    if (plane.spec.mode == Mode::Observe) text += ": it decides and says so, and does nothing";
-    if (plane.spec.mode == Mode::Paused) text += ": nothing is created or removed";
+    if (plane.spec.mode == Mode::Observe) text += ": the operator reports its decisions and changes nothing";
+    if (plane.spec.mode == Mode::Paused) text += ": no machine is created or removed";
     explanation.say(text + ".");
     explanation.say("It has " + base::counted(status.pools, "pool") + " with " +
                     base::counted(status.nodes, "node") + ", " + std::to_string(status.readyNodes) +
                     " of them ready; " + std::to_string(status.pendingNodes) +
-                    (status.pendingNodes == 1 ? " is on its way." : " are on their way."));
+                    (status.pendingNodes == 1 ? " is being created." : " are being created."));
 }
 
 template <class T>

@@ -106,8 +106,8 @@ std::string text_of(const Explanation& explanation) {
     if (!explanation.conditions.empty()) text += "Conditions:\n";
     for (const auto& condition : explanation.conditions) text += condition_line(condition, explanation.now);
     if (!explanation.events_refusal.empty())
-        text += "What the operator said of it may not be read: " + explanation.events_refusal + "\n";
-    if (!explanation.events.empty()) text += "The operator said:\n";
+        text += "You may not read the operator's Events about it: " + explanation.events_refusal + "\n";
+    if (!explanation.events.empty()) text += "Events of the operator:\n";
     for (const auto& event : explanation.events)
         text +=
             "  " + ago(time_of(event), explanation.now) + ": " + event.reason + ": " + event.message + "\n";

@@ -14,8 +14,8 @@ namespace kubenodesmith {
 
 // Sentence for an object without conditions.
 inline constexpr const char* kNeverSeen =
-    "The operator has not looked at it yet. Does it run, and does it manage this namespace? kubenodesmith "
-    "check says more.";
+    "The operator has not examined it yet. Does it run, and does it manage this namespace? kubenodesmith "
+    "check shows more.";
 
 struct Explanation {
     std::string kind;

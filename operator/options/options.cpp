@@ -34,20 +34,20 @@ void add_duration(CLI::App& app, const std::string& name, base::Duration& target
 }
 
 void add_leader_election(CLI::App& app, Options& options) {
-    app.add_flag(
-           "--leader-elect", options.leader_elect,
-           "Only one of several operators acts, by a Lease; =false: nothing keeps two from acting at once")
+    app.add_flag("--leader-elect", options.leader_elect,
+                 "Let only one of several operators act, by a Lease; =false: two could act simultaneously")
         ->default_str("true");
     app.add_option(
         "--leader-election-namespace", options.leader_election_namespace,
-        "Namespace of the Lease; default: this pod's, else where there is one, else kubenodesmith-system");
+        "Namespace of the Lease; default: this pod's, else an existing Lease's, else kubenodesmith-system");
     app.add_option("--leader-election-id", options.leader_election_id, "Name of the Lease")
         ->capture_default_str();
     add_duration(app, "--leader-elect-lease-duration", options.lease_duration,
-                 "A lease not renewed for so long is free");
+                 "Time after which a lease that is not renewed is free");
     add_duration(app, "--leader-elect-renew-deadline", options.renew_deadline,
-                 "A leader that cannot renew for so long ends");
-    add_duration(app, "--leader-elect-retry-period", options.retry_period, "Time between two tries");
+                 "Time after which a leader that cannot renew its lease exits");
+    add_duration(app, "--leader-elect-retry-period", options.retry_period,
+                 "Time between two attempts to get or renew the lease");
 }
 
 // Adds an option that accepts one of these words in any case.
@@ -63,8 +63,8 @@ void add_named(CLI::App& app, const std::string& names, Value& target,
             }
             words.push_back(word);
         }
-        throw CLI::ValidationError(name, "\"" + text + "\" is not possible; give one of " +
-                                             base::joined(words) + did_you_mean(text, words));
+        throw CLI::ValidationError(name, "\"" + text + "\" is not valid; give one of " + base::joined(words) +
+                                             did_you_mean(text, words));
     };
     app.add_option_function<std::string>(names, set, help)->option_text("WORD=" + values.front().first);
 }
@@ -88,7 +88,7 @@ void add_metrics(CLI::App& app, Options& options) {
                    "Address of /metrics, /debug/state and /status; 0 = off")
         ->capture_default_str();
     app.add_flag("--metrics-secure", options.metrics_secure,
-                 "Serve them over HTTPS to whom the API server allows it; =false: over HTTP to everybody")
+                 "Serve them over HTTPS to users whom the API server allows; =false: over HTTP to everybody")
         ->default_str("true");
     app.add_option(
         "--metrics-cert-path", options.metrics_cert_path,
@@ -98,9 +98,9 @@ void add_metrics(CLI::App& app, Options& options) {
     app.add_option("--metrics-cert-key", options.metrics_cert_key, "File of the key in that folder")
         ->capture_default_str();
     app.add_flag("--legacy-kproximate-metrics", options.kproximate_metrics,
-                 "Also give kproximate's gauges, for dashboards made for it");
+                 "Also serve kproximate's gauges, for dashboards made for it");
     app.add_flag("--status-page", options.status_page,
-                 "Also serve a page for people, at /status beside the metrics");
+                 "Also serve a status page for browsers, at /status beside the metrics");
 }
 
 void add_operator_flags(CLI::App& app, Options& options) {
@@ -116,7 +116,8 @@ void add_operator_flags(CLI::App& app, Options& options) {
         ->capture_default_str();
     app.add_option("--bootstrap-advertise-url", options.bootstrap_url,
                    "URL under which machines reach that address: http://10.0.0.9:8082");
-    app.add_option("--max-concurrent-claims", options.concurrent_claims, "Claims worked on at the same time")
+    app.add_option("--max-concurrent-claims", options.concurrent_claims,
+                   "Number of claims processed simultaneously")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 const bool is_short =
@@ -135,7 +136,7 @@ void check_advertise_url(const std::string& url) {
     std::string wrong;
     try {
         if (!base::parse_url(url).user.empty() || url.find_first_of(" ;?#") != std::string::npos)
-            wrong = "no credentials, blanks, semicolons and queries";
+            wrong = "credentials, blanks, semicolons and queries are not allowed";
     } catch (const std::invalid_argument& error) {
         wrong = error.what();
     }
@@ -229,7 +230,7 @@ void add_commands(CLI::App& app, Options& options, Command& chosen, const std::v
 CommandLine parse_command_line(int argc, const char* const* argv, const std::vector<CommandGroup>& groups) {
     CommandLine result;
     CLI::App app{
-        "KubeNodeSmith: creates, follows and removes machines so that Kubernetes pods have nodes to run on"};
+        "KubeNodeSmith: creates, monitors and removes machines so that Kubernetes pods have nodes to run on"};
     app.name(name_of(argc, argv));
     app.set_version_flag("--version", version());
     add_hidden_flags(app, result.options);

@@ -28,11 +28,12 @@ Answer plan_answer(const PlanRequest& request, const ClientOptions& options) {
 
 void add_plan_command(CLI::App& app, ClientOptions& options, Command& chosen) {
     auto request = std::make_shared<PlanRequest>();
-    auto* command = app.add_subcommand("plan", "Say what would be created and removed now, without doing it");
+    auto* command =
+        app.add_subcommand("plan", "Show what would be created and removed now, without doing it");
     command
-        ->add_option(
-            "-f,--file", request->files,
-            "Objects instead of a live cluster, as kubectl get -o yaml prints them; - for standard input")
+        ->add_option("-f,--file", request->files,
+                     "Read objects from this file (as from kubectl get -o yaml), not from a cluster; - for "
+                     "standard input")
         ->option_text("FILE")
         ->allow_extra_args(false);
     add_output_flag(*command, request->output);

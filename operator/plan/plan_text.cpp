@@ -80,9 +80,9 @@ std::string sentence_of(const WaitingPod& pod) {
         case Outlook::node:
             return name + " waits, and fits node " + pod.node + ": the scheduler has to place it";
         case Outlook::freed_node:
-            return name + " waits for room on node " + pod.node + ", where pods are ending";
+            return name + " waits for room on node " + pod.node + ", where pods are terminating";
         case Outlook::coming_node:
-            return name + " waits for node " + pod.node + ", which is coming" +
+            return name + " waits for node " + pod.node + ", which is not ready yet" +
                    (pod.reasons.empty() ? "" : ": " + base::joined(pod.reasons, "; "));
         case Outlook::held_node:
             return name + " waits for node " + pod.node +
@@ -101,8 +101,8 @@ std::string sentence_of(const PlannedRemoval& node) {
     return "keep " + name + ": " + base::joined(node.reasons, ", and ");
 }
 
-// Returns, for example, "these machines cost as much as 80 GiB of memory (a CPU as 4 GiB); none for the same
-// pods cost less than 78 GiB".
+// Returns, for example, "these machines cost as much as 80 GiB of memory (a CPU as 4 GiB); no machines for
+// the same pods cost less than 78 GiB".
 std::string sentence_of(const scheduling::Price& price) {
     const auto amount = [&price](double value) {
         std::ostringstream text;
@@ -116,9 +116,9 @@ std::string sentence_of(const scheduling::Price& price) {
         price.is_stated
             ? "these machines cost " + amount(price.machines) + " by the prices of their pools; "
             : "these machines cost as much as " + amount(price.machines) + " of memory (a CPU as 4 GiB); ";
-    text += "none for the same pods cost less than " + amount(price.least);
+    text += "no machines for the same pods cost less than " + amount(price.least);
     if (price.simple > price.machines)
-        text += "; filled one after the other they would cost " + amount(price.simple);
+        text += "; machines that are filled one after the other would cost " + amount(price.simple);
     return text;
 }
 
@@ -126,7 +126,7 @@ std::string table_of(const Plan& plan) {
     std::string text;
     for (const auto& planned_machine : plan.planned_machines) text += sentence_of(planned_machine) + "\n";
     if (plan.price.machines > 0) text += sentence_of(plan.price) + "\n";
-    for (const auto& cut : plan.cuts) text += "less is created than is needed: " + cut + "\n";
+    for (const auto& cut : plan.cuts) text += "fewer machines are created than needed: " + cut + "\n";
     for (const auto& pod : plan.pods) text += sentence_of(pod) + "\n";
     for (const auto& node : plan.nodes) text += sentence_of(node) + "\n";
     for (const auto& pool : plan.closed_pools) {
@@ -135,7 +135,7 @@ std::string table_of(const Plan& plan) {
     for (const auto& note : plan.notes) text += note + "\n";
     if (!plan.changes_something()) text += "nothing would be created or removed\n";
     if (!plan.managed.all())
-        text += "providers, pools, claims, hosts and control planes count in these namespaces: " +
+        text += "providers, pools, claims, hosts and control planes count only in these namespaces: " +
                 plan.managed.str() + "\n";
     return text;
 }

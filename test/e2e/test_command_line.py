@@ -61,7 +61,7 @@ def test_objects_are_named_as_for_kubectl(stack):
     (claim,) = stack.claims()
     name = claim["metadata"]["name"]
     texts = {program(stack, "explain", *words) for words in (["claim", name], [f"nsclaims/{name}"], [f"NodeSmithClaim/{name}", "-n", manifests.NAMESPACE])}
-    assert all("Of pool workers" in text for text in texts)
+    assert all("Pool workers: " in text for text in texts)
     for reference in (f"node/{claim['status']['nodeName']}", "nspool/workers", "nsprovider/proxmox", "nscp/" + stack.objects("nodesmithcontrolplanes")[0]["metadata"]["name"]):
         (item,) = document(stack, "explain", reference)["items"]
         assert item["sentences"] and item["name"] == reference.split("/")[1]
@@ -137,7 +137,7 @@ def test_a_support_bundle_holds_no_secret(stack, tmp_path):
     credentials = json.loads(stack.cluster.kubectl("get", "secrets", "-A", "-o", "json"))["items"]
     values = [value for secret in credentials for value in secret.get("data", {}).values()]
     assert SECRET_DATA not in whole and not [value for value in values if len(value) > 12 and value in whole]
-    assert "Not to be had" not in files["kubenodesmith-support/README.txt"], files["kubenodesmith-support/README.txt"]
+    assert "Could not be read" not in files["kubenodesmith-support/README.txt"], files["kubenodesmith-support/README.txt"]
     claims = list(yaml.safe_load_all(files["kubenodesmith-support/nodesmithclaims.yaml"]))
     assert [claim["metadata"]["name"] for claim in claims] == [claim["metadata"]["name"] for claim in stack.claims()]
     assert "All is well" in files["kubenodesmith-support/status.txt"] and files["kubenodesmith-support/events.yaml"]

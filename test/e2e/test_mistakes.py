@@ -148,7 +148,7 @@ def explained(stack):
 
 def decided(stack):
     """Returns what would be decided now, without the Events."""
-    return explained(stack).split("The operator said:")[0]
+    return explained(stack).split("Events of the operator:")[0]
 
 
 SPEAKERS = {

@@ -147,7 +147,7 @@ TEST_CASE("each command has a manual page with its flags") {
     CHECK_FALSE(pages.contains("kubenodesmith-__complete"));
     const auto& plan = pages.at("kubenodesmith-plan");
     CHECK_THAT(plan, Catch::StartsWith(".TH KUBENODESMITH\\-PLAN 1") &&
-                         Contains(".SH NAME\nkubenodesmith\\-plan \\- Say") &&
+                         Contains(".SH NAME\nkubenodesmith\\-plan \\- Show") &&
                          Contains("\\fB\\-o\\fR, \\fB\\-\\-output\\fR") && Contains(".SH NOTES\nExit code"));
 }
 

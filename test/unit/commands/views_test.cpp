@@ -49,7 +49,7 @@ TEST_CASE("what is wrong comes first, each cause once, with pods that wait") {
     const auto view = picture({bad, std::string(kPendingPod), other});
     const auto text = status_text(*view, "");
     CHECK_THAT(text,
-               Catch::StartsWith("2 things need a look:\n  provider ours/shed: MissingPrivileges: lacks "
+               Catch::StartsWith("2 things need attention:\n  provider ours/shed: MissingPrivileges: lacks "
                                  "VM.Audit (since 5 min)\n"));
     CHECK_THAT(text, Contains("pod shop/axe, shop/saw wait: Unschedulable: 0/1 nodes are available"));
     const auto document = status_document(*view, "");

@@ -28,7 +28,8 @@ TEST_CASE("a pod that waits is explained with what the scheduler says and what w
     const auto text = text_of(explain_pod(*view, {"shop", "saw"}));
     CHECK_THAT(text, Contains("Pod shop/saw waits. The scheduler says: 0/1 nodes are available"));
     CHECK_THAT(text, Contains("a machine of pool tools would be created"));
-    CHECK_THAT(text, Contains("Of all machines that would be created now: these machines cost as much as"));
+    CHECK_THAT(text,
+               Contains("Price of all machines that would be created now: these machines cost as much as"));
     CHECK_THAT(text, Contains("30 s ago: NoNodeForPod: because"));
     CHECK_THAT(text, !Contains("SomethingElse"));
 }
@@ -45,7 +46,7 @@ TEST_CASE("a pod that waits names the claim that was bought for it, and what tha
     const auto text = text_of(explain_pod(*view, {"shop", "saw"}));
     CHECK_THAT(text, Contains("Created for it: claim ours/tools-aaaaa (4c/8Gi) is Registering: "
                               "waiting for the machine to join"));
-    CHECK_THAT(text, Contains("waits for node tools-aaaaa, which is coming"));
+    CHECK_THAT(text, Contains("waits for node tools-aaaaa, which is not ready yet"));
 }
 
 TEST_CASE("a node that a volume on its disk holds is explained with the volume and its claim") {
@@ -67,10 +68,10 @@ status: {phase: Bound}
 TEST_CASE("a node is explained with its claim, what it carries and why it is kept") {
     const auto view = picture({kCluster, node_in_service(), running_pod()});
     const auto text = text_of(explain_node(*view, "tools-aaaaa"));
-    CHECK_THAT(text, Contains("Node tools-aaaaa is ready and carries 1 pod that would have to move"));
-    CHECK_THAT(text, Contains("It is of pool tools: claim ours/tools-aaaaa (4c/8Gi) is Ready"));
+    CHECK_THAT(text, Contains("Node tools-aaaaa is ready and has 1 pod that would have to move"));
+    CHECK_THAT(text, Contains("It belongs to pool tools: claim ours/tools-aaaaa (4c/8Gi) is Ready"));
     CHECK_THAT(text, Contains("Machine 1001 on host ford"));
-    CHECK_THAT(text, Contains("What its pods request is worth "));
+    CHECK_THAT(text, Contains("Its pods' requests are worth "));
     CHECK_THAT(text, Contains("keep node tools-aaaaa"));
 
     const auto foreign = picture({"{apiVersion: v1, kind: Node, metadata: {name: other}}"});
@@ -87,8 +88,8 @@ TEST_CASE("a claim is explained with its phase, purpose, conditions and failures
     const auto view = picture({kCluster, failed, std::string(kPendingPod),
                                event("NodeSmithClaim", "ours", "tools-aaaaa", "Created")});
     const auto text = text_of(explain_claim(*view, {"", "tools-aaaaa"}));
-    CHECK_THAT(text, Contains("Of pool tools: claim ours/tools-aaaaa"));
-    CHECK_THAT(text, Contains("Created for 1 pod; still there: shop/saw"));
+    CHECK_THAT(text, Contains("Pool tools: claim ours/tools-aaaaa"));
+    CHECK_THAT(text, Contains("Created for 1 pod; still existing: shop/saw"));
     CHECK_THAT(text, Contains("Attempt 2 failed 10 min ago: no space left"));
     CHECK_THAT(text, Contains("The next attempt is not before 2026-03-01T12:05:00Z"));
     CHECK_THAT(text, Contains("Initialized=True"));
@@ -120,8 +121,9 @@ TEST_CASE("a pool is explained with its nodes, what failed and the machine that 
     const auto view = picture({pool, failed, event("NodeSmithPool", "ours", "tools", "ScaleUpBlocked")});
     const auto text = text_of(explain_pool(*view, {"", "tools"}));
     CHECK_THAT(text, Contains("Pool ours/tools has 2 nodes, 1 of them ready"));
-    CHECK_THAT(text,
-               Contains("Kept for a look since 20 min ago: machine 1007 on host ford of claim tools-zzzzz"));
+    CHECK_THAT(
+        text,
+        Contains("Kept for inspection since 20 min ago: machine 1007 on host ford of claim tools-zzzzz"));
     CHECK_THAT(text, Contains("Claim tools-aaaaa failed 10 min ago: no Node appeared"));
     CHECK_THAT(text, Contains("ScaleUpBlocked: because"));
     CHECK_THROWS_WITH(text_of(explain_pool(*view, {"", "x"})), Contains("no pool x"));
@@ -163,13 +165,13 @@ status: {phase: Quarantined, powerState: "Off", failures: 2, lastFailure: it did
 )"});
     const auto provider = text_of(explain_provider(*view, {"", "shed"}));
     CHECK_THAT(provider, Contains("Provider ours/shed of type proxmox") && Contains("1 pool uses it") &&
-                             Contains("Host ford has 12 cores, 40960 MiB of 16 cores, 65536 MiB to give") &&
+                             Contains("Host ford has 12 cores, 40960 MiB of 16 cores, 65536 MiB free") &&
                              Contains("Ready=True"));
     CHECK_THAT(text_of(explain_host(*view, {"", "r1"})),
                Contains("Host ours/r1 of provider racks is Quarantined, its power is Off") &&
                    Contains("in maintenance") && Contains("failed 2 times") && Contains("it did not boot"));
     CHECK_THAT(text_of(explain_control_plane(*view, {"ours", "main"})),
-               Contains("Control plane ours/main is in mode Active") && Contains("not looked at it yet"));
+               Contains("Control plane ours/main is in mode Active") && Contains("not examined it yet"));
     CHECK_THROWS_WITH(explain_provider(*view, {"", "x"}), Contains("there is no provider x"));
 }
 

@@ -85,7 +85,8 @@ TEST_CASE("who may read in the managed namespaces only gets a plan and explanati
     CHECK_THAT(pool, Contains("Pool ours/tools has 0 nodes") && Contains("ScaleUpBlocked: because"));
     CHECK_THAT(pool, !Contains("SomethingElse") && !Contains("team-a"));
     CHECK_THAT(text_of(explain_pod(view, {"shop", "saw"})),
-               Contains("Pod shop/saw") && Contains("may not be read") && Contains("not for you"));
+               Contains("Pod shop/saw") && Contains("may not read the operator's Events") &&
+                   Contains("not for you"));
 }
 
 TEST_CASE(

@@ -71,16 +71,15 @@ TEST_CASE("a wrong command line is refused in plain words, with what was meant a
     CHECK(said({"kubenodesmith", "walk"}) == "there is no command \"walk\"\nSee kubenodesmith --help\n");
     CHECK(said({"kubectl-nodesmith", "plna"}) ==
           "there is no command \"plna\"; did you mean plan?\nSee kubectl nodesmith --help\n");
-    CHECK_THAT(
-        said({"kubenodesmith", "plan", "-o", "jsno"}),
-        Catch::Contains("\"jsno\" is not possible; give one of table, json, yaml; did you mean json?"));
+    CHECK_THAT(said({"kubenodesmith", "plan", "-o", "jsno"}),
+               Catch::Contains("\"jsno\" is not valid; give one of table, json, yaml; did you mean json?"));
     CHECK_THAT(said({"kubenodesmith", "plan", "--context"}), Catch::Contains("--context needs one value"));
     CHECK_THAT(said({"kubenodesmith", "plan", "now"}), Catch::Contains("\"now\" is one word too many"));
     CHECK_THAT(said({"kubenodesmith", "explain"}), Catch::Contains("object is missing"));
     CHECK_THAT(said({"kubenodesmith", "migrate", "kproximat", "x"}),
-               Catch::Contains("kproximat is not possible; give one of kproximate"));
+               Catch::Contains("kproximat is not valid; give one of kproximate"));
     CHECK_THAT(said({"kubenodesmith", "run", "--log-level=loud"}),
-               Catch::Contains("--log-level: \"loud\" is not possible; give one of info, debug"));
+               Catch::Contains("--log-level: \"loud\" is not valid; give one of info, debug"));
     CHECK_THAT(said({"kubenodesmith", "run", "--max-concurrent-claims=many"}),
                Catch::Contains("give a number from 1 to 1000"));
     CHECK_THAT(said({"kubenodesmith", "plan", "--request-timeout=soon"}), Catch::Contains("such as 10s"));

@@ -48,16 +48,15 @@ TEST_CASE("of a plan only what concerns one namespace is kept") {
 
 TEST_CASE("a plan says what the simple way of filling machines would have cost, where that is more") {
     const scheduling::Price cheaper{80, 78, 96};
-    CHECK(
-        sentence_of(cheaper) ==
-        "these machines cost as much as 80 GiB of memory (a CPU as 4 GiB); none for the same pods cost less "
-        "than 78 GiB; filled one after the other they would cost 96 GiB");
+    CHECK(sentence_of(cheaper) ==
+          "these machines cost as much as 80 GiB of memory (a CPU as 4 GiB); no machines for the same pods "
+          "cost less than 78 GiB; machines that are filled one after the other would cost 96 GiB");
     const scheduling::Price simple{80, 78, 80};
     CHECK(sentence_of(simple).ends_with("78 GiB"));
     const scheduling::Price stated{1.25, 1.2, 1.5, true};
     CHECK(sentence_of(stated) ==
-          "these machines cost 1.25 by the prices of their pools; none for the same pods cost less than 1.2; "
-          "filled one after the other they would cost 1.5");
+          "these machines cost 1.25 by the prices of their pools; no machines for the same pods cost less "
+          "than 1.2; machines that are filled one after the other would cost 1.5");
 }
 
 TEST_CASE("a pod that is not applied yet is planned for like one that waits") {
@@ -134,7 +133,7 @@ TEST_CASE("a claim that only fails is no node that is coming") {
         "  conditions: [{type: Launched, status: \"False\", reason: Launching, message: is about to be "
         "created}]\n");
     CHECK_THAT(table_of(plan_of({kCluster, std::string(kPendingPod), first})),
-               Catch::Contains("which is coming"));
+               Catch::Contains("which is not ready yet"));
 }
 
 TEST_CASE("a pod whose new node has an undeclared taint waits for it, and the plan names the taint") {
@@ -232,7 +231,7 @@ TEST_CASE("objects of namespaces that are not managed buy nothing, and the plan 
     const auto elsewhere = make_plan(*picture(texts, controllers::ManagedNamespaces({"lab", "team-a"})));
     CHECK(elsewhere.planned_machines.empty());
     CHECK(elsewhere.nodes.empty());
-    CHECK_THAT(table_of(elsewhere), Catch::Contains("count in these namespaces: lab, team-a"));
+    CHECK_THAT(table_of(elsewhere), Catch::Contains("count only in these namespaces: lab, team-a"));
     CHECK(json_of(elsewhere).at("namespaces").as_string() == "lab, team-a");
 
     const std::vector<std::string> waiting{kCluster, std::string(kPendingPod)};
