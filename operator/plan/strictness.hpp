@@ -7,8 +7,7 @@
 namespace kubenodesmith {
 
 // Throws ViewError if the document is no Kubernetes object. Also throws for a written object of our API group
-// with an unknown kind or an unknown field in its spec. Objects from a cluster are exempt, as its CRDs may be
-// newer.
+// with an unknown kind or spec field. Objects from a cluster are exempt, as its CRDs may be newer.
 void refuse_misspelt(const boost::json::object& document);
 
 }  // namespace kubenodesmith
