@@ -22,6 +22,7 @@ BOOST_DESCRIBE_STRUCT(NodeSmithControlPlane, (), (metadata, spec, status))
 
 namespace api {
 
+template const Type& type_of<v1alpha1::Mode>();
 template const Type& type_of<v1alpha1::NodeSmithControlPlane>();
 
 }  // namespace api

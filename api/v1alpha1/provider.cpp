@@ -72,6 +72,7 @@ namespace api {
 template const Type& type_of<v1alpha1::CloudInit>();
 template const Type& type_of<v1alpha1::MachineNetwork>();
 template const Type& type_of<v1alpha1::NodeSmithProvider>();
+template const Type& type_of<v1alpha1::ProviderType>();
 template const Type& type_of<v1alpha1::ProxmoxSpec>();
 template const Type& type_of<v1alpha1::Template>();
 
