@@ -96,7 +96,7 @@ TEST_CASE("whether boot data that the operator serves was fetched is told") {
     bootstrap.delivery = api::v1alpha1::BootstrapDelivery::HTTP;
     scene.boot.delivery = delivery_of(bootstrap, &scene.provider);
     SECTION("no") {
-        CHECK_THAT(scene.told(), Contains("by cloud-init's data over HTTP; it runs") &&
+        CHECK_THAT(scene.told(), Contains("by cloud-init's data over HTTP; it has been running since") &&
                                      Contains("; no request for its boot data was seen"));
     }
     SECTION("yes") {

@@ -103,5 +103,5 @@ TEST_CASE("a budget that cannot be understood allows nothing and says why") {
     disruption.budgets = {{"100%", {}, "0 25 * * *", api::Duration(8h)}};
     const auto why = budget_blocker(disruption, Kind::Empty, {3, 0}, time("2026-11-21T12:00:00Z"));
     REQUIRE(why);
-    CHECK(why->message.find("\"25\" is no hour") != std::string::npos);
+    CHECK(why->message.find("\"25\" is not a valid hour") != std::string::npos);
 }

@@ -83,5 +83,6 @@ TEST_CASE("debug state and status page show objects of managed namespaces, and s
     CHECK_THAT(text, Contains("ours/tools") && !Contains("team-a"));
     CHECK(state.at("managedNamespaces").as_string() == "ours");
     const auto page = world.program->status_page();
-    CHECK_THAT(page, Contains("ours/tools") && Contains("managed namespaces: ours") && !Contains("team-a"));
+    CHECK_THAT(page, Contains("ours/tools") && Contains("managed namespaces are shown: ours") &&
+                         !Contains("team-a"));
 }
