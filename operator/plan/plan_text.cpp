@@ -22,7 +22,8 @@ std::string names_of(const std::vector<api::ObjectKey>& pods) {
 const char* word_of(Outlook outlook) {
     switch (outlook) {
         case Outlook::planned_machine:
-            return "Launch";
+            // Scripts know this word from earlier releases.
+            return "Purchase";
         case Outlook::node:
             return "Node";
         case Outlook::freed_node:

@@ -220,7 +220,7 @@ TEST_CASE("the plan is JSON for programs") {
     const auto json = json_of(plan_of({kCluster, std::string(kPendingPod)}));
     CHECK(json.at("changes").as_bool());
     CHECK(json.at("launches").as_array().front().at("pool").as_string() == "ours/tools");
-    CHECK(json.at("pods").as_array().front().at("outlook").as_string() == "Launch");
+    CHECK(json.at("pods").as_array().front().at("outlook").as_string() == "Purchase");
     CHECK(json.at("nodes").as_array().empty());
 }
 
