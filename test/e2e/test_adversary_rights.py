@@ -158,7 +158,7 @@ def test_the_operators_account_binds_its_rights_to_nobody_else(stack):
 
 
 def machine(name, labels=()):
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **dict(labels)}},
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", **dict(labels)}},
             "status": {"conditions": [{"type": "Ready", "status": "True"}], "capacity": {"cpu": "8", "memory": "16Gi", "pods": "110"},
                        "allocatable": {"cpu": "8", "memory": "16Gi", "pods": "110"}}}
 
