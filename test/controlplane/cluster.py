@@ -23,7 +23,6 @@ import os
 import secrets
 import shutil
 import socket
-import ssl
 import string
 import subprocess
 import sys
@@ -36,6 +35,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import fixtures  # noqa: E402
 import pki  # noqa: E402
+from api_client import ApiClient  # noqa: E402
 from processes import Processes  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
@@ -71,10 +71,12 @@ def free_ports(count: int):
 def wait_until(what, look, holds, timeout=PATIENCE_SECONDS, interval=0.05):
     """Polls look() until holds(its value), and returns that value. Raises TimeoutError with `what` and the last value seen.
 
+    A short interval grows to a quarter of a second: looks at a slow thing take processor time from what makes it happen.
     A look that meets one of NOT_NOW has seen nothing yet. The last such error is the cause of the TimeoutError.
     TEST_PATIENCE in the environment multiplies all timeouts, for busy machines."""
     timeout *= float(os.environ.get("TEST_PATIENCE", "1"))
     deadline = time.monotonic() + timeout
+    longest = max(interval, 0.25)
     while True:
         value, met = None, None
         try:
@@ -87,6 +89,7 @@ def wait_until(what, look, holds, timeout=PATIENCE_SECONDS, interval=0.05):
             seen = f": {met!r}" if met else f"; in the end there was {value!r}" if value else ""
             raise TimeoutError(f"{what} did not happen within {timeout:g} s{seen}") from met
         time.sleep(interval)
+        interval = min(1.25 * interval, longest)
 
 
 def wait_for(what, condition, timeout=PATIENCE_SECONDS, interval=0.05):
@@ -106,7 +109,7 @@ class Cluster:
         self.kubeconfig = self.state / "admin.kubeconfig"
         self.audit_log = self.state / "logs" / "audit.log"
         self.processes = Processes(self.state)
-        self._opener = None
+        self._client = None
         self._suffix = "-oldest" if oldest else ""
 
     def __enter__(self):
@@ -170,7 +173,7 @@ class Cluster:
             path.unlink()
 
     def _write_identities(self, server):
-        self._opener = None
+        self._client = None
         (self.state / "server").write_text(server)
         pki.new_ca(self.pki)
         pki.new_certificate(self.pki, "apiserver", "kube-apiserver", server=True)
@@ -302,19 +305,11 @@ class Cluster:
         return done.stdout
 
     def api(self, method, path, body=None, content_type="application/json", parse=True):
-        """Sends one request as the administrator, without kubectl's start-up time. Raises urllib.error.HTTPError."""
-        request = urllib.request.Request(self.server + path, method=method, headers={"Content-Type": content_type},
-                                         data=None if body is None else json.dumps(body).encode())
-        with self._connect().open(request, timeout=30) as response:
-            answer = response.read()
+        """Sends one request as the administrator. For its errors see ApiClient."""
+        if self._client is None:
+            self._client = ApiClient(self.server, self.pki / "ca.crt", self.pki / "admin.crt", self.pki / "admin.key")
+        answer = self._client.request(method, path, None if body is None else json.dumps(body).encode(), content_type)
         return json.loads(answer) if parse else answer
-
-    def _connect(self):
-        if self._opener is None:
-            context = ssl.create_default_context(cafile=str(self.pki / "ca.crt"))
-            context.load_cert_chain(self.pki / "admin.crt", self.pki / "admin.key")
-            self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
-        return self._opener
 
     def find(self, path, parse=True):
         """Returns the object at path, or None if there is none."""
