@@ -44,7 +44,8 @@ build: ## Build the C++ programs and tests into build/PRESET (programs: build/PR
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
 
 .PHONY: test
-test: setup ## Run all tests, the suited ones also under sanitizers (TREES=release: without)
+test: packages python ## Run all tests, the suited ones under sanitizers, the unit tests only there (TREES=release: without sanitizers)
+	@hack/with_controlplane.sh hack/test.py --only-build --jobs $(JOBS) $(TREES)
 	@hack/test.py --jobs $(JOBS) $(TREES)
 
 .PHONY: leaves

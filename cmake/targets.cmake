@@ -73,11 +73,22 @@ function(project_library name)
   project_together(${name})
 endfunction()
 
+# project_beside_units(TARGET): the target beside-units builds it.
+function(project_beside_units name)
+  if(NOT TARGET beside-units)
+    add_custom_target(beside-units)
+  endif()
+  add_dependencies(beside-units ${name})
+endfunction()
+
 # project_executable(NAME SOURCES... LINKS ... [PRECOMPILED HEADERS]): for HEADERS see project_precompiled.
 function(project_executable name)
   cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE project_options ${arg_LINKS})
+  if(NOT name MATCHES "^unit-")
+    project_beside_units(${name})
+  endif()
   if("test_main" IN_LIST arg_LINKS)
     target_compile_options(${name} PRIVATE ${test_flags})
     if(NOT arg_PRECOMPILED)
@@ -91,7 +102,7 @@ endfunction()
 
 # project_test(NAME SOURCES... LINKS ... [PRECOMPILED HEADERS]): a Catch2 program registered with ctest. Catch2 v2 has
 # no skip: a test program that cannot run here exits with 77. The target ring-RING builds all programs
-# whose names begin with RING: ring-unit, ring-component.
+# whose names begin with RING: ring-unit, ring-component. The target beside-units builds all others.
 function(project_test name)
   cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;LINKS" ${ARGN})
   project_executable(${name} SOURCES ${arg_SOURCES} LINKS ${arg_LINKS} test_main PRECOMPILED ${arg_PRECOMPILED})

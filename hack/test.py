@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Builds trees of CMake presets, runs the tests of each (the preset says which), and ends with one summary.
 
+Where asan is among the trees, the unit tests are built and run there only, because each tree takes minutes to compile them.
 While one tree is tested, which is mostly waiting, the next is built with what it leaves of the processors. Beside the tests of
 release each file that this tree compiles together with others is compiled by itself (hack/compile_each.py).
 
@@ -21,10 +22,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def build(tree, jobs):
+def build(tree, jobs, units):
+    """Builds the tree's programs. Without `units` it leaves out the unit tests of release; other presets name their targets."""
     if not (ROOT / "build" / tree / "build.ninja").exists():
         subprocess.run(["cmake", "--preset", tree], cwd=ROOT, check=True)
-    subprocess.run(["cmake", "--build", "--preset", tree, "--parallel", str(jobs)], cwd=ROOT, check=True)
+    targets = [] if units else ["--target", "beside-units"]
+    subprocess.run(["cmake", "--build", "--preset", tree, "--parallel", str(jobs), *targets], cwd=ROOT, check=True)
 
 
 def yield_to_tests():
@@ -91,12 +94,15 @@ def passes_alone(tree, name):
     return subprocess.run(["ctest", "--preset", tree, "--tests-regex", f"^{name}$"], cwd=ROOT, check=False).returncode == 0
 
 
-def test(tree, jobs):
-    """Runs a tree's tests; returns how many passed, and what to say of those that failed, that passed only alone, and that were skipped."""
+def test(tree, jobs, units):
+    """Runs a tree's tests, with or without the unit tests. Returns how many passed, and what to say of those that failed, that passed
+    only alone, and that were skipped."""
     report = ROOT / "build" / tree / "tests.xml"
     report.unlink(missing_ok=True)
     # One more than there are cores: the long tests mostly wait for machines that boot.
-    ended = subprocess.run(["ctest", "--preset", tree, "--parallel", str(jobs + 1), "--output-junit", report], cwd=ROOT, check=False)
+    left_out = [] if units else ["--exclude-regex", "^unit-"]
+    command = ["ctest", "--preset", tree, "--parallel", str(jobs + 1), "--output-junit", report, *left_out]
+    ended = subprocess.run(command, cwd=ROOT, check=False)
     if not report.exists():
         return 0, [f"ctest (exit code {ended.returncode})"], [], []
     cases = xml.parse(report).getroot().findall("testcase")
@@ -113,20 +119,20 @@ def test(tree, jobs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--only-build", action="store_true")
+    parser.add_argument("--only-build", action="store_true", help="build the first tree and run nothing")
     parser.add_argument("trees", nargs="+", metavar="PRESET")
     arguments = parser.parse_args()
+    units = {tree: tree != "release" or "asan" not in arguments.trees for tree in arguments.trees}
     if arguments.only_build:
-        for tree in arguments.trees:
-            build(tree, arguments.jobs)
+        build(arguments.trees[0], arguments.jobs, units[arguments.trees[0]])
         return 0
     lines, total = [], [0, 0, 0]
     for tree, following in zip(arguments.trees, [*arguments.trees[1:], None]):
         begin = time.monotonic()
-        build(tree, arguments.jobs)
+        build(tree, arguments.jobs, units[tree])
         built = time.monotonic()
         with building(following, arguments.jobs), compiling_each(tree) as code:
-            passed, failed, unsteady, skipped = test(tree, arguments.jobs)
+            passed, failed, unsteady, skipped = test(tree, arguments.jobs, units[tree])
             tested = time.monotonic()
         broken, findings = said_of_each(code)
         total = [total[0] + passed, total[1] + len(failed) + broken, total[2] + len(skipped)]
