@@ -34,9 +34,11 @@ bool is_of_control_plane(const api::Node& node) {
     });
 }
 
-bool is_older(const api::Node& node, const NodeSmithClaim& claim) {
+// Reports whether the Node may have existed before the claim. The API server cuts creation times to whole
+// seconds, so equal times prove nothing, and no machine joins in the second of its claim.
+bool may_be_older(const api::Node& node, const NodeSmithClaim& claim) {
     return node.metadata.creationTimestamp && claim.metadata.creationTimestamp &&
-           *node.metadata.creationTimestamp < *claim.metadata.creationTimestamp;
+           *node.metadata.creationTimestamp <= *claim.metadata.creationTimestamp;
 }
 
 bool is_adopted(const NodeSmithClaim& claim) {
@@ -124,7 +126,7 @@ bool is_recorded(const api::Node& node, const NodeSmithClaim& claim, const HostP
     // A released host no longer vouches for the Node of its attempt. A VM's UUID always does.
     const bool is_of_past = host &&
                             api::find_condition(claim.status.conditions, conditions::kMachineDeleted) &&
-                            !is_older(node, claim);
+                            !may_be_older(node, claim);
     const bool was_noted = is_true(claim, conditions::kRegistered) || is_of_past;
     return !is_named_otherwise && !is_of_others && is_labelled(node, claim) && was_noted &&
            claim.status.nodeName == node.metadata.name;
@@ -160,8 +162,8 @@ std::string why_refused(const Informers& informers, const NodeSmithClaim& claim,
         return "this claim's machine can only join as Node " + claim.metadata.name;
     if (is_of_control_plane(node)) return unproven(claim, "it is a node of the control plane");
     const bool is_host_proof = is_given_to(host, claim) && is_of_host(node, *host);
-    const bool is_early = is_older(node, claim) && !is_host_proof;
-    return is_early ? unproven(claim, "it is older than the claim") : std::string();
+    const bool is_early = may_be_older(node, claim) && !is_host_proof;
+    return is_early ? unproven(claim, "it is not younger than the claim") : std::string();
 }
 
 std::vector<NodePointer> nodes_with_uuid(const Informers& informers, const std::string& uuid) {

@@ -20,11 +20,12 @@ class ApiClient:
         self._context.load_cert_chain(certificate, key)
         self._of_thread = threading.local()
 
-    def request(self, method, path, body=None, content_type="application/json") -> bytes:
-        """Returns the body of the answer. Raises urllib.error.HTTPError from status 400 on, and OSError without an answer."""
+    def request(self, method, path, body=None, content_type="application/json", user=None) -> bytes:
+        """Returns the body of the answer. The request is made as that user if one is given. Raises urllib.error.HTTPError from status 400 on, and OSError without an answer."""
+        headers = {"Content-Type": content_type, **({"Impersonate-User": user} if user else {})}
         connection = self._take() or http.client.HTTPSConnection(self._address, context=self._context, timeout=30)
         try:
-            connection.request(method, path, body=body, headers={"Content-Type": content_type})
+            connection.request(method, path, body=body, headers=headers)
             answer = connection.getresponse()
             content = answer.read()
         except http.client.HTTPException as error:

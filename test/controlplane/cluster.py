@@ -304,11 +304,11 @@ class Cluster:
             raise RuntimeError(f"kubectl {' '.join(map(str, args))}: {done.stderr.strip()}")
         return done.stdout
 
-    def api(self, method, path, body=None, content_type="application/json", parse=True):
-        """Sends one request as the administrator. For its errors see ApiClient."""
+    def api(self, method, path, body=None, content_type="application/json", parse=True, user=None):
+        """Sends one request as the administrator, or as the user that he impersonates. For its errors see ApiClient."""
         if self._client is None:
             self._client = ApiClient(self.server, self.pki / "ca.crt", self.pki / "admin.crt", self.pki / "admin.key")
-        answer = self._client.request(method, path, None if body is None else json.dumps(body).encode(), content_type)
+        answer = self._client.request(method, path, None if body is None else json.dumps(body).encode(), content_type, user)
         return json.loads(answer) if parse else answer
 
     def find(self, path, parse=True):

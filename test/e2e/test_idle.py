@@ -6,7 +6,7 @@ import manifests
 from stack import SYSTEM, read_log, running_pods, wait_for
 
 QUIET_SECONDS = 60
-RESIDENT_KIB = 28 * 1024
+RESIDENT_KIB = 32 * 1024
 WRITES = ("create", "patch", "update", "delete", "deletecollection")
 
 

@@ -4,7 +4,6 @@ room. The operator runs as its own ServiceAccount under the admission policies."
 import collections
 import json
 import urllib.error
-import urllib.request
 
 import manifests
 import pytest
@@ -43,12 +42,9 @@ def pods_of(stack, app):
 
 def patch_status(stack, pod, patch):
     """Returns the API server's complaint about a patch by the operator's account; "" if it accepts the patch."""
-    request = urllib.request.Request(f"{stack.cluster.server}/api/v1/namespaces/default/pods/{pod}/status", method="PATCH",
-                                     data=json.dumps(patch).encode(),
-                                     headers={"Content-Type": "application/merge-patch+json", "Impersonate-User": USER})
     try:
-        with stack.cluster._connect().open(request, timeout=30):
-            return ""
+        stack.cluster.api("PATCH", f"/api/v1/namespaces/default/pods/{pod}/status", patch, "application/merge-patch+json", user=USER)
+        return ""
     except urllib.error.HTTPError as error:
         return json.loads(error.read())["message"]
 

@@ -109,7 +109,13 @@ TEST_CASE("a Node that is older than the claim, of the control plane or another 
     SECTION("older") {
         scene.make_claim_later();
         node.metadata.name = "of-old";
-        why = "it is older than the claim; if it runs on this claim's machine, label it";
+        why = "it is not younger than the claim; if it runs on this claim's machine, label it";
+    }
+    SECTION("made in the same second, which does not tell which of the two was first") {
+        scene.mine.metadata.creationTimestamp = api::Time(scene.cluster.clock.wall_now());
+        node.metadata.creationTimestamp = scene.mine.metadata.creationTimestamp;
+        node.metadata.name = "of-this-second";
+        why = "it is not younger than the claim; if it runs on this claim's machine, label it";
     }
     SECTION("of the control plane") {
         node.metadata.labels["node-role.kubernetes.io/control-plane"] = "";
@@ -154,7 +160,7 @@ TEST_CASE("an older Node is not taken for hardware's because it became Ready sin
     scene.cluster.server.put(node);
     const auto found = scene.find(host);
     CHECK_FALSE(found.node);
-    CHECK(found.refusal.find("it is older than the claim; if it runs on this claim's machine, label it "
+    CHECK(found.refusal.find("it is not younger than the claim; if it runs on this claim's machine, label it "
                              "node-restriction.kubernetes.io/kubenodesmith-claim=mine") != std::string::npos);
 }
 

@@ -76,7 +76,7 @@ inline NodeSmithClaim claim(const std::string& name, const NodeSmithPool& pool, 
     result.metadata.name = name;
     result.metadata.namespace_ = pool.metadata.namespace_;
     result.metadata.uid = "uid-of-claim-" + name;
-    result.metadata.creationTimestamp = kStart;
+    result.metadata.creationTimestamp = at(std::chrono::seconds{-1});  // A claim is older than its Node.
     result.spec.poolRef = pool.metadata.name;
     result.spec.requirements = {cpu, memory_mib};
     return result;
