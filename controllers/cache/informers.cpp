@@ -23,13 +23,6 @@ Values reference(const std::string& namespace_, const std::string& name) {
     return {namespace_ + "/" + name};
 }
 
-std::string lower(std::string text) {
-    for (auto& c : text) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return text;
-}
-
 template <api::Kind T>
 kube::Transform<T> forgetting() {
     return [](T& object) { forget_unread(object); };
@@ -47,8 +40,9 @@ void index_core(Informers& informers) {
     pods.add_index(kPodsUnschedulable,
                    [](const api::Pod& pod) { return is_unschedulable(pod) ? Values{"true"} : Values{}; });
     auto& nodes = informers.nodes.store();
-    nodes.add_index(kNodesBySystemUuid,
-                    [](const api::Node& node) { return only(lower(node.status.nodeInfo.systemUUID)); });
+    nodes.add_index(kNodesBySystemUuid, [](const api::Node& node) {
+        return only(base::lower_case(node.status.nodeInfo.systemUUID));
+    });
     nodes.add_index(kNodesByProviderId, [](const api::Node& node) { return only(node.spec.providerID); });
     nodes.add_index(kNodesByHostname, [](const api::Node& node) { return only(hostname_of(node)); });
     informers.volume_attachments.store().add_index(
@@ -63,8 +57,9 @@ void index_ours(Informers& informers) {
         return reference(claim.metadata.namespace_, claim.spec.poolRef);
     });
     claims.add_index(kClaimsByNode, [](const NodeSmithClaim& claim) { return only(claim.status.nodeName); });
-    claims.add_index(kClaimsBySystemUuid,
-                     [](const NodeSmithClaim& claim) { return only(lower(claim.status.systemUUID)); });
+    claims.add_index(kClaimsBySystemUuid, [](const NodeSmithClaim& claim) {
+        return only(base::lower_case(claim.status.systemUUID));
+    });
     claims.add_index(kClaimsByToken, [](const NodeSmithClaim& claim) {
         if (claim.status.launchAttempts == 0) return Values{};
         return only(bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts));
@@ -292,7 +287,7 @@ std::vector<std::string> places_of(const api::PersistentVolume& volume) {
 
 std::string uuid_key(const std::string& system_uuid) {
     if (system_uuid.empty()) return {};
-    return std::min(lower(system_uuid), base::byte_swapped(system_uuid));
+    return std::min(base::lower_case(system_uuid), base::byte_swapped(system_uuid));
 }
 
 bool is_unschedulable(const api::Pod& pod) {

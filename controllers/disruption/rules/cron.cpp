@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace controllers::disruption {
 
 namespace {
@@ -35,9 +37,7 @@ const std::array<Field, 5>& fields() {
 }
 
 int value_of(const Field& field, std::string_view text) {
-    std::string lower(text);
-    for (auto& c : lower)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    const auto lower = base::lower_case(text);
     for (std::size_t i = 0; i < field.names.size(); ++i)
         if (lower == field.names[i]) return field.lowest + static_cast<int>(i);
     int value = -1;
