@@ -138,8 +138,7 @@ private:
         if (operators_.empty())
             say(Verdict::unknown,
                 "no Deployment with the label app.kubernetes.io/name=kubenodesmith can be seen; if the "
-                "operator "
-                "does not run elsewhere, install it");
+                "operator does not run elsewhere, install it");
         for (const auto& found : operators_) {
             const auto text = "Deployment " + found.key.str() + " (" + found.image + ") has " +
                               std::to_string(found.available) + " of " +
@@ -250,11 +249,10 @@ private:
 void add_troubles(const ClientOptions& options, std::vector<Finding>& findings) {
     const auto view = ClusterSnapshot::open({}, options, Reading::ours);
     const auto& report = view->report();
-    const auto namespace_ = options.all_namespaces ? std::string() : options.namespace_;
     if (report.control_planes.empty())
         findings.push_back(
             {"control planes", Verdict::problem, "there is none, so no pool creates or removes machines"});
-    const auto troubles = troubles_of(report, namespace_);
+    const auto troubles = troubles_of(report, options.only_namespace());
     for (const auto& trouble : troubles)
         findings.push_back({trouble.kind, Verdict::problem, sentence_of(trouble, report.time)});
     if (troubles.empty())

@@ -49,8 +49,7 @@ Answer replace_answer(const ReplaceRequest& request, const ClientOptions& option
     if (request.undo) return {name + " will not be replaced, unless the replacement has already begun\n"};
     return {name +
             " will be replaced: a new machine is created, then the old node is drained, within the pool's "
-            "disruption "
-            "budgets. Follow it with: kubectl nodesmith explain claim/" +
+            "disruption budgets. Follow it with: kubectl nodesmith explain claim/" +
             claim.metadata.name + " -n " + claim.metadata.namespace_ + "\n"};
 }
 

@@ -22,7 +22,8 @@ constexpr Field kSize{124, 12};
 constexpr Field kTime{136, 12};
 constexpr Field kSum{148, 8};
 constexpr std::size_t kType = 156;
-constexpr std::size_t kMagic = 257;
+constexpr std::size_t kMagicAt = 257;
+constexpr std::string_view kMagic{"ustar\00000", 8};  // a zero byte, then version "00"
 
 void put_octal(std::string& header, Field field, std::uint64_t value) {
     std::array<char, 16> digits{};
@@ -47,15 +48,9 @@ void Tar::add(const std::string& path, std::string_view text) {
     put_octal(header, kOwner, 0);
     put_octal(header, kGroup, 0);
     put_octal(header, kSize, text.size());
-    put_octal(
-        header, kTime,
-        static_cast<std::uint64_t>(std::chrono::system_clock::to_time_t(std::chrono::system_clock::time_point(
-            std::chrono::seconds{time_.at.time_since_epoch().count()}))));
+    put_octal(header, kTime, static_cast<std::uint64_t>(time_.at.time_since_epoch().count()));
     header[kType] = '0';
-    header.replace(kMagic, 8,
-                   std::string("ustar\0"
-                               "00",
-                               8));
+    header.replace(kMagicAt, kMagic.size(), kMagic);
     // The checksum counts its own field as blanks.
     header.replace(kSum.at, kSum.size, kSum.size, ' ');
     std::uint64_t sum = 0;
