@@ -53,6 +53,9 @@ inline constexpr std::string_view kLaunchedFor = "kubenodesmith.io/launched-for"
 inline constexpr std::string_view kLaunchedForKinds =
     "kubenodesmith.io/launched-for-kinds";  // on a claim: kinds of these pods, see
                                             // scheduling/pods/pod_kind.hpp
+// On a claim: a person wants another machine in its place, whatever the pool's policy for drift is. Each
+// value is a request of its own, so that the machine that comes may be replaced in turn.
+inline constexpr std::string_view kReplace = "kubenodesmith.io/replace";
 // On a claim: the claim whose machine it replaces, the cause, and its number in the series of replacements
 // for that cause.
 inline constexpr std::string_view kReplaces = "kubenodesmith.io/replaces";
