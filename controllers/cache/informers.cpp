@@ -90,9 +90,9 @@ void admit_managed(Informers& informers) {
     admit_managed_to(informers.hosts, informers.managed);
 }
 
-// These functions call `each` with the informers of Kubernetes' own kinds, of our kinds, or of all kinds.
+// Calls `each` with all informers: those of Kubernetes' own kinds, then those of ours.
 template <class MaybeConst, class Function>
-void for_core(MaybeConst& i, Function each) {
+void for_all(MaybeConst& i, Function each) {
     each(i.pods);
     each(i.nodes);
     each(i.daemon_sets);
@@ -107,21 +107,11 @@ void for_core(MaybeConst& i, Function each) {
     each(i.csi_nodes);
     each(i.volume_attachments);
     each(i.pod_disruption_budgets);
-}
-
-template <class MaybeConst, class Function>
-void for_ours(MaybeConst& i, Function each) {
     each(i.providers);
     each(i.pools);
     each(i.claims);
     each(i.control_planes);
     each(i.hosts);
-}
-
-template <class MaybeConst, class Function>
-void for_all(MaybeConst& i, Function each) {
-    for_core(i, each);
-    for_ours(i, each);
 }
 
 }  // namespace
@@ -192,23 +182,6 @@ asio::awaitable<void> Informers::catch_up(kube::Client& client) {
     lists.push_back(pools.observe_list(client, managed.to_list()));
     lists.push_back(claims.observe_list(client, managed.to_list()));
     return one_by_one(std::move(lists));
-}
-
-asio::awaitable<void> Informers::list_ours(kube::Client& client) {
-    Works lists;
-    for_ours(*this,
-             [&](auto& informer) { lists.push_back(informer.observe_list(client, managed.to_list())); });
-    return one_by_one(std::move(lists));
-}
-
-void Informers::spawn_core(base::TaskGroup& group) {
-    for_core(*this, [&group](auto& informer) { group.spawn(informer.run()); });
-}
-
-asio::awaitable<void> Informers::wait_core_synced() {
-    Works waits;
-    for_core(*this, [&waits](auto& informer) { waits.push_back(informer.wait_synced()); });
-    return one_by_one(std::move(waits));
 }
 
 std::string Informers::stale_kinds() const {
