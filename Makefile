@@ -163,7 +163,7 @@ undeploy: ## Remove the operator; CRDs, objects, machines and the namespace stay
 
 .PHONY: docker-build
 docker-build: ## Build the operator's image (IMG=registry/name:tag)
-	$(CONTAINER) build --build-arg VERSION="$(VERSION)" --build-arg REVISION="$$(git rev-parse HEAD)" -t "$(IMG)" .
+	$(CONTAINER) build --build-arg VERSION="$(VERSION)" --build-arg REVISION="$$(git describe --always --dirty --abbrev=40 --exclude='*')" -t "$(IMG)" .
 
 .PHONY: image
 image: ## Build the same image without a container engine, with its bill of materials, into build/image
