@@ -54,6 +54,8 @@ public:
     explicit Cloud(base::Clock& clock);
     Cloud(base::Clock& clock, Options options);
 
+    bool marks_late = false;  // no list shows a machine before its creation ends
+
     std::map<std::string, CloudHost> hosts;            // by name; the first is "host-a"
     std::map<std::string, CloudMachine> machines;      // by machine ID
     std::deque<providers::EnsureResult> next_ensure;   // the next results, returned without any action
