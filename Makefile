@@ -75,6 +75,7 @@ lint: packages python ## Check format, clang-tidy, each file alone, layers, coro
 	@echo clang-format
 	@clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
 	python3 hack/check_layers.py
+	python3 hack/check_structure.py
 	python3 hack/check_claims.py
 	python3 hack/check_comments.py
 	python3 hack/check_subjects.py
