@@ -11,21 +11,21 @@ namespace {
 constexpr std::size_t kBlock = 512;
 constexpr std::size_t kLongestPath = 100;
 
-struct Field {
+struct HeaderField {
     std::size_t at;
     std::size_t size;
 };
-constexpr Field kMode{100, 8};
-constexpr Field kOwner{108, 8};
-constexpr Field kGroup{116, 8};
-constexpr Field kSize{124, 12};
-constexpr Field kTime{136, 12};
-constexpr Field kSum{148, 8};
+constexpr HeaderField kMode{100, 8};
+constexpr HeaderField kOwner{108, 8};
+constexpr HeaderField kGroup{116, 8};
+constexpr HeaderField kSize{124, 12};
+constexpr HeaderField kTime{136, 12};
+constexpr HeaderField kSum{148, 8};
 constexpr std::size_t kType = 156;
 constexpr std::size_t kMagicAt = 257;
 constexpr std::string_view kMagic{"ustar\00000", 8};  // a zero byte, then version "00"
 
-void put_octal(std::string& header, Field field, std::uint64_t value) {
+void put_octal(std::string& header, HeaderField field, std::uint64_t value) {
     std::array<char, 16> digits{};
     const auto width = static_cast<int>(field.size) - 1;
     std::snprintf(digits.data(), digits.size(), "%0*llo", width, static_cast<unsigned long long>(value));
