@@ -292,6 +292,7 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
         auto machine = co_await machine_of(marked->identity, guest.node, guest.vmid, marked->cpu_cores,
                                            marked->memory_mib);
         machine.state = guest.is_running ? MachineState::running : MachineState::stopped;
+        machine.is_unfinished = marked->is_unfinished;
         result.push_back(std::move(machine));
     }
     // Their marks cannot be read.

@@ -95,6 +95,7 @@ void Cloud::after(const std::string& machine_id, base::Duration wait,
 namespace {
 
 const std::string kIdPrefix = "fake://cloud/";
+const std::string kOtherUuid = "4c4c4544-0042-3510-8054-b4c04f4d3131";
 
 class FakeProvider final : public providers::Provider,
                            public providers::LeftoverFinder,
@@ -194,6 +195,8 @@ public:
             if (machine.identity.claim_uid.empty() || is_half_made(machine)) continue;
             result.push_back(describe(machine));
             if (machine.is_unread) result.back().identity = {};
+            result.back().is_unfinished = machine.is_unfinished;
+            if (machine.is_unfinished) result.back().identity.system_uuid = kOtherUuid;
         }
         end("list");
         co_return result;

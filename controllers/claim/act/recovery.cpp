@@ -153,7 +153,7 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
         for (const auto& machine : found.own) own.emplace_back(machine, provider);
         if (!found.obstacle.empty()) obstacle = found.obstacle;
     }
-    const auto proves = [](const auto& entry) { return is_proven(entry.first); };
+    const auto proves = [](const auto& entry) { return entry.first.is_unfinished || is_proven(entry.first); };
     const bool is_any_proven = std::ranges::any_of(own, proves);
     if (is_any_proven) std::erase_if(own, [&](const auto& entry) { return !proves(entry); });
     if (!own.empty() && !is_any_proven)
@@ -169,7 +169,10 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
                                     "belongs to it: destroy the one that is not needed");
     if (own.size() == 1) {
         observation.provider = own.front().second;
-        auto machine = co_await as_it_stands(observation.provider, std::move(own.front().first));
+        auto found = std::move(own.front().first);
+        if (found.is_unfinished)
+            found.identity.system_uuid = system_uuid(found.identity.claim_uid, found.identity.attempt);
+        auto machine = co_await as_it_stands(observation.provider, std::move(found));
         co_return co_await record(std::move(observation), std::move(machine));
     }
     if (!obstacle.empty())

@@ -37,6 +37,10 @@ TEST_CASE("a claim that lost its status takes its machine up again, and makes no
         lose_status(world);
         process = std::make_unique<Process>(world);
     }
+    SECTION("while its machine is not configured yet") {
+        world.cloud.machines.begin()->second.is_unfinished = true;
+        lose_status(world);
+    }
     REQUIRE(world.run_until([&] { return world.ready(); }, 5min));
     CHECK(world.cloud.created() == 1);
     CHECK(world.claim()->status.machineID == before.machineID);
