@@ -5,7 +5,9 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
     libssl-dev libyaml-cpp-dev libspdlog-dev catch2 libarchive-dev zlib1g-dev libcli11-dev binutils ca-certificates openssl python3
 WORKDIR /source
 COPY . .
-RUN cmake --preset release && cmake --build --preset release --target kubenodesmith
+# The sources come without .git, so the commit has to be named.
+ARG REVISION
+RUN cmake --preset release -DKUBENODESMITH_COMMIT="$REVISION" && cmake --build --preset release --target kubenodesmith
 RUN hack/image_root.sh build/release/bin/kubenodesmith /image
 
 FROM scratch

@@ -12,7 +12,7 @@ IMG ?= kubenodesmith:latest
 CONTAINER ?= $(shell command -v docker || command -v podman || echo docker)
 KUBECTL ?= $(shell command -v kubectl || echo build/controlplane/bin/kubectl)
 PYTHON := build/venv/bin/python
-DOCS := build/docs-venv/bin
+DOCS := build/docs-venv
 VERSION = $(shell sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
 
@@ -76,6 +76,7 @@ lint: packages python ## Check format, clang-tidy, each file alone, layers, coro
 	@echo clang-format
 	@clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
 	python3 hack/check_layers.py
+	python3 hack/check_structure.py
 	python3 hack/check_claims.py
 	python3 hack/check_comments.py
 	python3 hack/check_subjects.py
@@ -103,8 +104,8 @@ charts: python ## Write anew what the charts share with config/ and crds/, and t
 .PHONY: docs
 docs: python ## Write docs/api.md anew from the CRDs, and build the documentation site into build/site (SERVE=1 shows it)
 	$(PYTHON) hack/api_reference.py
-	@hack/setup_docs.sh
-	NO_MKDOCS_2_WARNING=1 $(DOCS)/mkdocs $(if $(SERVE),serve --watch mkdocs.yml,build --strict --quiet)
+	@hack/setup_python.sh $(DOCS) hack/mkdocs.txt
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs $(if $(SERVE),serve --watch mkdocs.yml,build --strict --quiet)
 
 .PHONY: format
 format: ## Format the C++ and Go sources in place
@@ -164,7 +165,7 @@ undeploy: ## Remove the operator; CRDs, objects, machines and the namespace stay
 
 .PHONY: docker-build
 docker-build: ## Build the operator's image (IMG=registry/name:tag)
-	$(CONTAINER) build --build-arg VERSION="$(VERSION)" --build-arg REVISION="$$(git rev-parse HEAD)" -t "$(IMG)" .
+	$(CONTAINER) build --build-arg VERSION="$(VERSION)" --build-arg REVISION="$$(git describe --always --dirty --abbrev=40 --exclude='*')" -t "$(IMG)" .
 
 .PHONY: image
 image: ## Build the same image without a container engine, with its bill of materials, into build/image

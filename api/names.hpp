@@ -53,6 +53,9 @@ inline constexpr std::string_view kLaunchedFor = "kubenodesmith.io/launched-for"
 inline constexpr std::string_view kLaunchedForKinds =
     "kubenodesmith.io/launched-for-kinds";  // on a claim: kinds of these pods, see
                                             // scheduling/pods/pod_kind.hpp
+// On a claim: a person wants another machine in its place, whatever the pool's policy for drift is. Each
+// value is a request of its own, so that the machine that comes may be replaced in turn.
+inline constexpr std::string_view kReplace = "kubenodesmith.io/replace";
 // On a claim: the claim whose machine it replaces, the cause, and its number in the series of replacements
 // for that cause.
 inline constexpr std::string_view kReplaces = "kubenodesmith.io/replaces";
@@ -130,6 +133,8 @@ inline constexpr std::string_view kPoweredOff = "PoweredOff";
 inline constexpr std::string_view kKeptForVolumes = "KeptForVolumes";
 // Present only while True: several Nodes report the system UUID of its machine.
 inline constexpr std::string_view kIdentityContested = "IdentityContested";
+// Present only if its young Node had a taint that its pool does not declare. False: the taint is present.
+inline constexpr std::string_view kTaintsSettled = "TaintsSettled";
 // Pool
 inline constexpr std::string_view kAvailable = "Available";
 inline constexpr std::string_view kProgressing = "Progressing";
@@ -138,6 +143,9 @@ inline constexpr std::string_view kProviderReady = "ProviderReady";
 // Pool, present only while True
 inline constexpr std::string_view kLabelsContested = "LabelsContested";
 inline constexpr std::string_view kReplacementDoesNotHelp = "ReplacementDoesNotHelp";
+inline constexpr std::string_view kTakenAway = "TakenAway";  // others delete its Nodes, machines or claims
+inline constexpr std::string_view kAddressConflict = "AddressConflict";  // others have its claims' addresses
+inline constexpr std::string_view kUndeclaredTaints = "UndeclaredTaints";  // its youngest Node keeps one
 // Provider
 inline constexpr std::string_view kCredentialsResolved = "CredentialsResolved";
 inline constexpr std::string_view kReachable = "Reachable";  // and Host
@@ -232,6 +240,9 @@ inline constexpr std::string_view kNotReconciled = "NotReconciled";
 inline constexpr std::string_view kCacheStale = "CacheStale";      // no condition: why nodes are kept
 inline constexpr std::string_view kUnknownValue = "UnknownValue";  // Accepted and Ready of every kind
 inline constexpr std::string_view kNamespaceNotManaged = "NamespaceNotManaged";  // Ready of every kind
+inline constexpr std::string_view kTaintNotDeclared = "TaintNotDeclared";        // TaintsSettled
+inline constexpr std::string_view kTaintsGone = "TaintsGone";                    // TaintsSettled
+inline constexpr std::string_view kTaintStays = "TaintStays";  // TaintsSettled, UndeclaredTaints
 // Disrupted; also reasons in disruption budgets
 inline constexpr std::string_view kEmpty = "Empty";
 inline constexpr std::string_view kUnderutilized = "Underutilized";
@@ -241,6 +252,8 @@ inline constexpr std::string_view kUnhealthy = "Unhealthy";
 inline constexpr std::string_view kEvacuation = "Evacuation";
 // Pool
 inline constexpr std::string_view kAvailable = "Available";
+inline constexpr std::string_view kClaimDeleted = "ClaimDeleted";          // TakenAway
+inline constexpr std::string_view kAddressHeldTwice = "AddressHeldTwice";  // AddressConflict
 inline constexpr std::string_view kNothingOffered = "NothingOffered";
 inline constexpr std::string_view kMaxNodesReached = "MaxNodesReached";
 inline constexpr std::string_view kResourceLimitReached = "ResourceLimitReached";

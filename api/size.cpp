@@ -81,15 +81,16 @@ void fit_elements(void* container, const Type& type, std::size_t& room) {
     });
 }
 
-// Part is a part of an object that can be cut: one of its lists, maps or texts, but not those inside them.
-struct Part {
+// ObjectPart is a part of an object that can be cut: one of its lists, maps or texts, but not those inside
+// them.
+struct ObjectPart {
     std::string name;
     void* value;
     const Type* type;
     std::size_t bytes;
 };
 
-void add_parts(void* value, const Type& type, const std::string& name, std::vector<Part>& parts) {
+void add_parts(void* value, const Type& type, const std::string& name, std::vector<ObjectPart>& parts) {
     if (is_container(type) || type.shape == Shape::String) {
         parts.push_back({name, value, &type, heap_bytes(value, type)});
     } else if (type.shape == Shape::Object) {
@@ -100,7 +101,7 @@ void add_parts(void* value, const Type& type, const std::string& name, std::vect
         struct Inside {
             const Type& type;
             const std::string& name;
-            std::vector<Part>& parts;
+            std::vector<ObjectPart>& parts;
         } inside{*type.element, name, parts};
         type.retain(value, &inside, [](void* context, std::string_view, void* element) {
             auto& [of, called, all] = as<Inside>(context);
@@ -111,7 +112,7 @@ void add_parts(void* value, const Type& type, const std::string& name, std::vect
 }
 
 // Returns the limit in bytes of each part so that all together need `most`.
-std::size_t level_of(const std::vector<Part>& parts, std::size_t most) {
+std::size_t level_of(const std::vector<ObjectPart>& parts, std::size_t most) {
     std::vector<std::size_t> sizes;
     for (const auto& part : parts) sizes.push_back(part.bytes);
     std::ranges::sort(sizes);
@@ -124,7 +125,7 @@ std::size_t level_of(const std::vector<Part>& parts, std::size_t most) {
     return most;
 }
 
-void shorten(const Part& part, std::size_t level) {
+void shorten(const ObjectPart& part, std::size_t level) {
     if (part.type->shape == Shape::String) {
         auto& text = as<std::string>(part.value);
         text.resize(std::min(text.size(), std::max(level, kLongestName)));
@@ -173,7 +174,7 @@ std::size_t heap_bytes(const void* value, const Type& type) {
 std::vector<std::string> shorten(void* object, const Type& type, std::size_t most) {
     std::vector<std::string> names;
     if (heap_bytes(object, type) <= most) return names;
-    std::vector<Part> parts;
+    std::vector<ObjectPart> parts;
     add_parts(object, type, {}, parts);
     const auto level = level_of(parts, most);
     for (const auto& part : parts) {

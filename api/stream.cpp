@@ -23,8 +23,8 @@ bool closes(char c) {
     return c == '}' || c == ']';
 }
 
-// Cut removes the content of an object or list that is nested too deeply.
-class Cut {
+// DeepCut removes the content of an object or list that is nested too deeply.
+class DeepCut {
 public:
     // Returns the rest of `text` from the end of that object or list; empty if it does not end here.
     std::string_view skip(std::string_view text) {
@@ -141,7 +141,7 @@ private:
         if (error) throw ParseError("not a JSON document: " + error.message());
     }
 
-    std::optional<Cut> cut_;
+    std::optional<DeepCut> cut_;
     json::basic_parser<StreamHandler> parser_;
 };
 

@@ -100,8 +100,8 @@ json::value resolve(const YAML::Mark& mark, const std::string& tag, const std::s
     fail(mark, "tag " + tag + " is not supported");
 }
 
-// Size is the cost of a value with its aliases expanded.
-struct Size {
+// ExpandedSize is the cost of a value with its aliases expanded.
+struct ExpandedSize {
     std::size_t nodes = 1;
     std::size_t bytes = 0;
     std::size_t depth = 0;
@@ -113,7 +113,7 @@ struct Item {
     json::value value;
     std::optional<std::string> text;
     bool is_merge = false;
-    Size size;
+    ExpandedSize size;
 };
 
 // Open is a list or mapping whose end was not yet read.
@@ -125,7 +125,7 @@ struct Open {
     json::object object;
     std::optional<Item> key;
     std::vector<std::pair<YAML::Mark, json::value>> merges;
-    Size size;
+    ExpandedSize size;
 
     Open(const YAML::Mark& at, YAML::anchor_t name, bool map) : mark(at), anchor(name), is_map(map) {}
 };
@@ -150,11 +150,11 @@ void add_entry(Open& map, const Item& key, Item&& item) {
         fail(key.mark, "key \"" + *key.text + "\" appears twice");
 }
 
-// Builder makes values from yaml-cpp's events, without its graph of nodes. It refuses anything above a limit
-// before it uses memory.
-class Builder final : public YAML::EventHandler {
+// ValueBuilder makes values from yaml-cpp's events, without its graph of nodes. It refuses anything above a
+// limit before it uses memory.
+class ValueBuilder final : public YAML::EventHandler {
 public:
-    explicit Builder(const YamlBounds& bounds) : bounds_(bounds) {}
+    explicit ValueBuilder(const YamlBounds& bounds) : bounds_(bounds) {}
 
     // Returns the beginning of the last document.
     const YAML::Mark& began() const { return began_; }
@@ -216,7 +216,7 @@ public:
 private:
     bool expects_key() const { return !open_.empty() && open_.back().is_map && !open_.back().key; }
 
-    void count(const YAML::Mark& mark, const Size& more) {
+    void count(const YAML::Mark& mark, const ExpandedSize& more) {
         nodes_ += more.nodes;
         bytes_ += more.bytes;
         if (nodes_ > bounds_.nodes)
@@ -231,7 +231,7 @@ private:
 
     void open(const YAML::Mark& mark, YAML::anchor_t anchor, bool is_map) {
         if (expects_key()) fail(mark, "a key must be a scalar");
-        Size size;
+        ExpandedSize size;
         size.depth = 1;
         count(mark, size);
         open_.emplace_back(mark, anchor, is_map).size = size;
@@ -322,7 +322,7 @@ std::vector<json::value> parse_yaml_documents(std::string_view text, const YamlB
     try {
         std::istringstream stream{std::string(text)};
         YAML::Parser parser(stream);
-        Builder builder(bounds);
+        ValueBuilder builder(bounds);
         for (auto before = builder.began(); parser.HandleNextDocument(builder); before = builder.began()) {
             // yaml-cpp would read empty documents forever if it cannot skip a character that begins no
             // document, such as a comma.

@@ -23,10 +23,10 @@ namespace {
 using asio::ip::tcp;
 namespace http = boost::beast::http;
 
-// Lookup is a name lookup that outlives its waiters. A running lookup cannot be cancelled, as getaddrinfo
+// NameLookup is a name lookup that outlives its waiters. A running lookup cannot be cancelled, as getaddrinfo
 // blocks one of Asio's threads.
-struct Lookup {
-    explicit Lookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}
+struct NameLookup {
+    explicit NameLookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}
     tcp::resolver resolver;
     Event finished;
     std::optional<boost::system::error_code> outcome;
@@ -121,7 +121,7 @@ asio::awaitable<Connector::Endpoints> Connector::resolve(std::string host, std::
     auto address = asio::ip::make_address(host, not_an_address);
     if (!not_an_address) co_return Endpoints::create(tcp::endpoint(address, port), host, service);
 
-    auto lookup = std::make_shared<Lookup>(executor_);
+    auto lookup = std::make_shared<NameLookup>(executor_);
     auto on_end = [lookup](const boost::system::error_code& error, Endpoints endpoints) {
         lookup->outcome = error;
         lookup->endpoints = std::move(endpoints);

@@ -36,9 +36,9 @@ bool is_closed_by_peer(NetStream& stream) {
     return poll(&state, 1, 0) < 0 || (state.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
-class Pool {
+class ConnectionPool {
 public:
-    Pool(asio::any_io_executor executor, Clock& clock_to_use, HttpClientOptions options)
+    ConnectionPool(asio::any_io_executor executor, Clock& clock_to_use, HttpClientOptions options)
         : clock(clock_to_use),
           connector(executor, clock_to_use, std::move(options)),
           freed_(std::move(executor)) {}
@@ -46,7 +46,7 @@ public:
     // Place holds one of max_connections places.
     class Place {
     public:
-        explicit Place(Pool& pool) : pool_(pool) { ++pool_.in_use_; }
+        explicit Place(ConnectionPool& pool) : pool_(pool) { ++pool_.in_use_; }
         Place(const Place&) = delete;
         Place& operator=(const Place&) = delete;
         ~Place() {
@@ -55,7 +55,7 @@ public:
         }
 
     private:
-        Pool& pool_;
+        ConnectionPool& pool_;
     };
     asio::awaitable<std::unique_ptr<Place>> enter(TimePoint deadline) {
         while (in_use_ >= connector.options().max_connections) {
@@ -91,10 +91,11 @@ private:
     std::vector<Idle> idle_;  // oldest first
 };
 
-// Call is a call whose response head has been read. It keeps its pool alive.
-class Call final : public HttpStream {
+// StreamedCall is a call whose response head has been read. It keeps its pool alive.
+class StreamedCall final : public HttpStream {
 public:
-    Call(std::shared_ptr<Pool> pool, HttpRequest request, std::optional<std::uint64_t> body_limit)
+    StreamedCall(std::shared_ptr<ConnectionPool> pool, HttpRequest request,
+                 std::optional<std::uint64_t> body_limit)
         : pool_(std::move(pool)), request_(std::move(request)), body_limit_(body_limit) {}
 
     // Sends the request and reads the response's head. `deadline` limits all of this.
@@ -187,7 +188,7 @@ private:
     }
     std::string subject() const { return describe(request_, pool_->connector.url()); }
 
-    std::shared_ptr<Pool> pool_;
+    std::shared_ptr<ConnectionPool> pool_;
     HttpRequest request_;
     std::optional<std::uint64_t> body_limit_;
     HttpResponse head_;
@@ -199,25 +200,26 @@ private:
 class HttpClient final : public HttpTransport {
 public:
     HttpClient(asio::any_io_executor executor, Clock& clock, HttpClientOptions options)
-        : pool_(std::make_shared<Pool>(std::move(executor), clock, std::move(options))) {}
+        : pool_(std::make_shared<ConnectionPool>(std::move(executor), clock, std::move(options))) {}
 
     asio::awaitable<HttpResponse> send(HttpRequest request) override {
         const auto deadline = pool_->clock.now() + request.timeout;
         auto place = co_await enter(request, deadline);
-        Call call(pool_, std::move(request), pool_->connector.options().max_response_bytes);
+        StreamedCall call(pool_, std::move(request), pool_->connector.options().max_response_bytes);
         co_await call.start(deadline);
         co_return co_await call.read_all(deadline);
     }
 
     asio::awaitable<std::unique_ptr<HttpStream>> open(HttpRequest request) override {
         const auto deadline = pool_->clock.now() + request.timeout;
-        auto call = std::make_unique<Call>(pool_, std::move(request), std::nullopt);
+        auto call = std::make_unique<StreamedCall>(pool_, std::move(request), std::nullopt);
         co_await call->start(deadline);
         co_return call;
     }
 
 private:
-    asio::awaitable<std::unique_ptr<Pool::Place>> enter(const HttpRequest& request, TimePoint deadline) {
+    asio::awaitable<std::unique_ptr<ConnectionPool::Place>> enter(const HttpRequest& request,
+                                                                  TimePoint deadline) {
         std::string failure;
         try {
             co_return co_await pool_->enter(deadline);
@@ -229,7 +231,7 @@ private:
         throw TransportError(describe(request, pool_->connector.url()) + ": " + failure, false);
     }
 
-    std::shared_ptr<Pool> pool_;
+    std::shared_ptr<ConnectionPool> pool_;
 };
 
 }  // namespace

@@ -27,6 +27,13 @@ std::string shortened(std::string_view text, std::size_t most) {
     return std::string(first).append(kRest).append(last);
 }
 
+std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    for (auto& c : lower)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return lower;
+}
+
 namespace {
 
 constexpr unsigned char kLeadOfLatin1Controls = 0xC2;  // C2 80 to C2 9F

@@ -1,4 +1,4 @@
-// Numbers in sentences, and sentences of limited length.
+// Numbers in sentences, sentences of limited length, and texts in lower case.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,9 @@ std::string_view beginning(std::string_view text, std::size_t most);
 // Returns a text of more than `most` bytes with "..." for its middle, as programs usually name the cause at
 // the end. It is cut between characters, to at most `most` bytes.
 std::string shortened(std::string_view text, std::size_t most);
+
+// Returns the text with A to Z in lower case. Other characters stay as they are, whatever the locale.
+std::string lower_case(std::string_view text);
 
 // Returns "a, b": the texts of a range, or the results of `text_of` for its elements.
 template <class Range, class Projection = std::identity>

@@ -1,8 +1,9 @@
 #include "base/url.hpp"
 
-#include <algorithm>
 #include <boost/url/parse.hpp>
 #include <stdexcept>
+
+#include "base/text.hpp"
 
 namespace base {
 namespace {
@@ -28,10 +29,7 @@ Url parse_url(std::string_view text) {
     auto parsed = boost::urls::parse_uri(boost::urls::string_view(text.data(), text.size()));
     if (!parsed) throw std::invalid_argument("not a URL such as https://host:port");
     Url url;
-    url.scheme = std::string(parsed->scheme());
-    std::ranges::transform(url.scheme, url.scheme.begin(), [](unsigned char c) {
-        return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-    });
+    url.scheme = lower_case(parsed->scheme());
     if (url.scheme != "http" && url.scheme != "https") {
         throw std::invalid_argument("scheme \"" + url.scheme + "\" is not supported, use https or http");
     }

@@ -3,18 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.hpp"
+
 namespace base {
-namespace {
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (auto& c : result) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return result;
-}
-
-}  // namespace
 
 std::optional<UuidBytes> parse_uuid(std::string_view text) {
     if (text.size() != 36) return std::nullopt;
@@ -47,7 +38,7 @@ std::string write_uuid(const UuidBytes& bytes) {
 
 std::string byte_swapped(std::string_view uuid) {
     auto bytes = parse_uuid(uuid);
-    if (!bytes) return lower(uuid);
+    if (!bytes) return lower_case(uuid);
     std::reverse(bytes->begin(), bytes->begin() + 4);
     std::reverse(bytes->begin() + 4, bytes->begin() + 6);
     std::reverse(bytes->begin() + 6, bytes->begin() + 8);
@@ -55,8 +46,8 @@ std::string byte_swapped(std::string_view uuid) {
 }
 
 bool same_uuid(std::string_view a, std::string_view b) {
-    const auto left = lower(a);
-    const auto right = lower(b);
+    const auto left = lower_case(a);
+    const auto right = lower_case(b);
     return !left.empty() && (left == right || byte_swapped(left) == right);
 }
 

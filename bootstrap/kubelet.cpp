@@ -8,13 +8,13 @@ namespace bootstrap {
 
 namespace {
 
-struct Reserved {
+struct ReservedResource {
     std::string_view name;
     std::string_view instead;
 };
 
 // Lists arguments that identify a machine's Node or the cluster, and those that have a separate field.
-constexpr auto kReserved = std::to_array<Reserved>({
+constexpr auto kReserved = std::to_array<ReservedResource>({
     {"bootstrap-kubeconfig", "the join writes it"},
     {"cert-dir", "the join chooses it"},
     {"cloud-provider", "use bootstrap.kubelet.cloudProviderExternal"},
@@ -43,7 +43,7 @@ std::string problem_of(const std::string& name, const std::string& value) {
     const std::string field = "bootstrap.kubelet.extraArgs: ";
     if (!is_name(name))
         return field + "\"" + name + "\" is not the name of an argument: write it without dashes";
-    const auto reserved = std::ranges::find(kReserved, name, &Reserved::name);
+    const auto reserved = std::ranges::find(kReserved, name, &ReservedResource::name);
     if (reserved != kReserved.end())
         return field + name + " is not for extraArgs: " + std::string(reserved->instead);
     if (!is_one_line(value)) return field + "the value of " + name + " has more than one line";

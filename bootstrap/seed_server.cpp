@@ -169,13 +169,13 @@ std::optional<std::uint64_t> number(std::string_view text) {
     return value;
 }
 
-struct Part {
+struct ByteRange {
     std::uint64_t first = 0;
     std::uint64_t last = 0;  // inclusive; less than `first`: nothing
 };
 
 // Returns nullopt if the range is not understood.
-std::optional<Part> parse(std::string_view range, std::uint64_t size) {
+std::optional<ByteRange> parse(std::string_view range, std::uint64_t size) {
     if (!range.starts_with(kUnit)) return std::nullopt;
     range.remove_prefix(kUnit.size());
     const auto dash = range.find('-');
@@ -185,12 +185,12 @@ std::optional<Part> parse(std::string_view range, std::uint64_t size) {
     if (from.empty()) {
         const auto length = number(to);
         if (!length) return std::nullopt;
-        return *length == 0 ? Part{1, 0} : Part{size - std::min(*length, size), size - 1};
+        return *length == 0 ? ByteRange{1, 0} : ByteRange{size - std::min(*length, size), size - 1};
     }
     const auto first = number(from);
     const auto last = to.empty() ? std::optional(size - 1) : number(to);
     if (!first || !last || (!to.empty() && *last < *first)) return std::nullopt;
-    return *first < size ? Part{*first, std::min(*last, size - 1)} : Part{1, 0};
+    return *first < size ? ByteRange{*first, std::min(*last, size - 1)} : ByteRange{1, 0};
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ constexpr base::Duration kAnswerLasts = std::chrono::minutes{1};
 constexpr base::Duration kLongestLookup = std::chrono::seconds{10};
 const kube::ObjectKey kApiServer{"default", "kubernetes"};
 
-// Lookup holds the state of a lookup. A lookup cannot be cancelled, so it may
+// AddressLookup holds the state of a lookup. A lookup cannot be cancelled, so it may
 // outlive the coroutine that waits for it.
-struct Lookup {
-    explicit Lookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}
+struct AddressLookup {
+    explicit AddressLookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}
     ip::tcp::resolver resolver;
     base::Event finished;
     std::optional<boost::system::error_code> outcome;
@@ -85,7 +85,7 @@ asio::awaitable<void> ClusterAddressFinder::add_hosts(std::set<std::string>& add
 }
 
 asio::awaitable<std::set<std::string>> ClusterAddressFinder::look_up(std::string host) {
-    const auto lookup = std::make_shared<Lookup>(executor_);
+    const auto lookup = std::make_shared<AddressLookup>(executor_);
     lookup->resolver.async_resolve(host, "", [lookup](const boost::system::error_code& error, auto found) {
         lookup->outcome = error;
         for (const auto& entry : found) lookup->addresses.insert(entry.endpoint().address().to_string());

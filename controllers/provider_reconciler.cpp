@@ -265,10 +265,12 @@ asio::awaitable<std::string> ProviderReconciler::orphans_of(Pointer provider) {
     if (!backend) co_return unseen(*provider, std::get<ProviderUnavailable>(lookup).message);
     std::vector<providers::Machine> machines;
     providers::Leftovers leftovers;
+    std::vector<providers::Leftover> under_way;
     try {
         machines = co_await (*backend)->list();
         auto* finder = (*backend)->capabilities().leftover_finder;
         if (finder) leftovers = co_await finder->leftovers();
+        if (finder) under_way = co_await finder->under_way();
     } catch (const providers::ProviderError& error) {
         co_return unseen(*provider, error.what());
     }
@@ -285,7 +287,7 @@ asio::awaitable<std::string> ProviderReconciler::orphans_of(Pointer provider) {
                 ", whose description could not be read yet");
     for (const auto& leftover : leftovers.found)
         if (leftover.is_certain) add(leftover.message);
-    for (const auto& what : leftovers.under_way) add(what);
+    for (const auto& made : under_way) add(made.message);
     for (const auto& what : leftovers.unseen) add("what could not be examined: " + what);
     co_return names;
 }

@@ -10,10 +10,12 @@ are SOURCE_DATE_EPOCH, or that of the last commit. So --join fails if two folder
 """
 
 import argparse
+import functools
 import gzip
 import hashlib
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -36,7 +38,7 @@ spec:
   shortDescription: Explain and plan node autoscaling
   description: |
     Says why a pod waits, why a node stays and what a claim or a pool of KubeNodeSmith waits for, and shows which machines would be
-    created and removed now. It changes nothing.
+    created and removed now. Only pause, resume and replace change anything in the cluster.
   platforms:
 """
 PLATFORM = """\
@@ -60,6 +62,7 @@ def version():
     return line.split("VERSION ")[1].split()[0]
 
 
+@functools.cache
 def epoch():
     return int(os.environ.get("SOURCE_DATE_EPOCH") or output("git", "log", "-1", "--format=%ct"))
 
@@ -94,7 +97,7 @@ def image(out, architecture, program):
     root = out / "root"
     subprocess.run([ROOT / "hack/image_root.sh", program, root], check=True)
     oci_image.archive(root, version(), f"{target}.oci.tar")
-    subprocess.run(["rm", "-rf", str(root)], check=True)
+    shutil.rmtree(root)
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch())}
     (out / f"{target.name}.spdx.json").write_text(output(sys.executable, "hack/sbom.py", program, version(), env=environment))
 

@@ -13,13 +13,7 @@ venv=$folder/venv
 mkdir -p "$folder"
 exec 9>"$folder/lock"
 flock 9
-if ! cmp -s hack/cloud-init.txt "$venv/requirements.stamp"; then
-    echo "setup: what cloud-init imports into ${venv#"$PWD"/}" >&2
-    rm -rf "$venv"
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install -q --disable-pip-version-check --require-hashes -r hack/cloud-init.txt >&2
-    cp hack/cloud-init.txt "$venv/requirements.stamp"
-fi
+hack/setup_python.sh "$venv" hack/cloud-init.txt >&2
 echo "$venv/bin/python"
 
 mirror() {

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Makes build/venv with the packages of test/requirements.txt, unless it already has them.
+# setup_python.sh [VENV REQUIREMENTS]: makes a Python environment with these packages, unless it already has them. The default is
+# that of the tests: build/venv with test/requirements.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-venv=build/venv
+venv=${1:-build/venv}
+requirements=${2:-test/requirements.txt}
 stamp=$venv/requirements.stamp
-cmp -s test/requirements.txt "$stamp" && exit 0
+cmp -s "$requirements" "$stamp" && exit 0
 echo "setup: Python packages into $venv"
 [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
-"$venv/bin/pip" install -q --disable-pip-version-check --require-hashes -r test/requirements.txt
-cp test/requirements.txt "$stamp"
+"$venv/bin/pip" install -q --disable-pip-version-check --require-hashes -r "$requirements"
+cp "$requirements" "$stamp"

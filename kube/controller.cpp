@@ -57,6 +57,7 @@ struct Controller::Impl {
 
     // Idle workers are cancelled at the end. Busy ones check `stopping` after their key.
     asio::awaitable<void> run() {
+        reconciler.begin();
         for (int i = 0; i < options.max_concurrent; ++i) workers.spawn(work());
         try {
             while (!stopping && workers.size() > 0) co_await ended.wait();

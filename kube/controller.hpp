@@ -29,6 +29,8 @@ std::optional<Moment> sooner(std::optional<Moment> a, std::type_identity_t<std::
 // state.
 class Reconciler : public base::Interface {
 public:
+    // Called once, before the first key: from now on this process acts.
+    virtual void begin() {}
     // An exception is a failure: it is logged, counted, and retried with backoff.
     virtual asio::awaitable<Result> reconcile(ObjectKey key) = 0;
 };

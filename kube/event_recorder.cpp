@@ -45,7 +45,7 @@ std::string hex(std::uint64_t number) {
     return text;
 }
 
-struct Failure {
+struct WriteFailure {
     enum class Kind {
         final,      // this Event will never be accepted
         for_now,    // this one may be accepted later, others now
@@ -55,10 +55,10 @@ struct Failure {
     Kind kind = Kind::no_answer;
 };
 
-Failure failure_of(const ApiError& error) {
+WriteFailure failure_of(const ApiError& error) {
     constexpr int kFinal[] = {400, 403, 404, 405, 413, 415, 422};
     const bool is_final = std::ranges::find(kFinal, error.code) != std::end(kFinal);
-    return {error.what(), is_final ? Failure::Kind::final : Failure::Kind::for_now};
+    return {error.what(), is_final ? WriteFailure::Kind::final : WriteFailure::Kind::for_now};
 }
 
 // Reports whether the namespace is gone, or terminating and closed for new objects. No person will read the
@@ -86,10 +86,10 @@ private:
     base::TimePoint since_{};
 };
 
-class Writer final : public EventWriter {
+class QueuedEventWriter final : public EventWriter {
 public:
-    Writer(Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor,
-           std::string component)
+    QueuedEventWriter(Client& client, base::Clock& clock, base::Random& random,
+                      asio::any_io_executor executor, std::string component)
         : client_(client),
           clock_(clock),
           random_(random),
@@ -196,14 +196,14 @@ private:
     // would not answer to them either, so they wait with it.
     asio::awaitable<void> write_next() {
         auto entry = take_first();
-        std::optional<Failure> failure = co_await write(entry.event);
-        for (int failures = 1; failure && failure->kind == Failure::Kind::no_answer; ++failures) {
+        std::optional<WriteFailure> failure = co_await write(entry.event);
+        for (int failures = 1; failure && failure->kind == WriteFailure::Kind::no_answer; ++failures) {
             if (clock_.now() - entry.since >= kLongestOutage) break;
             co_await clock_.sleep_for(kRetry.after(failures, random_));
             failure = co_await write(entry.event);
         }
         if (!failure) co_return;
-        if (failure->kind == Failure::Kind::for_now && clock_.now() - entry.since < kLongestOutage) {
+        if (failure->kind == WriteFailure::Kind::for_now && clock_.now() - entry.since < kLongestOutage) {
             entry.next = clock_.now() + kTakenLater.after(++entry.failures, random_);
             waiting_.push_back(std::move(entry));
             co_return;
@@ -211,7 +211,7 @@ private:
         report(entry.event, *failure);
     }
 
-    static void report(const api::Event& event, const Failure& failure) {
+    static void report(const api::Event& event, const WriteFailure& failure) {
         base::log::warning("Cannot write an Event",
                            {{"object", event.involvedObject.kind + "/" + event.involvedObject.name},
                             {"reason", event.reason},
@@ -220,10 +220,10 @@ private:
     }
 
     // Returns nullopt if the Event was written or is not worth another try.
-    asio::awaitable<std::optional<Failure>> write(api::Event event) {
+    asio::awaitable<std::optional<WriteFailure>> write(api::Event event) {
         const ObjectKey key{event.metadata.namespace_, event.metadata.name};
         bool repeated = false;
-        std::optional<Failure> failure;
+        std::optional<WriteFailure> failure;
         try {
             co_await client_.create<api::Event>(event);
         } catch (const ApiError& error) {
@@ -232,14 +232,14 @@ private:
         } catch (const boost::system::system_error&) {
             throw;  // cancelled
         } catch (const std::exception& error) {
-            failure = Failure{error.what()};
+            failure = WriteFailure{error.what()};
         }
         if (repeated) failure = co_await count(key, std::move(event));
         co_return failure;
     }
 
-    asio::awaitable<std::optional<Failure>> count(ObjectKey key, api::Event event) {
-        std::optional<Failure> failure;
+    asio::awaitable<std::optional<WriteFailure>> count(ObjectKey key, api::Event event) {
+        std::optional<WriteFailure> failure;
         try {
             // Two patches avoid a read, as no other code needs the right to read Events.
             Patch seen;
@@ -253,7 +253,7 @@ private:
         } catch (const boost::system::system_error&) {
             throw;  // cancelled
         } catch (const std::exception& error) {
-            failure = Failure{error.what()};
+            failure = WriteFailure{error.what()};
         }
         co_return failure;
     }
@@ -274,7 +274,8 @@ private:
 
 std::unique_ptr<EventWriter> make_event_writer(Client& client, base::Clock& clock, base::Random& random,
                                                asio::any_io_executor executor, std::string component) {
-    return std::make_unique<Writer>(client, clock, random, std::move(executor), std::move(component));
+    return std::make_unique<QueuedEventWriter>(client, clock, random, std::move(executor),
+                                               std::move(component));
 }
 
 }  // namespace kube

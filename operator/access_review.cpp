@@ -42,18 +42,18 @@ json::object token_review(std::string token) {
             {"spec", json::object{{"token", std::move(token)}}}};
 }
 
-// Wish is an action that a caller requests, as in RBAC rules for non-resource URLs.
-struct Wish {
+// RequestedAccess is an action that a caller requests, as in RBAC rules for non-resource URLs.
+struct RequestedAccess {
     std::string verb;
     std::string path;
 };
 
-Wish wish_of(const base::HttpRequest& request) {
+RequestedAccess wish_of(const base::HttpRequest& request) {
     return {request.method == "HEAD" ? "head" : "get", request.target.substr(0, request.target.find('?'))};
 }
 
 // Builds a SubjectAccessReview for the user in a TokenReview.
-json::object access_review(const json::object& user, const Wish& wish) {
+json::object access_review(const json::object& user, const RequestedAccess& wish) {
     json::object spec{{"nonResourceAttributes", json::object{{"path", wish.path}, {"verb", wish.verb}}}};
     if (const auto* name = user.if_contains("username")) spec["user"] = *name;
     for (const char* key : {"uid", "groups", "extra"}) {
@@ -94,7 +94,7 @@ public:
     }
 
 private:
-    asio::awaitable<AccessVerdict> verdict_on(std::string token, const Wish& wish) {
+    asio::awaitable<AccessVerdict> verdict_on(std::string token, const RequestedAccess& wish) {
         const auto key = Verdicts::key_of(token, wish.verb, wish.path);
         if (const auto known = verdicts_.find(key, clock_.now())) co_return *known;
         std::string queue = verdicts_.was_allowed(key) ? "known" : "stranger";
@@ -106,7 +106,7 @@ private:
         co_return verdict;
     }
 
-    asio::awaitable<AccessVerdict> review(std::string token, const Wish& wish) {
+    asio::awaitable<AccessVerdict> review(std::string token, const RequestedAccess& wish) {
         auto who = token_review(std::move(token));
         const auto identity = co_await ask("/apis/authentication.k8s.io/v1/tokenreviews", std::move(who));
         const auto* user = identity.if_contains("user");

@@ -42,15 +42,15 @@ Totals totals_of(const report::ClusterReport& report, const kube::Store<api::Pod
     return totals;
 }
 
-struct Gauge {
+struct KproximateGauge {
     const char* name;
     const char* help;
     double Totals::* value;
 };
-constexpr Gauge gauge(const char* name, const char* help, double Totals::* value) {
+constexpr KproximateGauge gauge(const char* name, const char* help, double Totals::* value) {
     return {name, help, value};
 }
-constexpr Gauge kGauges[] = {
+constexpr KproximateGauge kGauges[] = {
     gauge("kpnodes_total", "Machines with a claim", &Totals::machines),
     gauge("kpnodes_running", "Ready nodes with a claim", &Totals::running),
     gauge("cpu_provisioned_total", "CPUs of ready nodes with a claim", &Totals::cpu_provisioned),

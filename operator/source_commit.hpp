@@ -3,7 +3,7 @@
 
 namespace kubenodesmith {
 
-extern const char* const
-    kSourceCommit;  // "1a2b3c4d5e6f", with "-dirty" if files were changed; empty: unknown
+// "1a2b3c4d5e6f" or more digits, with "-dirty" if files were changed; empty: unknown
+extern const char* const kSourceCommit;
 
 }  // namespace kubenodesmith

@@ -67,9 +67,6 @@ struct Leftover {
 struct Leftovers {
     std::vector<Leftover> found;
     std::vector<std::string> unseen;  // what could not be checked now, and why: it may hide more leftovers
-    // Our tasks that still make a machine, described for people. It is no leftover while a claim owns it;
-    // otherwise it may become one.
-    std::vector<std::string> under_way;
 };
 
 // LeftoverFinder finds machines whose creation died half-way. They have no mark yet, so list() omits them and
@@ -79,6 +76,10 @@ class LeftoverFinder : public base::Interface {
 public:
     // Returns only leftovers that nobody works on any longer. Throws ProviderError.
     virtual asio::awaitable<Leftovers> leftovers() = 0;
+    // Returns what our tasks are making now. It is no leftover while a claim owns it; otherwise it may become
+    // one. A later list() shows what they have finished by then. Throws ProviderError, also if some of it
+    // cannot be seen now.
+    virtual asio::awaitable<std::vector<Leftover>> under_way() = 0;
 };
 
 // Stray is a machine that another provider of this Kubernetes cluster made.

@@ -56,6 +56,8 @@ struct Machine {
     std::string message;  // says what the machine waits for, e.g. "waiting for task qmcreate on host pve1"
     // True for bare metal: identity.system_uuid is the hardware's UUID, and the lock on the host is the mark.
     bool is_bare_metal = false;
+    // True for one that was made for the claim in its mark, but does not have the claim's UUID yet.
+    bool is_unfinished = false;
     base::Duration retry_after{};  // time until the next call; 0: no need to wait
 };
 

@@ -14,22 +14,22 @@ namespace {
 
 constexpr int kMostRounds = 5;
 
-// Wish says how another solve should differ from the first.
-struct Wish {
+// SolveVariant says how another solve should differ from the first.
+struct SolveVariant {
     const MachinePlan* plan = nullptr;
     std::size_t most_machines = kNone;
 };
 
-struct Outcome {
+struct RatedResult {
     Result result;
     double price = 0;
     MachinePlan cheaper;  // cheaper machines than this outcome's, unless it follows a plan
     MachinePlan roomier;  // a plan for hosts without room for all pods, unless it follows a plan
 };
 
-Outcome outcome_of(Solve& solve, Result result, const Wish& wish) {
+RatedResult outcome_of(Solve& solve, Result result, const SolveVariant& wish) {
     const auto planner = solve.planner();
-    Outcome outcome;
+    RatedResult outcome;
     outcome.price = planner.price();
     const auto work = planner.work_of(result);
     if (!wish.plan) outcome.cheaper = planner.plan(work);
@@ -43,7 +43,7 @@ Outcome outcome_of(Solve& solve, Result result, const Wish& wish) {
 // count in a spread or affinity over zones. Then places of pods depend on the machines, and machines
 // depend on the pods. If they never agree, only what is right without the rest is launched. The rest
 // follows when the first machines exist.
-Outcome solve_in_rounds(const Snapshot& snapshot, NodeDigests& digests, const Wish& wish) {
+RatedResult solve_in_rounds(const Snapshot& snapshot, NodeDigests& digests, const SolveVariant& wish) {
     std::optional<std::vector<std::size_t>> expected = std::vector<std::size_t>();
     for (int round = 1;; ++round) {
         if (round > kMostRounds) expected.reset();
@@ -65,8 +65,8 @@ bool leaves_nobody_else(const Result& a, const Result& b) {
 
 // Reports whether `a` is better. Every pod with a place in `b` has one in `a`. In addition more pods have
 // one, it costs less, or it costs the same with fewer machines.
-bool is_better(const Outcome& a, const Outcome& b) {
-    const auto rank = [](const Outcome& outcome) {
+bool is_better(const RatedResult& a, const RatedResult& b) {
+    const auto rank = [](const RatedResult& outcome) {
         return std::tuple(outcome.result.unplaced.size(), outcome.result.demand_unmet, outcome.price,
                           outcome.result.claims.size());
     };
@@ -74,7 +74,7 @@ bool is_better(const Outcome& a, const Outcome& b) {
 }
 
 // Follows the outcome's plans for other machines.
-void pack(const Snapshot& snapshot, NodeDigests& digests, Wish wish, Outcome& best) {
+void pack(const Snapshot& snapshot, NodeDigests& digests, SolveVariant wish, RatedResult& best) {
     for (const auto& plan : {std::move(best.cheaper), std::move(best.roomier)}) {
         if (plan.machines.empty()) continue;
         wish.plan = &plan;
@@ -97,7 +97,7 @@ Result Solver::solve(const Snapshot& snapshot) {
     const auto counts = machine_counts_to_try(snapshot, best.result);
     pack(snapshot, *digests_, {}, best);
     for (const auto count : counts) {
-        const Wish wish{nullptr, count};
+        const SolveVariant wish{nullptr, count};
         auto few = solve_in_rounds(snapshot, *digests_, wish);
         if (!is_better(few, best)) continue;
         pack(snapshot, *digests_, wish, few);

@@ -23,13 +23,6 @@ Values reference(const std::string& namespace_, const std::string& name) {
     return {namespace_ + "/" + name};
 }
 
-std::string lower(std::string text) {
-    for (auto& c : text) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return text;
-}
-
 template <api::Kind T>
 kube::Transform<T> forgetting() {
     return [](T& object) { forget_unread(object); };
@@ -47,8 +40,9 @@ void index_core(Informers& informers) {
     pods.add_index(kPodsUnschedulable,
                    [](const api::Pod& pod) { return is_unschedulable(pod) ? Values{"true"} : Values{}; });
     auto& nodes = informers.nodes.store();
-    nodes.add_index(kNodesBySystemUuid,
-                    [](const api::Node& node) { return only(lower(node.status.nodeInfo.systemUUID)); });
+    nodes.add_index(kNodesBySystemUuid, [](const api::Node& node) {
+        return only(base::lower_case(node.status.nodeInfo.systemUUID));
+    });
     nodes.add_index(kNodesByProviderId, [](const api::Node& node) { return only(node.spec.providerID); });
     nodes.add_index(kNodesByHostname, [](const api::Node& node) { return only(hostname_of(node)); });
     informers.volume_attachments.store().add_index(
@@ -63,8 +57,9 @@ void index_ours(Informers& informers) {
         return reference(claim.metadata.namespace_, claim.spec.poolRef);
     });
     claims.add_index(kClaimsByNode, [](const NodeSmithClaim& claim) { return only(claim.status.nodeName); });
-    claims.add_index(kClaimsBySystemUuid,
-                     [](const NodeSmithClaim& claim) { return only(lower(claim.status.systemUUID)); });
+    claims.add_index(kClaimsBySystemUuid, [](const NodeSmithClaim& claim) {
+        return only(base::lower_case(claim.status.systemUUID));
+    });
     claims.add_index(kClaimsByToken, [](const NodeSmithClaim& claim) {
         if (claim.status.launchAttempts == 0) return Values{};
         return only(bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts));
@@ -95,9 +90,9 @@ void admit_managed(Informers& informers) {
     admit_managed_to(informers.hosts, informers.managed);
 }
 
-// These functions call `each` with the informers of Kubernetes' own kinds, of our kinds, or of all kinds.
+// Calls `each` with all informers: those of Kubernetes' own kinds, then those of ours.
 template <class MaybeConst, class Function>
-void for_core(MaybeConst& i, Function each) {
+void for_all(MaybeConst& i, Function each) {
     each(i.pods);
     each(i.nodes);
     each(i.daemon_sets);
@@ -112,21 +107,11 @@ void for_core(MaybeConst& i, Function each) {
     each(i.csi_nodes);
     each(i.volume_attachments);
     each(i.pod_disruption_budgets);
-}
-
-template <class MaybeConst, class Function>
-void for_ours(MaybeConst& i, Function each) {
     each(i.providers);
     each(i.pools);
     each(i.claims);
     each(i.control_planes);
     each(i.hosts);
-}
-
-template <class MaybeConst, class Function>
-void for_all(MaybeConst& i, Function each) {
-    for_core(i, each);
-    for_ours(i, each);
 }
 
 }  // namespace
@@ -197,23 +182,6 @@ asio::awaitable<void> Informers::catch_up(kube::Client& client) {
     lists.push_back(pools.observe_list(client, managed.to_list()));
     lists.push_back(claims.observe_list(client, managed.to_list()));
     return one_by_one(std::move(lists));
-}
-
-asio::awaitable<void> Informers::list_ours(kube::Client& client) {
-    Works lists;
-    for_ours(*this,
-             [&](auto& informer) { lists.push_back(informer.observe_list(client, managed.to_list())); });
-    return one_by_one(std::move(lists));
-}
-
-void Informers::spawn_core(base::TaskGroup& group) {
-    for_core(*this, [&group](auto& informer) { group.spawn(informer.run()); });
-}
-
-asio::awaitable<void> Informers::wait_core_synced() {
-    Works waits;
-    for_core(*this, [&waits](auto& informer) { waits.push_back(informer.wait_synced()); });
-    return one_by_one(std::move(waits));
 }
 
 std::string Informers::stale_kinds() const {
@@ -292,7 +260,7 @@ std::vector<std::string> places_of(const api::PersistentVolume& volume) {
 
 std::string uuid_key(const std::string& system_uuid) {
     if (system_uuid.empty()) return {};
-    return std::min(lower(system_uuid), base::byte_swapped(system_uuid));
+    return std::min(base::lower_case(system_uuid), base::byte_swapped(system_uuid));
 }
 
 bool is_unschedulable(const api::Pod& pod) {

@@ -78,12 +78,6 @@ public:
     void report_odd_objects_to(kube::EventRecorder& events);
     // Returns one line for each kind: its age and the number of undecodable objects.
     std::string describe_caches() const;
-
-    // Serves programs that read the caches once and may read our kinds in the managed namespaces only. Our
-    // kinds are listed there; the others are watched.
-    asio::awaitable<void> list_ours(kube::Client& client);
-    void spawn_core(base::TaskGroup& group);
-    asio::awaitable<void> wait_core_synced();
 };
 
 // Returns the label kubernetes.io/hostname, or the Node's name if it lacks that label.

@@ -37,6 +37,7 @@ void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.claims.on_change(
         [this](const auto* before, const auto* after) { writer_.count(before, after); });
     nodes_.subscribe();
+    recovery_.subscribe();
     lanes_.use(queue);
     claim::wake_claims(informers_, queue, writer_);
     machine_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });
@@ -98,7 +99,7 @@ Observation ClaimReconciler::observe(ClaimPointer stored) {
                                            observation.claim->status.templateHash;
     observation.use = disruption_reports_.use_of(*observation.claim);
     observation.permission = disruption_reports_.permission_of(*observation.claim);
-    return watch_.with_sights(std::move(observation));
+    return recovery_.with_memories(watch_.with_sights(std::move(observation)));
 }
 
 asio::awaitable<kube::Result> ClaimReconciler::pass(kube::ObjectKey key) {

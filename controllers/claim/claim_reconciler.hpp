@@ -26,6 +26,7 @@ public:
     void subscribe(kube::WorkQueue& queue);
     // Divides this many workers equally among the providers. Without it each provider may use all workers.
     void share_workers(std::size_t workers) { workers_ = workers; }
+    void begin() override { recovery_.begin(); }
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/names.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/disruption/rules/drift_reasons.hpp"
@@ -152,8 +153,8 @@ Member PoolObserver::look_at_member(const PoolView& view, const std::string& tem
         facts.drift_cause = present_templates(*provider);
     }
     if (const auto asked = replacement_asked(*claim); !asked.empty()) {
-        facts.drift =
-            "a person asks for another machine in its place (annotation " + std::string(kReplaceAsked) + ")";
+        facts.drift = "a person asks for another machine in its place (annotation " +
+                      std::string(api::annotations::kReplace) + ")";
         facts.drift_cause = "asked/" + asked;
     }
     const auto known = reports_.use_of(*claim);

@@ -28,11 +28,11 @@ const NodeSmithProvider* provider_of(const Informers& informers, const NodeSmith
     return informers.providers.store().get({pool.metadata.namespace_, pool.spec.providerRef}).get();
 }
 
-// Builder builds a World. The indices of pools, places and budgets are those of the snapshot.
-class Builder {
+// WorldBuilder builds a World. The indices of pools, places and budgets are those of the snapshot.
+class WorldBuilder {
 public:
-    Builder(const Informers& informers, claim::TemplateHashes& template_hashes,
-            const ClaimPointers& under_way, api::Time now)
+    WorldBuilder(const Informers& informers, claim::TemplateHashes& template_hashes,
+                 const ClaimPointers& under_way, api::Time now)
         : informers_(informers), template_hashes_(template_hashes), under_way_(under_way), now_(now) {
         for (const auto& [key, claim] : informers_.claims.store().all())
             if (!claim->status.host.empty()) candidates_.insert({key.namespace_, claim->status.host});
@@ -385,7 +385,7 @@ private:
 World build_world(const Informers& informers, claim::TemplateHashes& template_hashes,
                   std::vector<PoolSupply> supplies, PodPointers pods, const ClaimPointers& under_way,
                   api::Time now) {
-    Builder builder(informers, template_hashes, under_way, now);
+    WorldBuilder builder(informers, template_hashes, under_way, now);
     for (auto& supply : supplies) builder.add_pool(std::move(supply));
     builder.take_room_of_coming_machines();
     builder.note_refused_sizes();

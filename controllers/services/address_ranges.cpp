@@ -11,7 +11,7 @@ namespace ip = boost::asio::ip;
 
 constexpr std::size_t kCountedAtMost = 1'000'000;
 
-struct Range {
+struct AddressRange {
     ip::address first;
     ip::address last;
 };
@@ -25,9 +25,9 @@ ip::address parse(const std::string& text, const std::string& range) {
     return address;
 }
 
-Range parse_range(const std::string& text) {
+AddressRange parse_range(const std::string& text) {
     const auto dash = text.find('-');
-    Range range;
+    AddressRange range;
     range.first = parse(text.substr(0, dash), text);
     range.last = dash == std::string::npos ? range.first : parse(text.substr(dash + 1), text);
     if (range.first.is_v4() != range.last.is_v4() || range.last < range.first) {

@@ -37,9 +37,9 @@ std::string suffix_of(const std::string& pool_uid, std::int64_t sequence) {
     return suffix;
 }
 
-std::string host_name_of(std::string text) {
+std::string host_name_of(std::string_view prefix) {
+    auto text = base::lower_case(prefix);
     for (auto& c : text) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
         const bool fits = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
         if (!fits) c = '-';
     }

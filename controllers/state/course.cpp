@@ -113,12 +113,12 @@ ConditionUpdate ready_while_leaving(const NodeSmithClaim& claim) {
     return launched ? unready_as(*launched) : unready(reasons::kAttemptFailed, "a new attempt begins");
 }
 
-struct Stage {
+struct CourseStage {
     std::string_view type;
     std::string_view reason;  // used until the condition exists
     const char* message;
 };
-constexpr Stage kStages[] = {
+constexpr CourseStage kStages[] = {
     {conditions::kLaunched, reasons::kWaiting, "the creation of its machine has not begun yet"},
     {conditions::kRegistered, reasons::kNodeNotFound, "its machine runs and has yet to join as a Node"},
     {conditions::kInitialized, reasons::kNodeNotReady, "its Node has joined and is not Ready yet"},

@@ -21,10 +21,10 @@ bool has_value(const std::vector<std::string>& values, const std::string& value)
     return !value.empty() && std::ranges::find(values, value) != values.end();
 }
 
-// Affinity decides whether terms of a volume's node affinity name a Node.
-class Affinity {
+// NodeAffinityTerms decides whether terms of a volume's node affinity name a Node.
+class NodeAffinityTerms {
 public:
-    Affinity(const Informers& informers, const api::PersistentVolume& volume)
+    NodeAffinityTerms(const Informers& informers, const api::PersistentVolume& volume)
         : informers_(informers), volume_(volume) {}
 
     bool names_only(const api::Node& node) const {
@@ -206,7 +206,8 @@ LocalVolumes local_volumes_on(const Informers& informers, const api::Node& node)
     LocalVolumes found;
     for (const auto& [name, volume] : candidates) {
         auto local = local_volume(informers, *volume);
-        if (local && Affinity(informers, *volume).names_only(node)) found.push_back(std::move(*local));
+        if (local && NodeAffinityTerms(informers, *volume).names_only(node))
+            found.push_back(std::move(*local));
     }
     return found;
 }

@@ -9,14 +9,6 @@
 #include "controllers/cache/kinds.hpp"
 #include "controllers/state/pool_counts.hpp"
 
-namespace api::conditions {
-// This condition of a pool exists only while it is True: others delete its Nodes, machines or claims.
-inline constexpr std::string_view kTakenAway = "TakenAway";
-}  // namespace api::conditions
-namespace api::reasons {
-inline constexpr std::string_view kClaimDeleted = "ClaimDeleted";  // reason of TakenAway
-}  // namespace api::reasons
-
 namespace controllers {
 
 // Loss describes what someone else removed.

@@ -9,14 +9,6 @@
 #include "controllers/cache/membership.hpp"
 #include "controllers/state/pool_counts.hpp"
 
-namespace api::conditions {
-// A pool has this condition only while it is True: another claim has an address of one of its claims.
-inline constexpr std::string_view kAddressConflict = "AddressConflict";
-}  // namespace api::conditions
-namespace api::reasons {
-inline constexpr std::string_view kAddressHeldTwice = "AddressHeldTwice";  // reason of AddressConflict
-}  // namespace api::reasons
-
 namespace controllers {
 
 struct PoolObservation {

@@ -24,13 +24,13 @@ json::object approval_by_cluster() {
             {"verb", "create"}};
 }
 
-struct Need {
+struct TokenRight {
     std::string name;  // for people
     json::object what;
 };
 
 // Returns the first access that a join needs to each object of config/rbac/bootstrap.yaml.
-std::vector<Need> needs_of_a_join() {
+std::vector<TokenRight> needs_of_a_join() {
     return {
         {"create certificatesigningrequests",
          {{"group", "certificates.k8s.io"}, {"resource", "certificatesigningrequests"}, {"verb", "create"}}},

@@ -11,19 +11,6 @@
 #include "controllers/cache/kinds.hpp"
 #include "controllers/state/claim_state.hpp"
 
-namespace api::conditions {
-// A claim has this condition if its young Node had a taint that its pool does not
-// declare. False: the taint is present.
-inline constexpr std::string_view kTaintsSettled = "TaintsSettled";
-// A pool has this condition only while it is True: its youngest Node keeps such a taint.
-inline constexpr std::string_view kUndeclaredTaints = "UndeclaredTaints";
-}  // namespace api::conditions
-namespace api::reasons {
-inline constexpr std::string_view kTaintNotDeclared = "TaintNotDeclared";  // reason of TaintsSettled
-inline constexpr std::string_view kTaintsGone = "TaintsGone";              // reason of TaintsSettled
-inline constexpr std::string_view kTaintStays = "TaintStays";  // reason of TaintsSettled and UndeclaredTaints
-}  // namespace api::reasons
-
 namespace controllers::claim {
 
 // TaintFacts holds a claim's Node and all that may declare taints for it. `pool` and

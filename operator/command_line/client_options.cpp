@@ -85,6 +85,15 @@ void add_namespace_flags(CLI::App& command, ClientOptions& options, const std::s
     add_managed_flag(command, options);
 }
 
+void add_file_flag(CLI::App& command, std::vector<std::string>& files) {
+    command
+        .add_option("-f,--file", files,
+                    "Read objects from this file (as from kubectl get -o yaml), not from a cluster; - for "
+                    "standard input")
+        ->option_text("FILE")
+        ->allow_extra_args(false);
+}
+
 void add_choice(CLI::App& command, const std::string& name, std::string& target,
                 const std::vector<std::string>& words, const std::string& help) {
     const auto check = [words](const std::string& value) {

@@ -18,6 +18,9 @@ struct ClientOptions {
     std::vector<std::string> namespaces;  // --namespaces; see controllers::managed_namespaces_of()
     std::string namespace_;               // -n; empty: not given
     bool all_namespaces = false;          // -A
+
+    // Returns the only namespace that was asked for; empty: all.
+    std::string only_namespace() const { return all_namespaces ? std::string() : namespace_; }
 };
 
 using Command = std::function<int(const ClientOptions&)>;  // returns the exit code
@@ -30,6 +33,9 @@ void add_cluster_flags(CLI::App& command, ClientOptions& options);
 void add_namespace_flags(CLI::App& command, ClientOptions& options, const std::string& meaning);
 // Adds only --namespaces, which lists the namespaces that the operator manages.
 void add_managed_flag(CLI::App& command, ClientOptions& options);
+
+// Adds -f, which may be repeated: files to read objects from instead of a cluster.
+void add_file_flag(CLI::App& command, std::vector<std::string>& files);
 
 // Adds an option that accepts only these words. The error for another value lists them. The option's
 // type_name() contains the words, separated by "|".

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "base/text.hpp"
 #include "operator/command_line/suggestions.hpp"
 
 namespace kubenodesmith {
@@ -32,12 +33,8 @@ const std::map<std::string, ObjectKind, std::less<>>& kinds_by_name() {
 }
 
 // Accepts any case and an API group, so "NSPools.kubenodesmith.parawell.cloud" is a pool.
-std::optional<ObjectKind> find_kind(std::string word) {
-    word = word.substr(0, word.find('.'));
-    std::ranges::transform(word, word.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    const auto found = kinds_by_name().find(word);
+std::optional<ObjectKind> find_kind(std::string_view word) {
+    const auto found = kinds_by_name().find(base::lower_case(word.substr(0, word.find('.'))));
     if (found == kinds_by_name().end()) return std::nullopt;
     return found->second;
 }

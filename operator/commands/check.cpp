@@ -31,21 +31,21 @@ struct CheckRequest {
     std::string output;
 };
 
-enum class Verdict { ok, unknown, problem };
+enum class CheckResult { ok, unknown, problem };
 
 struct Finding {
     std::string subject;
-    Verdict verdict = Verdict::ok;
+    CheckResult verdict = CheckResult::ok;
     std::string message;
 };
 
-const char* word_of(Verdict verdict) {
+const char* word_of(CheckResult verdict) {
     switch (verdict) {
-        case Verdict::ok:
+        case CheckResult::ok:
             return "ok";
-        case Verdict::unknown:
+        case CheckResult::unknown:
             return "unknown";
-        case Verdict::problem:
+        case CheckResult::problem:
             return "PROBLEM";
     }
     return "";
@@ -95,11 +95,11 @@ private:
             co_await std::move(question);
         } catch (const kube::ApiError& error) {
             if (!error.is_forbidden()) throw;
-            say(Verdict::unknown, std::string("you lack the right to check this: ") + error.what());
+            say(CheckResult::unknown, std::string("you lack the right to check this: ") + error.what());
         }
     }
 
-    void say(Verdict verdict, std::string message) {
+    void say(CheckResult verdict, std::string message) {
         findings_.push_back({subject_, verdict, std::move(message)});
     }
 
@@ -109,10 +109,10 @@ private:
         minor_ = number_in(answer.at("minor").as_string());
         const bool is_supported = minor_ >= kOldestMinor && minor_ <= kNewestMinor;
         if (is_supported) {
-            say(Verdict::ok, text);
+            say(CheckResult::ok, text);
         } else {
-            say(Verdict::unknown, text + " is not tested; 1." + std::to_string(kOldestMinor) + " to 1." +
-                                      std::to_string(kNewestMinor) + " are");
+            say(CheckResult::unknown, text + " is not tested; 1." + std::to_string(kOldestMinor) + " to 1." +
+                                          std::to_string(kNewestMinor) + " are");
         }
     }
 
@@ -126,28 +126,28 @@ private:
         }
         const auto missing = not_served(served);
         if (missing.empty()) {
-            say(Verdict::ok, "all five kinds are served");
+            say(CheckResult::ok, "all five kinds are served");
         } else {
-            say(Verdict::problem, "not served: " + base::joined(missing) +
-                                      "; install them: kubectl apply --server-side -k crds, or make install");
+            say(CheckResult::problem,
+                "not served: " + base::joined(missing) +
+                    "; install them: kubectl apply --server-side -k crds, or make install");
         }
     }
 
     asio::awaitable<void> check_operators() {
         operators_ = co_await find_operators(client_);
         if (operators_.empty())
-            say(Verdict::unknown,
+            say(CheckResult::unknown,
                 "no Deployment with the label app.kubernetes.io/name=kubenodesmith can be seen; if the "
-                "operator "
-                "does not run elsewhere, install it");
+                "operator does not run elsewhere, install it");
         for (const auto& found : operators_) {
             const auto text = "Deployment " + found.key.str() + " (" + found.image + ") has " +
                               std::to_string(found.available) + " of " +
                               base::counted(found.replicas, "replica") + " available";
-            say(found.available > 0 ? Verdict::ok : Verdict::problem, text);
+            say(found.available > 0 ? CheckResult::ok : CheckResult::problem, text);
         }
         if (operators_.size() > 1)
-            say(Verdict::problem, "there are several operators; only one may manage a namespace");
+            say(CheckResult::problem, "there are several operators; only one may manage a namespace");
     }
 
     asio::awaitable<void> check_leader() {
@@ -164,15 +164,15 @@ private:
                                  : base::Seconds::max();
             constexpr base::Seconds kFresh = std::chrono::seconds{60};
             if (!spec.holderIdentity.empty() && age < kFresh)
-                say(Verdict::ok, spec.holderIdentity + " leads");
+                say(CheckResult::ok, spec.holderIdentity + " leads");
             else
-                say(Verdict::problem,
+                say(CheckResult::problem,
                     "Lease " + namespace_ + "/" + name +
                         " was not renewed for a minute, so no operator works; look at its log");
             co_return;
         }
-        say(Verdict::problem, "there is no Lease " + name + " in " + base::joined(namespaces) +
-                                  ", so no operator has worked yet");
+        say(CheckResult::problem, "there is no Lease " + name + " in " + base::joined(namespaces) +
+                                      ", so no operator has worked yet");
     }
 
     asio::awaitable<void> check_rights() {
@@ -185,14 +185,14 @@ private:
                 if (!has_it) missing.push_back(right.verb + " " + right.resource + where);
             }
             if (missing.empty()) {
-                say(Verdict::ok, user + " has all rights that the operator needs");
+                say(CheckResult::ok, user + " has all rights that the operator needs");
             } else {
-                say(Verdict::problem, user + " may not " + base::joined_first(missing, 10) +
-                                          "; apply config/rbac, or the chart with rbac.create=true");
+                say(CheckResult::problem, user + " may not " + base::joined_first(missing, 10) +
+                                              "; apply config/rbac, or the chart with rbac.create=true");
             }
         }
         if (operators_.empty())
-            say(Verdict::unknown, "the operator's ServiceAccount is unknown, as no Deployment was found");
+            say(CheckResult::unknown, "the operator's ServiceAccount is unknown, as no Deployment was found");
     }
 
     asio::awaitable<bool> may(std::string user, NeededRight right) {
@@ -213,7 +213,7 @@ private:
 
     asio::awaitable<void> check_policies() {
         if (minor_ < kFirstMinorWithPolicies) {
-            say(Verdict::unknown,
+            say(CheckResult::unknown,
                 "Kubernetes before 1.30 has none: anybody who may write status can mislead the operator");
             co_return;
         }
@@ -233,10 +233,11 @@ private:
             if (!is_there) missing.emplace_back(part);
         }
         if (missing.empty())
-            say(Verdict::ok, "all five are bound");
+            say(CheckResult::ok, "all five are bound");
         else
-            say(Verdict::problem, "not bound: " + base::joined(missing) +
-                                      "; apply config/admission, or the chart with admissionPolicies=true");
+            say(CheckResult::problem,
+                "not bound: " + base::joined(missing) +
+                    "; apply config/admission, or the chart with admissionPolicies=true");
     }
 
     ClusterSession& session_;
@@ -250,15 +251,14 @@ private:
 void add_troubles(const ClientOptions& options, std::vector<Finding>& findings) {
     const auto view = ClusterSnapshot::open({}, options, Reading::ours);
     const auto& report = view->report();
-    const auto namespace_ = options.all_namespaces ? std::string() : options.namespace_;
     if (report.control_planes.empty())
-        findings.push_back(
-            {"control planes", Verdict::problem, "there is none, so no pool creates or removes machines"});
-    const auto troubles = troubles_of(report, namespace_);
+        findings.push_back({"control planes", CheckResult::problem,
+                            "there is none, so no pool creates or removes machines"});
+    const auto troubles = troubles_of(report, options.only_namespace());
     for (const auto& trouble : troubles)
-        findings.push_back({trouble.kind, Verdict::problem, sentence_of(trouble, report.time)});
+        findings.push_back({trouble.kind, CheckResult::problem, sentence_of(trouble, report.time)});
     if (troubles.empty())
-        findings.push_back({"objects", Verdict::ok,
+        findings.push_back({"objects", CheckResult::ok,
                             base::counted(std::ssize(report.providers), "provider") + ", " +
                                 base::counted(std::ssize(report.pools), "pool") + " and " +
                                 base::counted(std::ssize(report.claims), "claim") + " have no problems"});
@@ -268,14 +268,14 @@ Answer check_answer(const CheckRequest& request, const ClientOptions& options) {
     ClusterSession session(options);
     auto findings = ClusterCheck(session).run();
     const bool has_crds = std::ranges::none_of(findings, [](const Finding& finding) {
-        return finding.subject == "CRDs" && finding.verdict == Verdict::problem;
+        return finding.subject == "CRDs" && finding.verdict == CheckResult::problem;
     });
     if (has_crds) add_troubles(options, findings);
     Records records({{"CHECK", "check"}, {"RESULT", "verdict"}, {"DETAILS", "message"}});
     bool is_ready = true;
     for (const auto& finding : findings) {
         records.add({finding.subject, word_of(finding.verdict), finding.message});
-        is_ready = is_ready && finding.verdict != Verdict::problem;
+        is_ready = is_ready && finding.verdict != CheckResult::problem;
     }
     const auto document = [&] {
         auto made = document_of_kind("Check");

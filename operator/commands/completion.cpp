@@ -74,9 +74,9 @@ const CLI::Option* find_flag(const CLI::App& command, const std::string& word) {
     return nullptr;
 }
 
-class Candidates {
+class Completions {
 public:
-    explicit Candidates(std::string beginning) : beginning_(std::move(beginning)) {}
+    explicit Completions(std::string beginning) : beginning_(std::move(beginning)) {}
 
     void add(const std::string& word, const std::string& description) {
         if (!word.starts_with(beginning_)) return;
@@ -114,7 +114,7 @@ std::string candidates_for(const CLI::App& app, const std::vector<std::string>& 
         open = flag && takes_value(*flag) ? flag : nullptr;
         if (const auto* inner = find_command(*command, words[i])) command = inner;
     }
-    Candidates found(last);
+    Completions found(last);
     if (open) {
         found.add_words(*open);
         return found.text(open->check_name("--file") || open->check_name("--kubeconfig"));

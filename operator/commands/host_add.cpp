@@ -228,8 +228,7 @@ void add_host_command(CLI::App& app, ClientOptions&, Command& chosen) {
     add_host_options(*add, *request);
     add->footer(
         "\nExample: kubenodesmith host add 'rack1-[01-32]' 'https://10.0.0.[17-48]' --provider racks | "
-        "kubectl "
-        "apply -f -");
+        "kubectl apply -f -");
     add->callback([&chosen, request] {
         chosen = [request](const ClientOptions&) {
             return answer("host add", [&] { return host_answer(*request); });

@@ -69,10 +69,9 @@ std::string effect_of(Mode mode) {
 
 Answer set_mode(Mode mode, const ModeRequest& request, const ClientOptions& options) {
     ClusterSession session(options);
-    const auto namespace_ = options.all_namespaces ? std::string() : options.namespace_;
     std::string text;
     for (const auto& plane :
-         choose(session.run(find_planes(session.client(), namespace_)), request, options)) {
+         choose(session.run(find_planes(session.client(), options.only_namespace())), request, options)) {
         const auto key = api::key_of(plane);
         const auto name = "controlplane " + key.str();
         const auto word = std::string(api::name_of(mode));

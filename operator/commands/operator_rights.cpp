@@ -7,13 +7,13 @@
 namespace kubenodesmith {
 namespace {
 
-struct Rule {
+struct RoleRule {
     std::string_view group;
     std::vector<std::string_view> resources;
     std::vector<std::string_view> verbs;
 };
 
-std::vector<NeededRight> spread_out(const std::vector<Rule>& rules) {
+std::vector<NeededRight> spread_out(const std::vector<RoleRule>& rules) {
     std::vector<NeededRight> all;
     for (const auto& rule : rules)
         for (const auto& resource : rule.resources)

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace kubenodesmith {
 namespace {
 
@@ -15,23 +17,15 @@ constexpr const char* kLeftOut = "(left out)";
 constexpr std::array<std::string_view, 6> kSecretWords{"password", "passwd",     "secret",
                                                        "token",    "privatekey", "credential"};
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::ranges::transform(result, result.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return result;
-}
-
 bool sounds_secret(std::string_view name) {
-    const auto word = lower(name);
+    const auto word = base::lower_case(name);
     return std::ranges::any_of(
         kSecretWords, [&](std::string_view secret) { return word.find(secret) != std::string::npos; });
 }
 
 // Reports whether the member only refers to a Secret. The name of a Secret is no secret.
 bool is_reference(std::string_view name) {
-    return lower(name).ends_with("ref");
+    return base::lower_case(name).ends_with("ref");
 }
 
 void redact_all(json::value& value);

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "api/names.hpp"
 #include "api/v1alpha1/claim.hpp"
-#include "controllers/disruption/rules/drift_reasons.hpp"
 #include "operator/command_line/answer.hpp"
 #include "operator/command_line/cluster_session.hpp"
 #include "operator/command_line/references.hpp"
@@ -38,7 +38,7 @@ Answer replace_answer(const ReplaceRequest& request, const ClientOptions& option
     if (claim.metadata.deletionTimestamp) return {name + " is being removed already\n"};
     auto after = claim;
     api::StringMap annotations = claim.metadata.annotations;
-    const std::string key(controllers::disruption::kReplaceAsked);
+    const std::string key(api::annotations::kReplace);
     if (request.undo)
         annotations.erase(key);
     else
@@ -49,8 +49,7 @@ Answer replace_answer(const ReplaceRequest& request, const ClientOptions& option
     if (request.undo) return {name + " will not be replaced, unless the replacement has already begun\n"};
     return {name +
             " will be replaced: a new machine is created, then the old node is drained, within the pool's "
-            "disruption "
-            "budgets. Follow it with: kubectl nodesmith explain claim/" +
+            "disruption budgets. Follow it with: kubectl nodesmith explain claim/" +
             claim.metadata.name + " -n " + claim.metadata.namespace_ + "\n"};
 }
 

@@ -180,7 +180,7 @@ std::string first_lines(const ClusterSnapshot& view, const std::vector<Trouble>&
 
 Answer status_answer(const StatusRequest& request, const ClientOptions& options) {
     const auto view = ClusterSnapshot::open(request.files, options, Reading::ours_and_maybe_nodes);
-    const auto namespace_ = options.all_namespaces ? std::string() : options.namespace_;
+    const auto namespace_ = options.only_namespace();
     return {printed(
         request.output, [&] { return status_text(*view, namespace_); },
         [&] { return status_document(*view, namespace_); })};
@@ -227,11 +227,7 @@ void add_status_command(CLI::App& app, ClientOptions& options, Command& chosen) 
     auto request = std::make_shared<StatusRequest>();
     auto* command = app.add_subcommand("status", "Show problems, and pools, providers, claims and hosts");
     command->add_flag("-w,--watch", request->watch, "Refresh every two seconds until Ctrl-C");
-    command
-        ->add_option("-f,--file", request->files,
-                     "Read objects from this file, not from a cluster; - for standard input")
-        ->option_text("FILE")
-        ->allow_extra_args(false);
+    add_file_flag(*command, request->files);
     add_output_flag(*command, request->output);
     add_namespace_flags(*command, options, "Show only this namespace; default: all");
     add_cluster_flags(*command, options);

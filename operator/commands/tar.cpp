@@ -11,20 +11,21 @@ namespace {
 constexpr std::size_t kBlock = 512;
 constexpr std::size_t kLongestPath = 100;
 
-struct Field {
+struct HeaderField {
     std::size_t at;
     std::size_t size;
 };
-constexpr Field kMode{100, 8};
-constexpr Field kOwner{108, 8};
-constexpr Field kGroup{116, 8};
-constexpr Field kSize{124, 12};
-constexpr Field kTime{136, 12};
-constexpr Field kSum{148, 8};
+constexpr HeaderField kMode{100, 8};
+constexpr HeaderField kOwner{108, 8};
+constexpr HeaderField kGroup{116, 8};
+constexpr HeaderField kSize{124, 12};
+constexpr HeaderField kTime{136, 12};
+constexpr HeaderField kSum{148, 8};
 constexpr std::size_t kType = 156;
-constexpr std::size_t kMagic = 257;
+constexpr std::size_t kMagicAt = 257;
+constexpr std::string_view kMagic{"ustar\00000", 8};  // a zero byte, then version "00"
 
-void put_octal(std::string& header, Field field, std::uint64_t value) {
+void put_octal(std::string& header, HeaderField field, std::uint64_t value) {
     std::array<char, 16> digits{};
     const auto width = static_cast<int>(field.size) - 1;
     std::snprintf(digits.data(), digits.size(), "%0*llo", width, static_cast<unsigned long long>(value));
@@ -47,15 +48,9 @@ void Tar::add(const std::string& path, std::string_view text) {
     put_octal(header, kOwner, 0);
     put_octal(header, kGroup, 0);
     put_octal(header, kSize, text.size());
-    put_octal(
-        header, kTime,
-        static_cast<std::uint64_t>(std::chrono::system_clock::to_time_t(std::chrono::system_clock::time_point(
-            std::chrono::seconds{time_.at.time_since_epoch().count()}))));
+    put_octal(header, kTime, static_cast<std::uint64_t>(time_.at.time_since_epoch().count()));
     header[kType] = '0';
-    header.replace(kMagic, 8,
-                   std::string("ustar\0"
-                               "00",
-                               8));
+    header.replace(kMagicAt, kMagic.size(), kMagic);
     // The checksum counts its own field as blanks.
     header.replace(kSum.at, kSum.size, kSum.size, ' ');
     std::uint64_t sum = 0;

@@ -128,7 +128,7 @@ Records hosts_of(const ClusterSnapshot& view, const std::string& namespace_) {
 
 Answer top_answer(const TopRequest& request, const ClientOptions& options) {
     const auto view = ClusterSnapshot::open(request.files, options, Reading::ours_and_nodes);
-    const auto namespace_ = options.all_namespaces ? std::string() : options.namespace_;
+    const auto namespace_ = options.only_namespace();
     return {printed(
         request.output, [&] { return top_text(*view, namespace_); },
         [&] { return top_document(*view, namespace_); })};
@@ -159,11 +159,7 @@ json::object top_document(ClusterSnapshot& view, const std::string& namespace_) 
 void add_top_command(CLI::App& app, ClientOptions& options, Command& chosen) {
     auto request = std::make_shared<TopRequest>();
     auto* command = app.add_subcommand("top", "Show prices, capacity and use of pools and hosts");
-    command
-        ->add_option("-f,--file", request->files,
-                     "Read objects from this file, not from a cluster; - for standard input")
-        ->option_text("FILE")
-        ->allow_extra_args(false);
+    add_file_flag(*command, request->files);
     add_output_flag(*command, request->output);
     add_namespace_flags(*command, options, "Show only this namespace; default: all");
     add_cluster_flags(*command, options);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "operator/command_line/formats.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -131,18 +132,6 @@ std::string sentence_of(const Trouble& trouble, api::Time now) {
     if (!trouble.message.empty()) text += ": " + base::shortened(trouble.message, kLongestMessage);
     const auto since = age(trouble.since, now);
     return since.empty() ? text : text + " (since " + since + ")";
-}
-
-std::string age(std::optional<api::Time> since, api::Time now) {
-    if (!since) return {};
-    constexpr std::int64_t kMinute = 60;
-    constexpr std::int64_t kHour = 60 * kMinute;
-    constexpr std::int64_t kDay = 24 * kHour;
-    const auto seconds = std::max<std::int64_t>(0, (now.at - since->at).count());
-    if (seconds < 2 * kMinute) return std::to_string(seconds) + " s";
-    if (seconds < 2 * kHour) return std::to_string(seconds / kMinute) + " min";
-    if (seconds < 2 * kDay) return std::to_string(seconds / kHour) + " h";
-    return std::to_string(seconds / kDay) + " d";
 }
 
 }  // namespace kubenodesmith

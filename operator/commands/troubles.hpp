@@ -22,7 +22,5 @@ struct Trouble {
 std::vector<Trouble> troubles_of(const report::ClusterReport& report, const std::string& namespace_ = {});
 // Returns, for example, "provider lab/pve: MissingPrivileges: ... (since 5 min)".
 std::string sentence_of(const Trouble& trouble, api::Time now);
-// Returns, for example, "5 min", "3 h" or "2 d"; empty if `since` is unknown.
-std::string age(std::optional<api::Time> since, api::Time now);
 
 }  // namespace kubenodesmith

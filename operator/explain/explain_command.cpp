@@ -58,8 +58,7 @@ std::vector<Explanation> explain(ClusterSnapshot& view, Reference reference, boo
 }
 
 Answer explain_answer(const ExplainRequest& request, const ClientOptions& options) {
-    const auto reference =
-        parse_reference(request.object, options.all_namespaces ? std::string() : options.namespace_);
+    const auto reference = parse_reference(request.object, options.only_namespace());
     const auto view = ClusterSnapshot::open(request.files, options, reading_for(reference.kind));
     const auto found = explain(*view, reference, options.all_namespaces);
     return {
@@ -79,12 +78,7 @@ void add_explain_command(CLI::App& app, ClientOptions& options, Command& chosen)
         ->required()
         ->option_text(" ")
         ->expected(1, 2);
-    command
-        ->add_option("-f,--file", request->files,
-                     "Read objects from this file (as from kubectl get -o yaml), not from a cluster; - for "
-                     "standard input")
-        ->option_text("FILE")
-        ->allow_extra_args(false);
+    add_file_flag(*command, request->files);
     add_output_flag(*command, request->output);
     add_namespace_flags(
         *command, options,

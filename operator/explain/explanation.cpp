@@ -62,11 +62,7 @@ json::object object_of(const Explanation& explanation) {
 }  // namespace
 
 std::string ago(std::optional<api::Time> when, api::Time now) {
-    if (!when) return "some time ago";
-    const auto seconds = std::max<std::int64_t>(0, (now.at - when->at).count());
-    if (seconds < 120) return std::to_string(seconds) + " s ago";
-    if (seconds < 7200) return std::to_string(seconds / 60) + " min ago";
-    return std::to_string(seconds / 3600) + " h ago";
+    return when ? age(when, now) + " ago" : "some time ago";
 }
 
 std::string where_looked(const ClusterSnapshot& view) {

@@ -55,9 +55,10 @@ template <class Value>
 void add_named(CLI::App& app, const std::string& names, Value& target,
                const std::vector<std::pair<std::string, Value>>& values, const std::string& help) {
     auto set = [&target, values, name = names.substr(0, names.find(','))](const std::string& text) {
+        const auto lower = base::lower_case(text);
         std::vector<std::string> words;
         for (const auto& [word, value] : values) {
-            if (CLI::detail::to_lower(text) == word) {
+            if (lower == word) {
                 target = value;
                 return;
             }

@@ -18,7 +18,7 @@ struct PlanRequest {
 Answer plan_answer(const PlanRequest& request, const ClientOptions& options) {
     const auto view = ClusterSnapshot::open(request.files, options);
     auto plan = make_plan(*view);
-    if (!options.all_namespaces && !options.namespace_.empty()) keep_only(plan, options.namespace_);
+    if (const auto namespace_ = options.only_namespace(); !namespace_.empty()) keep_only(plan, namespace_);
     const auto text =
         printed(request.output, [&plan] { return table_of(plan); }, [&plan] { return json_of(plan); });
     return {text, plan.changes_something() ? 1 : 0};
@@ -30,12 +30,7 @@ void add_plan_command(CLI::App& app, ClientOptions& options, Command& chosen) {
     auto request = std::make_shared<PlanRequest>();
     auto* command =
         app.add_subcommand("plan", "Show what would be created and removed now, without doing it");
-    command
-        ->add_option("-f,--file", request->files,
-                     "Read objects from this file (as from kubectl get -o yaml), not from a cluster; - for "
-                     "standard input")
-        ->option_text("FILE")
-        ->allow_extra_args(false);
+    add_file_flag(*command, request->files);
     add_output_flag(*command, request->output);
     add_namespace_flags(*command, options,
                         "Show only what concerns this namespace: its pods, pools and claims; default: all");

@@ -22,26 +22,26 @@ struct Character {
     std::uint32_t code;
 };
 
-struct Range {
+struct CodePoints {
     std::uint32_t first;
     std::uint32_t last;
 };
 
 // Hidden characters: controls; soft hyphen; Arabic letter mark; zero-width and directional marks, separators
 // of lines, embeddings and isolates; byte order mark; annotations; tags; noncharacters.
-constexpr std::array<Range, 13> kHidden = {{{0x00, 0x1F},
-                                            {0x7F, 0x9F},
-                                            {0xAD, 0xAD},
-                                            {0x34F, 0x34F},
-                                            {0x61C, 0x61C},
-                                            {0x180B, 0x180F},
-                                            {0x200B, 0x200F},
-                                            {0x2028, 0x202E},
-                                            {0x2060, 0x206F},
-                                            {0xFE00, 0xFE0F},
-                                            {0xFEFF, 0xFEFF},
-                                            {0xFFF0, 0xFFFF},
-                                            {0xE0000, 0xE0FFF}}};
+constexpr std::array<CodePoints, 13> kHidden = {{{0x00, 0x1F},
+                                                 {0x7F, 0x9F},
+                                                 {0xAD, 0xAD},
+                                                 {0x34F, 0x34F},
+                                                 {0x61C, 0x61C},
+                                                 {0x180B, 0x180F},
+                                                 {0x200B, 0x200F},
+                                                 {0x2028, 0x202E},
+                                                 {0x2060, 0x206F},
+                                                 {0xFE00, 0xFE0F},
+                                                 {0xFEFF, 0xFEFF},
+                                                 {0xFFF0, 0xFFFF},
+                                                 {0xE0000, 0xE0FFF}}};
 
 bool is_hidden(std::uint32_t code) {
     for (const auto& range : kHidden) {

@@ -28,6 +28,17 @@ bool may_leave_lock(const std::string& type, const std::string& lock) {
     return type == "qmcreate" || type == "qmrestore" || type == "qmclone";
 }
 
+// A clone's task has its template's ID, so the ID of the clone is unknown.
+Leftover under_way(const Upid& task) {
+    const bool is_clone = task.type == "qmclone";
+    const auto vm = "VM " + task.id + " on " + task.node;
+    Leftover made;
+    made.record = {task.node, is_clone ? std::string() : task.id, task.text};
+    made.message = is_clone ? "a clone of " + vm + ", which a task is still making"
+                            : vm + ", which a task is still creating";
+    return made;
+}
+
 // Logs the error and goes on. One silent host or unreadable VM must not hide all others.
 void skip(const std::string& what, const std::string& host, const ProxmoxError& error, Leftovers& all) {
     const auto level = is_passing(error.kind) ? base::log::Level::debug : base::log::Level::warning;
@@ -48,9 +59,6 @@ asio::awaitable<Leftovers> HalfMadeFinder::find() {
         if (!may_be_one || !host || !host->is_online) continue;
         try {
             const auto maker = co_await maker_of(guest);
-            if (maker == Maker::ours_at_work)
-                all.under_way.push_back("VM " + std::to_string(guest.vmid) + " on " + guest.node +
-                                        ", which a task is still creating");
             auto leftover = co_await judge(guest, maker);
             if (leftover) all.found.push_back(*std::move(leftover));
         } catch (const ProxmoxError& error) {
@@ -65,6 +73,21 @@ asio::awaitable<Leftovers> HalfMadeFinder::find() {
             all.found.insert(all.found.end(), hidden.begin(), hidden.end());
         } catch (const ProxmoxError& error) {
             skip("tasks that failed on " + host.name, host.name, error, all);
+        }
+    }
+    co_return all;
+}
+
+asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find_under_way() {
+    const auto state = co_await view_.state(kGuestsAge);
+    std::vector<Leftover> all;
+    for (const auto& host : state->hosts) {
+        if (!host.is_online) continue;
+        const auto active = co_await client_.read(get_active_tasks(host.name, 0));
+        for (const auto* entry : objects_of(active)) {
+            const auto task = parse_upid(text_of(*entry, "upid"));
+            const bool makes_vm = task && (task->type == "qmcreate" || task->type == "qmclone");
+            if (makes_vm && task->user == client_.user()) all.push_back(under_way(*task));
         }
     }
     co_return all;
@@ -96,7 +119,7 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find_hidden(std::string h
 }
 
 asio::awaitable<std::optional<Leftover>> HalfMadeFinder::judge(Guest guest, Maker maker) {
-    if (maker == Maker::ours_at_work || maker == Maker::others_at_work) co_return std::nullopt;
+    if (maker == Maker::at_work) co_return std::nullopt;
     const bool died = maker == Maker::ours_died;
     // The task of a clone has its template's ID. So only an ID in a range that is ours alone identifies a
     // clone.
@@ -131,18 +154,16 @@ asio::awaitable<HalfMadeFinder::Maker> HalfMadeFinder::maker_of(Guest guest) {
     if (guest.lock == "clone") {
         bool is_at_work = false;
         if (settings_.spec.template_) is_at_work = co_await cloner_.is_cloning(guest.node);
-        co_return is_at_work ? Maker::ours_at_work : Maker::unknown;
+        co_return is_at_work ? Maker::at_work : Maker::unknown;
     }
     const auto tasks = co_await client_.read(get_last_tasks(guest.node, guest.vmid));
     for (const auto* entry : objects_of(tasks)) {
         const auto task = parse_upid(text_of(*entry, "upid"));
         if (!task || !may_leave_lock(task->type, guest.lock)) continue;
-        const bool is_ours = task->user == client_.user();
         const auto status = text_of(*entry, "status");
-        if (status == kRunning || status.empty())
-            co_return is_ours ? Maker::ours_at_work : Maker::others_at_work;
+        if (status == kRunning || status.empty()) co_return Maker::at_work;
         // A task that succeeded or cleaned up left no lock.
-        co_return is_ours&& status != "OK" ? Maker::ours_died : Maker::unknown;
+        co_return task->user == client_.user() && status != "OK" ? Maker::ours_died : Maker::unknown;
     }
     co_return Maker::unknown;
 }

@@ -1,4 +1,5 @@
-// HalfMadeFinder finds VMs that our dead tasks left behind. It changes nothing.
+// HalfMadeFinder finds VMs that our dead tasks left behind, and what our tasks are making. It changes
+// nothing.
 #pragma once
 
 #include <optional>
@@ -25,9 +26,13 @@ public:
 
     // Throws ProxmoxError.
     asio::awaitable<Leftovers> find();
+    // Finds what our tasks are making, including VMs that are hidden from us until they are in our resource
+    // pool. A state of the cluster that is read later shows what they have finished by then. Throws
+    // ProxmoxError if a host does not answer.
+    asio::awaitable<std::vector<Leftover>> find_under_way();
 
 private:
-    enum class Maker { ours_at_work, others_at_work, ours_died, unknown };
+    enum class Maker { at_work, ours_died, unknown };
     asio::awaitable<std::optional<Leftover>> judge(Guest guest, Maker maker);
     // Finds VMs on one host that are not in the resource pool yet, for a token with rights on nothing else.
     asio::awaitable<std::vector<Leftover>> find_hidden(std::string host, ClusterView::StatePointer state);

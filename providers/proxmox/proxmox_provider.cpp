@@ -117,6 +117,12 @@ public:
         co_await client_.confirm_cluster();
         co_return all;
     }
+    asio::awaitable<std::vector<Leftover>> under_way() override {
+        auto all = co_await half_made_.find_under_way();
+        co_await client_.confirm_cluster();
+        worked_at_ = clock_.now();
+        co_return all;
+    }
     asio::awaitable<GuestSight> look_at_guest(MachineRecord record) override {
         co_return co_await proxmox::look_at_guest(client_, std::move(record));
     }
@@ -218,7 +224,7 @@ private:
     LeftVolumeFinder left_volumes_;
     GrowingPauses doubts_;  // pauses while it is unclear whether machines are gone
     base::Clock& clock_;
-    std::optional<base::TimePoint> worked_at_;  // end of the last ensure()
+    std::optional<base::TimePoint> worked_at_;  // end of the last ensure() or under_way()
 };
 
 asio::awaitable<Machine> ProxmoxProvider::machine_of(MachineIdentity identity, std::string host,
@@ -286,6 +292,7 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
         auto machine = co_await machine_of(marked->identity, guest.node, guest.vmid, marked->cpu_cores,
                                            marked->memory_mib);
         machine.state = guest.is_running ? MachineState::running : MachineState::stopped;
+        machine.is_unfinished = marked->is_unfinished;
         result.push_back(std::move(machine));
     }
     // Their marks cannot be read.

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -30,6 +31,16 @@ def files_of(root):
 def test_what_it_is_built_from_has_a_digest():
     images = [line.split()[1] for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("FROM ")]
     assert images and all("@sha256:" in image for image in images if image != "scratch"), images
+
+
+def test_the_program_in_it_is_told_its_commit(tmp_path):
+    build = (ROOT / "Dockerfile").read_text().split("FROM ")[1]
+    (configured,) = re.findall(r"^ARG REVISION\nRUN cmake --preset release -D(\w+)=\"\$REVISION\" ", build, re.MULTILINE)
+    assert f"set({configured} " in (ROOT / "operator/CMakeLists.txt").read_text()
+    assert "--build-arg REVISION=" in (ROOT / "Makefile").read_text()
+    for commit, written in (("1a2b3c", "1a2b3c"), ("", "")):  # without .git, as in the image
+        run("cmake", "-D", f"SOURCE={tmp_path}", "-D", f"OUTPUT={tmp_path}/commit.cpp", "-D", f"COMMIT={commit}", "-P", ROOT / "cmake/source_commit.cmake")
+        assert f'kSourceCommit = "{written}";' in (tmp_path / "commit.cpp").read_text()
 
 
 def test_it_holds_one_program_and_no_shell(root):

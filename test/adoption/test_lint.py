@@ -33,6 +33,44 @@ def test_includes_point_down():
     run(sys.executable, ROOT / "hack/check_layers.py")
 
 
+def test_files_hold_what_their_names_say():
+    run(sys.executable, ROOT / "hack/check_structure.py")
+
+
+BODY = "int f() {\n    return 1;\n}\n"
+LONG = "// A line.\n" * 130
+
+
+@pytest.mark.parametrize("files, found", [
+    ({"kube/a.cpp": BODY}, ["header kube/a.cpp"]),
+    ({"kube/a.cpp": BODY, "kube/a.hpp": "int f();\n", "operator/main.cpp": BODY}, []),
+    ({"kube/a.hpp": "namespace api {\nint f();\n}\n"}, ["namespace kube/a.hpp api"]),
+    ({"kube/a.hpp": "namespace api {\nclass Pod;\n}\nnamespace kube::detail {\nint f();\n}\n"}, []),
+    ({"operator/plan/a.hpp": "namespace kubenodesmith {\nnamespace plan {\nint f();\n}\n}\n"}, []),
+    ({"operator/plan/a.hpp": "namespace kubenodesmith {\nnamespace top {\nint f();\n}\n}\n"}, ["namespace operator/plan/a.hpp kubenodesmith::top"]),
+    ({"kube/a.hpp": "namespace kube {\nstruct A : B<C> {};\n}\n", "api/b.hpp": "namespace api {\nnamespace {\nenum class A { b };\n}\n}\n"},
+     ["type A api/b.hpp kube/a.hpp"]),
+    ({"kube/a.hpp": "namespace kube {\nstruct A {};\nclass A;\n}\n", "api/b.hpp": "namespace api {\nstruct B {\n    struct A {};\n};\n}\n"}, []),
+    ({"api/a.hpp": "int f();\n", "kube/b.hpp": '#include "api/a.hpp"\n'}, ["module api/a kube/b"]),
+    ({"api/a.hpp": LONG, "kube/b.hpp": '#include "api/a.hpp"\n'}, []),
+    ({"api/a.hpp": "int f();\n", "api/b.hpp": '#include "api/a.hpp"\n', "api/c.hpp": '#include "api/a.hpp"\n'}, []),
+    ({"api/a.hpp": "int f(int a, B<C, D> b, int c, int d, int e, const F& g, int h);\n"}, ["parameters api/a.hpp f"]),
+    ({"api/a.hpp": "int f(int a, B<C, D> b, int c, int d, int e, const F& g);\nint x = f(a, b, c, d, e, g, h);\n"}, []),
+])
+def test_what_is_not_where_its_name_says_is_found(checks, files, found):
+    import check_structure
+    assert check_structure.faults(files) == found
+
+
+def test_the_exceptions_of_the_structure_may_only_shrink(checks, capsys):
+    import check_structure
+    assert check_structure.report(["header a.cpp"], ["header a.cpp"])
+    assert not check_structure.report(["header a.cpp", "header b.cpp"], ["header a.cpp"])
+    assert "header b.cpp: see the rules" in capsys.readouterr().out
+    assert not check_structure.report([], ["header a.cpp"])
+    assert "header a.cpp: is mended, so remove it" in capsys.readouterr().out
+
+
 def test_each_statement_about_security_names_a_test_that_there_is():
     run(sys.executable, ROOT / "hack/check_claims.py")
 

@@ -95,6 +95,7 @@ void Cloud::after(const std::string& machine_id, base::Duration wait,
 namespace {
 
 const std::string kIdPrefix = "fake://cloud/";
+const std::string kOtherUuid = "4c4c4544-0042-3510-8054-b4c04f4d3131";
 
 class FakeProvider final : public providers::Provider,
                            public providers::LeftoverFinder,
@@ -129,6 +130,14 @@ public:
     asio::awaitable<providers::Leftovers> leftovers() override {
         co_await begin("leftovers");
         co_return providers::Leftovers{cloud_.leftovers, cloud_.unseen};
+    }
+    asio::awaitable<std::vector<providers::Leftover>> under_way() override {
+        co_await begin("under_way");
+        std::vector<providers::Leftover> made;
+        for (const auto& [id, machine] : cloud_.machines)
+            if (is_half_made(machine))
+                made.push_back({{machine.host, id, ""}, "VM " + id + ", which a task is still creating"});
+        co_return made;
     }
     asio::awaitable<std::vector<providers::Stray>> strays() override { co_return cloud_.strays; }
 
@@ -183,9 +192,11 @@ public:
         co_await begin("list");
         std::vector<providers::Machine> result;
         for (const auto& [id, machine] : cloud_.machines) {
-            if (machine.identity.claim_uid.empty()) continue;
+            if (machine.identity.claim_uid.empty() || is_half_made(machine)) continue;
             result.push_back(describe(machine));
             if (machine.is_unread) result.back().identity = {};
+            result.back().is_unfinished = machine.is_unfinished;
+            if (machine.is_unfinished) result.back().identity.system_uuid = kOtherUuid;
         }
         end("list");
         co_return result;
@@ -257,6 +268,9 @@ public:
     }
 
 private:
+    bool is_half_made(const CloudMachine& machine) const {
+        return cloud_.marks_late && machine.state == MachineState::creating;
+    }
     bool switch_now(CloudMachine& machine, providers::Power power) {
         using providers::MachineState;
         if (power == providers::Power::on) {
@@ -320,6 +334,8 @@ private:
             co_return scripted;
         }
         auto* machine = cloud_.find(spec.identity);
+        if (machine && is_half_made(*machine) && machine->machine_id != spec.record.machine_id)
+            machine = nullptr;
         if (!machine && spec.record.machine_id.empty()) co_return place(spec);
         if (machine && machine->state == MachineState::stopped) cloud_.start(*machine);
         if (machine) co_return describe(*machine);

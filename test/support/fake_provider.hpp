@@ -38,6 +38,7 @@ struct CloudMachine {
     base::TimePoint busy_until{};  // end of the running task
     bool removing = false;
     bool has_boot_image = false;
+    bool is_unfinished = false;   // lists show it with another UUID than its mark's
     bool is_unread = false;       // the mark cannot be read, so lists show the machine without it
     std::string switched_off_by;  // the person who switched it off; empty: no person did
     providers::GuestSight guest;  // what the guest agent shows; it is silent at first
@@ -53,6 +54,8 @@ public:
     };
     explicit Cloud(base::Clock& clock);
     Cloud(base::Clock& clock, Options options);
+
+    bool marks_late = false;  // no list shows a machine before its creation ends
 
     std::map<std::string, CloudHost> hosts;            // by name; the first is "host-a"
     std::map<std::string, CloudMachine> machines;      // by machine ID

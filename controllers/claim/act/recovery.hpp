@@ -3,7 +3,9 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,21 +21,34 @@ class Recovery : public Actor {
 public:
     explicit Recovery(const Means& means) : Actor(means) {}
 
+    // Notes from now on which claims get an older status. Call it before the informers run.
+    void subscribe();
+    // Notes that this process acts from now on.
+    void begin();
+    // Fills in what only this process remembers of the claim.
+    Observation with_memories(Observation observation) const;
+
     // Asks the provider for machines with the claim's mark; nullopt: none exists. Otherwise the status names
     // the machine, or why none can be recovered. Throws ProviderError, ApiError.
     asio::awaitable<std::optional<kube::Result>> take_up(Observation observation);
 
 private:
     bool is_of_another(const NodeSmithProvider& provider, const NodeSmithClaim& claim,
-                       const providers::Machine& machine) const;
+                       const providers::MachineRecord& record) const;
     struct Found {
         std::vector<providers::Machine> own;  // machines with the claim's mark
         std::string obstacle;                 // why there may be more; empty: there are none
     };
     asio::awaitable<Found> look(ProviderPointer provider, const NodeSmithClaim& claim);
+    // Returns why the provider may be making a machine of the claim that no list shows yet; empty: it is not.
+    asio::awaitable<std::string> half_made_of(ProviderPointer provider, const NodeSmithClaim& claim,
+                                              std::shared_ptr<providers::Provider> backend);
     asio::awaitable<kube::Result> wait(Observation observation, std::string_view reason, std::string message);
     asio::awaitable<providers::Machine> as_it_stands(ProviderPointer provider, providers::Machine machine);
     asio::awaitable<kube::Result> record(Observation observation, providers::Machine machine);
+
+    std::set<std::string> went_back_;  // UIDs of claims with an older status whose machine is to be found
+    std::optional<api::Time> began_;
 };
 
 }  // namespace controllers::claim

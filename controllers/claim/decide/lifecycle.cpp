@@ -119,20 +119,20 @@ Decision decide_stage(const Situation& s) {
 
 }  // namespace
 
-// Reports a possible loss of status. A status without any condition may belong to a new claim. The claim lost
-// its status if it is older or its Node exists. A doubtful machine stays doubtful until it is settled.
+// Reports a possible loss of status. A status without any condition may belong to a new claim. A claim is new
+// only to the process that was there when it was created and has not seen it launched. A doubtful machine
+// stays doubtful until it is settled.
 bool may_have_lost_status(const Situation& s) {
-    constexpr api::Duration kNew(std::chrono::minutes{1});
     const auto& metadata = s.claim.metadata;
     const auto& status = s.claim.status;
     const bool has_begun = !status.machineID.empty() || status.launchAttempts > 0 || is_unadopted(status) ||
                            api::find_condition(status.conditions, conditions::kMachineDeleted);
-    if (has_begun || !api::has_finalizer(metadata, api::finalizers::kClaim)) return false;
+    if (!api::has_finalizer(metadata, api::finalizers::kClaim)) return false;
     if (metadata.deletionTimestamp && stated_gone(s)) return false;
+    if (s.went_back) return true;
+    if (has_begun) return false;
     if (has_doubtful_machine(status)) return true;
-    if (!status.conditions.empty()) return false;
-    return metadata.deletionTimestamp || !s.name_taken.empty() ||
-           (metadata.creationTimestamp && later(*metadata.creationTimestamp, kNew) <= s.now);
+    return status.conditions.empty() && (metadata.deletionTimestamp || s.predates_us);
 }
 
 bool has_doubtful_machine(const ClaimStatus& status) {

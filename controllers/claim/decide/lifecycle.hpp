@@ -40,11 +40,13 @@ struct Situation {
     const api::Node* namesake = nullptr;  // has the claim's name but runs on another machine
     bool is_superseded = false;           // its machine is kept, and so is a younger one of its pool
     bool namesake_is_leftover = false;  // it is from an earlier attempt of this claim, whose machine is gone
-    std::optional<Hold> launch_hold;    // why nothing may be launched: pool not selected, paused, ...
-    bool volumes_attached = false;      // to the node
-    std::string held_volumes;           // description of the volumes that hold the machine; empty: none
-    std::set<std::string> tied_pods;    // UIDs of pods that use the held volumes
-    MachineReports::Report machine;     // findings of garbage collection
+    bool went_back = false;             // its status is older than one that this process saw
+    bool predates_us = false;         // it is older than this process' work, so others may have acted for it
+    std::optional<Hold> launch_hold;  // why nothing may be launched: pool not selected, paused, ...
+    bool volumes_attached = false;    // to the node
+    std::string held_volumes;         // description of the volumes that hold the machine; empty: none
+    std::set<std::string> tied_pods;  // UIDs of pods that use the held volumes
+    MachineReports::Report machine;   // findings of garbage collection
     std::optional<DisruptionReports::Use> use;  // findings of the disruption controller
     DisruptionReports::Permission permission = DisruptionReports::Permission::none;  // and what it permits
     std::string guest_silence;  // why the guest gave no answer; empty: it answered, or was not asked
@@ -90,7 +92,7 @@ Decision decide(const Situation& situation);
 inline constexpr std::string_view kMachineSought = "MachineSought";
 
 // Reports whether the claim may have a machine that its status does not show. Someone replaced the status,
-// or restored the claim without it.
+// or restored the claim without it or with an older one.
 bool may_have_lost_status(const Situation& situation);
 // These are reasons of the condition Launched. The claim has lost its status, and
 // its machine is not identified yet.

@@ -68,6 +68,8 @@ Situation Observation::situation() const {
     if (node) s.deviations = deviations(*node, origin());
     s.namesake = namesake.get();
     s.namesake_is_leftover = namesake_is_leftover;
+    s.went_back = went_back;
+    s.predates_us = predates_us;
     s.launch_hold = launch_hold;
     s.volumes_attached = volumes_attached;
     s.held_volumes = held_volumes;

@@ -32,6 +32,8 @@ struct Observation {
     std::string held_volumes;           // see Situation
     std::set<std::string> tied_pods;    // see Situation
     bool has_present_template = false;  // see NodeOrigin
+    bool went_back = false;             // see Situation
+    bool predates_us = false;           // see Situation
     std::optional<Hold> launch_hold;
     std::string guest_silence;       // see Situation
     MachineReports::Report machine;  // see Situation

@@ -7,37 +7,37 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace controllers::disruption {
 
 namespace {
 
-struct Field {
+struct CronField {
     const char* name;
     int lowest;
     int highest;
     std::vector<std::string_view> names = {};  // names of the values, from `lowest` on
 };
 
-const std::array<Field, 5>& fields() {
-    static const std::array<Field, 5> kFields{
-        Field{"minute", 0, 59}, Field{"hour", 0, 23}, Field{"day of month", 1, 31},
-        Field{"month",
-              1,
-              12,
-              {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
-        Field{"day of week", 0, 7, {"sun", "mon", "tue", "wed", "thu", "fri", "sat"}}};
+const std::array<CronField, 5>& fields() {
+    static const std::array<CronField, 5> kFields{
+        CronField{"minute", 0, 59}, CronField{"hour", 0, 23}, CronField{"day of month", 1, 31},
+        CronField{"month",
+                  1,
+                  12,
+                  {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
+        CronField{"day of week", 0, 7, {"sun", "mon", "tue", "wed", "thu", "fri", "sat"}}};
     return kFields;
 }
 
-[[noreturn]] void refuse(const Field& field, std::string_view text) {
+[[noreturn]] void refuse(const CronField& field, std::string_view text) {
     throw std::invalid_argument("schedule: \"" + std::string(text) + "\" is not a valid " + field.name +
                                 " of a cron expression");
 }
 
-int value_of(const Field& field, std::string_view text) {
-    std::string lower(text);
-    for (auto& c : lower)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+int value_of(const CronField& field, std::string_view text) {
+    const auto lower = base::lower_case(text);
     for (std::size_t i = 0; i < field.names.size(); ++i)
         if (lower == field.names[i]) return field.lowest + static_cast<int>(i);
     int value = -1;
@@ -60,7 +60,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 // Accepts "*", "5" and "1-5", each with an optional "/2"; "5/2" means from 5 on.
 template <std::size_t N>
-void add(std::bitset<N>& set, const Field& field, std::string_view part) {
+void add(std::bitset<N>& set, const CronField& field, std::string_view part) {
     const auto with_step = split(part, '/');
     if (with_step.size() > 2) refuse(field, part);
     const auto range = split(with_step[0], '-');
@@ -74,7 +74,7 @@ void add(std::bitset<N>& set, const Field& field, std::string_view part) {
     }
     int step = 1;
     if (with_step.size() == 2) {
-        const Field steps{field.name, 1, field.highest};
+        const CronField steps{field.name, 1, field.highest};
         step = value_of(steps, with_step[1]);
     }
     if (first > last) refuse(field, part);
@@ -83,7 +83,7 @@ void add(std::bitset<N>& set, const Field& field, std::string_view part) {
 }
 
 template <std::size_t N>
-std::bitset<N> set_of(const Field& field, std::string_view text) {
+std::bitset<N> set_of(const CronField& field, std::string_view text) {
     std::bitset<N> set;
     for (const auto part : split(text, ',')) add(set, field, part);
     return set;

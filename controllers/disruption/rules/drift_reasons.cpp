@@ -4,13 +4,14 @@
 #include <set>
 #include <vector>
 
+#include "api/names.hpp"
 #include "base/text.hpp"
 #include "controllers/state/template_hash.hpp"
 
 namespace controllers::disruption {
 
 std::string replacement_asked(const NodeSmithClaim& claim) {
-    const auto* value = api::find(claim.metadata.annotations, kReplaceAsked);
+    const auto* value = api::find(claim.metadata.annotations, api::annotations::kReplace);
     return value ? *value : std::string();
 }
 

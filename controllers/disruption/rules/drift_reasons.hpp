@@ -3,16 +3,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "controllers/cache/kinds.hpp"
 
 namespace controllers::disruption {
 
-// On a claim: a person wants another machine in its place, whatever the pool's policy for drift is. Each
-// value is a request of its own, so that the machine that comes may be replaced in turn.
-inline constexpr std::string_view kReplaceAsked = "kubenodesmith.io/replace";
-// Returns the value of that annotation; empty: nobody asks for it.
+// Returns the value of the annotation that asks for another machine; empty: the claim has none.
 std::string replacement_asked(const NodeSmithClaim& claim);
 
 // Returns how the machine differs from what the pool would make now; empty: it does not. `template_hash` is

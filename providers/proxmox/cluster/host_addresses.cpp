@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 
+#include "base/text.hpp"
 #include "base/url.hpp"
 #include "providers/proxmox/config/mark.hpp"
 #include "providers/proxmox/wire/fields.hpp"
@@ -35,7 +36,7 @@ std::optional<asio::ip::address> parse_address(const std::string& text) {
 // https://pve2.example.com:8006. An IP address has no such label.
 bool is_named(const std::string& url_host, const std::string& host) {
     if (parse_address(url_host)) return false;
-    return lower_case(url_host.substr(0, url_host.find('.'))) == lower_case(host);
+    return base::lower_case(url_host.substr(0, url_host.find('.'))) == base::lower_case(host);
 }
 
 bool leads_to(const std::string& url, const std::string& host, const std::string& ip) {

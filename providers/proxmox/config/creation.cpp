@@ -5,6 +5,7 @@
 
 #include "api/bytes.hpp"
 #include "base/mac_address.hpp"
+#include "base/text.hpp"
 #include "providers/errors.hpp"
 #include "providers/proxmox/config/mark.hpp"
 #include "providers/proxmox/config/vmid.hpp"
@@ -100,7 +101,7 @@ std::string machine_tags(const Settings& settings, Tags inherited) {
 std::string smbios_values(const std::string& given, const std::string& system_uuid,
                           const std::string& boot_url) {
     auto smbios = PropertyString::parse(given);
-    smbios.set("uuid", lower_case(system_uuid));
+    smbios.set("uuid", base::lower_case(system_uuid));
     if (!boot_url.empty()) {
         encode_values(smbios);
         smbios.set("serial", api::Bytes{std::string(kSeedFrom) + boot_url}.str());
@@ -130,7 +131,7 @@ void set_network_interfaces(std::map<std::string, std::string>& options, const S
     }
     for (const auto& interface : settings.spec.networkInterfaces) {
         if (interface.macPrefix.empty() || spec.mac_addresses.contains(interface.name)) continue;
-        const auto key = lower_case(spec.identity.system_uuid) + "/" + interface.name;
+        const auto key = base::lower_case(spec.identity.system_uuid) + "/" + interface.name;
         auto& value = options[interface.name];
         value = with_mac_address(value, base::mac_address(interface.macPrefix, key));
     }
@@ -149,7 +150,7 @@ bool changes_inherited_interfaces(const Settings& settings, const MachineSpec& s
 }
 
 std::string boot_image_name(const MachineIdentity& identity) {
-    return std::string(kImagePrefix) + lower_case(identity.system_uuid) + std::string(kImageSuffix);
+    return std::string(kImagePrefix) + base::lower_case(identity.system_uuid) + std::string(kImageSuffix);
 }
 
 }  // namespace providers::proxmox

@@ -110,11 +110,4 @@ std::optional<MachineIdentity> parse_mark(std::string_view description) {
     return identity;
 }
 
-std::string lower_case(std::string_view uuid) {
-    std::string text(uuid);
-    std::ranges::transform(text, text.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return text;
-}
-
 }  // namespace providers::proxmox

@@ -45,7 +45,4 @@ void add_record(boost::json::object& fields, const MadeVolumes& made);
 std::string describe_mark_fields(boost::json::object fields);
 std::optional<boost::json::object> mark_fields(std::string_view description);
 
-// Converts a UUID to lower case, as Proxmox stores it.
-std::string lower_case(std::string_view uuid);
-
 }  // namespace providers::proxmox

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/saturating.hpp"
+#include "base/text.hpp"
 #include "providers/errors.hpp"
 #include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/wire/fields.hpp"
@@ -55,7 +56,8 @@ std::string VmConfig::lock() const {
 }
 
 std::string VmConfig::system_uuid() const {
-    return lower_case(foreign::shown(PropertyString::parse(option("smbios1")).find("uuid").value_or("")));
+    return base::lower_case(
+        foreign::shown(PropertyString::parse(option("smbios1")).find("uuid").value_or("")));
 }
 
 std::int64_t VmConfig::cores() const {
@@ -114,7 +116,7 @@ Ownership ownership_of(const VmConfig& config, std::int64_t vmid, const MachineI
     const auto uuid = config.system_uuid();
     const bool is_being_made = config.lock() == "create" || config.lock() == "clone";
     if (is_being_made && !mark && uuid.empty()) return Ownership::half_made;
-    const bool same_uuid = !uuid.empty() && uuid == lower_case(identity.system_uuid);
+    const bool same_uuid = !uuid.empty() && uuid == base::lower_case(identity.system_uuid);
     const bool names_claim = mark && mark->claim_uid == identity.claim_uid &&
                              mark->attempt == identity.attempt && mark->cluster_id == identity.cluster_id;
     if (!same_uuid && !names_claim) return Ownership::foreign;
@@ -135,8 +137,9 @@ std::string explain_ownership(const VmConfig& config, const MachineIdentity& ide
     } else if (const auto differing = differences(*mark, identity); !differing.empty()) {
         add("its description names " + differing);
     }
-    if (config.system_uuid() != lower_case(identity.system_uuid)) {
-        add("its SMBIOS UUID is " + config.system_uuid() + " instead of " + lower_case(identity.system_uuid));
+    if (config.system_uuid() != base::lower_case(identity.system_uuid)) {
+        add("its SMBIOS UUID is " + config.system_uuid() + " instead of " +
+            base::lower_case(identity.system_uuid));
     }
     if (!parse_tags(managed_tag).empty() && !config.tags().contains(*parse_tags(managed_tag).begin())) {
         add("it has no tag " + managed_tag);

@@ -137,7 +137,8 @@ asio::awaitable<std::optional<VmFinder::Marked>> VmFinder::mark_of(Guest guest) 
         auto identity = parse_mark(config.option("description"));
         if (identity) {
             identity->system_uuid = config.system_uuid();
-            marked = Marked{*std::move(identity), config.cores(), config.memory_mib()};
+            const bool is_unfinished = unfinished_vmid(config.option("description")) == guest.vmid;
+            marked = Marked{*std::move(identity), config.cores(), config.memory_mib(), is_unfinished};
         }
         remembered_[guest.vmid] = Remembered{guest.name, guest.uptime, view_.now(), marked};
     } catch (const ProxmoxError& error) {

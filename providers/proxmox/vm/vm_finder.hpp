@@ -45,6 +45,7 @@ public:
         MachineIdentity identity;
         std::int64_t cpu_cores = 0;
         std::int64_t memory_mib = 0;
+        bool is_unfinished = false;
     };
     // Returns the guest's mark; nullopt: it has no mark, or it cannot be read now. The mark is cached while
     // the guest keeps running, so it may be outdated. Use it for finding machines, never for deciding on

@@ -33,16 +33,16 @@ std::string of_a_stranger(int status) {
     return "status " + std::to_string(status) + " from a server that does not answer like a Proxmox API";
 }
 
-struct Complaint {
+struct AnswerComplaint {
     std::string message;  // unmodified, like `errors`
     std::map<std::string, std::string> errors;
 };
 
-Complaint complaint_of(const base::HttpResponse& response) {
+AnswerComplaint complaint_of(const base::HttpResponse& response) {
     const auto document = foreign::parse(response.body);
     const auto* body = document ? document->if_object() : nullptr;
     if (!is_of_proxmox(response, body)) return {of_a_stranger(response.status), {}};
-    Complaint complaint;
+    AnswerComplaint complaint;
     if (body) {
         complaint.message = first_line(text_of(*body, "message"));
         const auto* errors = body->if_contains("errors");

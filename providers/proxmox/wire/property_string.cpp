@@ -4,6 +4,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "base/text.hpp"
 #include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/wire/grammar.hpp"
 
@@ -86,12 +87,7 @@ void PropertyString::set(std::string_view key, std::string value) {
 
 Tags parse_tags(std::string_view text) {
     Tags tags;
-    split(text, ";, ", [&](std::string_view part) {
-        std::string tag(part);
-        std::ranges::transform(tag, tag.begin(),
-                               [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-        tags.insert(std::move(tag));
-    });
+    split(text, ";, ", [&](std::string_view part) { tags.insert(base::lower_case(part)); });
     return tags;
 }
 

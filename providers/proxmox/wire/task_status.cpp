@@ -22,8 +22,7 @@ constexpr std::array<std::string_view, 16> kComplaints = {
 constexpr std::string_view kVerdict = "TASK ";
 
 bool sounds_like_a_cause(const std::string& line) {
-    auto text = line;
-    for (auto& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const auto text = base::lower_case(line);
     // QEMU and its tools begin their complaints with their names.
     if (text.starts_with("kvm: ") || text.starts_with("qemu-img: ")) return true;
     return std::ranges::any_of(kComplaints, [&](auto word) { return text.find(word) != std::string::npos; });

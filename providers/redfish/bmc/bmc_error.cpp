@@ -13,14 +13,14 @@ namespace {
 constexpr std::string_view kInfo = "@Message.ExtendedInfo";
 constexpr base::Duration kLongestRetryAfter = std::chrono::minutes{10};
 
-struct Rule {
+struct MessageRule {
     std::string_view id;
     ErrorKind kind;
 };
 
 // MessageIds from Base registry 1.22 and from vendors: SYS518, SWC0700, RAC0508 (iDRAC is not ready), RAC0218
 // (iDRAC has no session left), OemLicenseNotPassed (Supermicro).
-constexpr Rule kRules[] = {
+constexpr MessageRule kRules[] = {
     {"SYS518", ErrorKind::busy},
     {"SWC0700", ErrorKind::busy},
     {"RAC0508", ErrorKind::busy},
@@ -194,7 +194,7 @@ Complaint complaint_of(const base::HttpResponse& response) {
         complaint.ids.push_back(info.id);
         if (complaint.message.empty()) complaint.message = info.message;
         const auto rule = std::find_if(std::begin(kRules), std::end(kRules),
-                                       [&](const Rule& each) { return each.id == info.id; });
+                                       [&](const MessageRule& each) { return each.id == info.id; });
         if (classified || rule == std::end(kRules)) continue;
         classified = true;
         complaint.kind = rule->kind;

@@ -1,7 +1,6 @@
 #include "providers/redfish/bmc/document.hpp"
 
-#include <algorithm>
-
+#include "base/text.hpp"
 #include "providers/foreign/bounded_json.hpp"
 
 namespace providers::redfish {
@@ -9,10 +8,6 @@ namespace providers::redfish {
 namespace {
 
 constexpr std::string_view kId = "@odata.id";
-
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 }  // namespace
 
@@ -96,12 +91,11 @@ std::vector<std::string> texts_at(const json::object& parent, std::string_view n
 }
 
 bool contains_ignoring_case(std::string_view text, std::string_view part) {
-    const auto same = [](char a, char b) { return lower(a) == lower(b); };
-    return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+    return base::lower_case(text).find(base::lower_case(part)) != std::string::npos;
 }
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
-    return a.size() == b.size() && contains_ignoring_case(a, b);
+    return base::lower_case(a) == base::lower_case(b);
 }
 
 }  // namespace providers::redfish

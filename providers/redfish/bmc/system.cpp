@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/hex.hpp"
+#include "base/text.hpp"
 #include "base/uuid.hpp"
 #include "providers/foreign/shown_text.hpp"
 #include "providers/redfish/bmc/document.hpp"
@@ -16,13 +17,6 @@ constexpr double kMiBPerGiB = 1024;
 constexpr double kMostGiB = 1024.0 * 1024;
 constexpr std::int64_t kMostProcessors = 65536;
 constexpr double kMostWatts = 1e6;
-
-std::string lower(std::string text) {
-    for (auto& c : text) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return text;
-}
 
 PowerState power_of(const std::string& text) {
     if (text == "On") return PowerState::on;
@@ -103,7 +97,7 @@ System parse_system(const Resource& resource) {
     const bool is_only_off = system.state == "Disabled" && system.power != PowerState::on;
     const bool is_only_coming = system.state == "Starting" && system.power != PowerState::off;
     if (is_only_off || is_only_coming) system.state.clear();
-    const auto uuid = lower(text_at(body, "UUID"));
+    const auto uuid = base::lower_case(text_at(body, "UUID"));
     if (base::identifies(uuid)) system.uuid = uuid;
     system.is_dell =
         contains_ignoring_case(system.manufacturer, "dell") || object_at(body, "Oem").contains("Dell");
@@ -211,7 +205,7 @@ std::optional<std::int64_t> watts_of(const json::object& meter) {
 std::string mac_of(const json::object& interface, std::vector<std::string>& flaws) {
     constexpr std::size_t kLength = 17;
     constexpr std::size_t kInfiniBand = 59;  // 20 bytes
-    auto address = lower(text_or(interface, "MACAddress", "PermanentMACAddress"));
+    auto address = base::lower_case(text_or(interface, "MACAddress", "PermanentMACAddress"));
     if (address.empty()) return address;
     const auto where = foreign::shown(text_at(interface, "Id"));
     const auto flaw = [&](const std::string& what) {

@@ -277,6 +277,8 @@ TEST_CASE(
     lab.wait(15s);
     const auto machines = lab.run(lab.provider->list());
     REQUIRE(machines.size() == 2);  // both claim to be ours; only the first one proves it
+    for (const auto& machine : machines)
+        CHECK(machine.is_unfinished == (machine.record.machine_id == spec.record.machine_id));
     auto elsewhere = spec;
     elsewhere.record.machine_id = "1500";
     elsewhere.record.host = "zagato";

@@ -280,6 +280,29 @@ TEST_CASE("What is being made, is marked, or was begun by somebody else is no le
     CHECK(leftovers(lab).empty());
 }
 
+TEST_CASE("What our tasks are making is known while no list shows it") {
+    const auto type = GENERATE(as<std::string>(), "qmcreate", "qmclone");
+    Lab lab(test::world_with_template("local"));
+    if (type == "qmclone") test::use_template(lab, test::named("debian"));
+    lab.config.spec.proxmox->nodeWhitelist = {"alfaromeo"};
+    lab.restart();
+    lab.simulator.cluster().world.durations.tasks[type] = 10min;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    launch_until(lab, spec, type);
+    lab.restart();
+    auto* finder = lab.provider->capabilities().leftover_finder;
+    const auto made = lab.run(finder->under_way());
+    REQUIRE(made.size() == 1);
+    CHECK(made[0].record.host == spec.record.host);
+    CHECK(made[0].record.machine_id == (type == "qmclone" ? "" : spec.record.machine_id));
+    CHECK(made[0].record.task == spec.record.task);
+    CHECK(lab.run(lab.provider->list()).empty());
+    lab.wait(10min);
+    CHECK(lab.run(finder->under_way()).empty());
+    CHECK(lab.run(lab.provider->list()).size() == 1);
+}
+
 TEST_CASE("A clone of somebody else's on a host without a template hides nothing that is left") {
     const bool is_stranger_first = GENERATE(false, true);
     Lab lab(test::world_with_template("shared"));

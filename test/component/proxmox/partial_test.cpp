@@ -252,6 +252,19 @@ TEST_CASE(
     CHECK(test::leftovers(lab).empty());
 }
 
+TEST_CASE("A creation is known while it runs, before its VM can be seen") {
+    Lab lab(test::with_pool_rights_alone());
+    test::use_pool(lab);
+    lab.simulator.cluster().world.durations.tasks["qmcreate"] = 10min;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    lab.step(spec);
+    const auto made = lab.run(lab.provider->capabilities().leftover_finder->under_way());
+    REQUIRE(made.size() == 1);
+    CHECK(made[0].record.machine_id == spec.record.machine_id);
+    CHECK(lab.run(lab.provider->list()).empty());
+}
+
 TEST_CASE("What failed out of sight and left nothing, or was followed by a machine of ours, is no leftover") {
     Lab lab(test::with_pool_rights_alone());
     test::use_pool(lab);

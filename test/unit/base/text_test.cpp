@@ -35,6 +35,12 @@ TEST_CASE("a terminal gets no control character of others but the line feed") {
     CHECK(base::for_terminal("\xc2") == "\xc2");
 }
 
+TEST_CASE("only A to Z have a lower case") {
+    CHECK(base::lower_case("4C4C4544-AZaz-@[`{") == "4c4c4544-azaz-@[`{");
+    CHECK(base::lower_case("ÄÖÜ") == "ÄÖÜ");
+    CHECK(base::lower_case("").empty());
+}
+
 TEST_CASE("a number and its verb agree") {
     CHECK(base::is_or_are(1) == "is");
     CHECK(base::is_or_are(0) == "are");

@@ -11,6 +11,7 @@
 
 using namespace kubenodesmith;
 using Catch::Contains;
+using namespace std::chrono_literals;
 
 TEST_CASE("a mistyped word is taken for the nearest one, if one is near") {
     const std::vector<std::string> commands{"plan", "explain", "version", "support-bundle"};
@@ -88,4 +89,19 @@ TEST_CASE("missing rights are listed with a role that is enough, bound to who as
     CHECK_THAT(text, Contains("apiGroups: [\"\"]\n    resources: [nodes, pods]\n    verbs: [list]"));
     CHECK_THAT(text, Contains("{kind: ServiceAccount, name: planner, namespace: ci}"));
     CHECK_THAT(describe_missing({needed[0]}, needed, "", ""), Contains("let you:\n  list nodes\n"));
+}
+
+TEST_CASE("an age has the unit that leaves at least two of it") {
+    const auto after = [](std::chrono::seconds passed) {
+        const api::Time since(std::chrono::sys_seconds(std::chrono::seconds(1'000'000)));
+        return age(since, api::Time(since.at + base::Seconds(passed.count())));
+    };
+    CHECK(after(119s) == "119 s");
+    CHECK(after(2min) == "2 min");
+    CHECK(after(119min) == "119 min");
+    CHECK(after(2h) == "2 h");
+    CHECK(after(47h) == "47 h");
+    CHECK(after(48h) == "2 d");
+    CHECK(after(-5s) == "0 s");
+    CHECK(age(std::nullopt, api::Time()).empty());
 }

@@ -37,6 +37,10 @@ TEST_CASE("a claim that lost its status takes its machine up again, and makes no
         lose_status(world);
         process = std::make_unique<Process>(world);
     }
+    SECTION("while its machine is not configured yet") {
+        world.cloud.machines.begin()->second.is_unfinished = true;
+        lose_status(world);
+    }
     REQUIRE(world.run_until([&] { return world.ready(); }, 5min));
     CHECK(world.cloud.created() == 1);
     CHECK(world.claim()->status.machineID == before.machineID);
@@ -46,6 +50,66 @@ TEST_CASE("a claim that lost its status takes its machine up again, and makes no
     world.server.remove<NodeSmithClaim>(kClaim);
     CHECK(world.run_until([&] { return world.gone(); }, 5min));
     CHECK(world.clean());
+}
+
+namespace {
+
+// Slow is a cloud whose machines take minutes to make, and show whose they are only then.
+struct Slow : World {
+    Slow() : World({.create_time = 4min}) { cloud.marks_late = true; }
+    bool is_being_made() { return !cloud.machines.empty() && !claim()->status.machineID.empty(); }
+    bool waits_for_half_made() {
+        const auto* launched = condition(conditions::kLaunched);
+        return launched && launched->reason == "MachineNotKnown" &&
+               launched->message.find("which a task is still creating") != std::string::npos;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a claim that loses its status while its machine is made waits for it, and makes no second one") {
+    Slow world;
+    auto process = std::make_unique<Process>(world);
+    world.run(2s);
+    auto& host = world.cloud.hosts.begin()->second;
+    const bool had_to_wait = GENERATE(false, true);
+    host.usable = !had_to_wait;
+    world.launch();
+    world.run(had_to_wait ? 5s : 100ms);
+    const auto backup = world.server.store().back_up();
+    host.usable = true;
+    REQUIRE(world.run_until([&] { return world.is_being_made(); }, 1min));
+    const auto uuid = world.claim()->status.systemUUID;
+    SECTION("while the operator runs") {
+        world.server.restore(backup);
+        process->list_anew();
+    }
+    SECTION("while the operator runs, and somebody else took the status away") {
+        lose_status(world);
+    }
+    SECTION("while the operator does not run") {
+        process.reset();
+        lose_status(world);
+        process = std::make_unique<Process>(world);
+    }
+    REQUIRE(world.run_until([&] { return world.waits_for_half_made(); }, 30s));
+    CHECK(world.run_until([&] { return world.ready(); }, 10min));
+    CHECK(world.cloud.created() == 1);
+    CHECK(world.claim()->status.systemUUID == uuid);
+}
+
+TEST_CASE("a claim that lost its status does not wait for a half-made machine of another one") {
+    Slow world;
+    Process process(world);
+    world.cloud.marks_late = false;
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.cloud.marks_late = true;
+    world.launch("other");
+    REQUIRE(world.run_until([&] { return world.cloud.created() == 2; }, 1min));
+    lose_status(world);
+    CHECK(world.run_until([&] { return world.ready(); }, 1min));
+    CHECK(world.cloud.created() == 2);
 }
 
 TEST_CASE("a claim that loses its status while it is drained ends only with its machine") {
@@ -143,6 +207,29 @@ TEST_CASE("a claim that had to wait is not held up by the machine of another one
     world.run(2min);
     world.cloud.machines.begin()->second.is_unread = true;
     set_mode(world, api::v1alpha1::Mode::Active);
+    CHECK(world.run_until([&] { return world.ready(); }, 5min));
+}
+
+TEST_CASE("a new claim is launched without a look for a machine") {
+    World world;
+    Silent calls({"list", "under_way"});
+    calls.on = true;
+    Process process(world, nullptr, &calls);
+    world.run(2s);
+    world.launch();
+    CHECK(world.run_until([&] { return world.ready(); }, 5min));
+}
+
+TEST_CASE("a claim that is older than the operator makes no machine before it is known to have none") {
+    World world;
+    Silent calls({"under_way"});
+    calls.on = true;
+    world.launch();
+    Process process(world, nullptr, &calls);
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotKnown"; }, 1min));
+    world.run(2min);
+    CHECK(world.cloud.created() == 0);
+    calls.on = false;
     CHECK(world.run_until([&] { return world.ready(); }, 5min));
 }
 

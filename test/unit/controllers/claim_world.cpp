@@ -21,7 +21,7 @@ void set_ready(api::Node& node, api::ConditionStatus status, base::WallTime now)
 
 }  // namespace
 
-World::World() {
+World::World(fake::Cloud::Options options) : cloud(clock, options) {
     base::log::configure(base::log::Level::error, base::log::Format::text);
     server.put(system_namespace());
     server.put(objects::provider("proxmox"));

@@ -68,12 +68,12 @@ private:
 };
 
 struct World {
-    World();
+    explicit World(fake::Cloud::Options options = {});
 
     asio::io_context context;
     fake::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
-    fake::Cloud cloud{clock};
+    fake::Cloud cloud;
     base::Duration join_delay = std::chrono::seconds{5};
     bool machines_join = true;
     std::vector<std::string> events;  // "reason: message" of all processes
@@ -105,6 +105,8 @@ public:
     Process(World& world, fake::Interference* requests, fake::ProviderCalls* calls);
     ~Process();
     kube::Client& client() { return *client_; }
+    // Lists everything anew, as after a restored backup of etcd.
+    void list_anew() { informers_.list_anew(); }
     base::MetricsRegistry& metrics() { return metrics_; }
     controllers::claim::BootData& boot_data() { return boot_data_; }
 

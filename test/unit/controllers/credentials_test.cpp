@@ -380,7 +380,7 @@ TEST_CASE("a deleted provider waits while it cannot be looked at what it leaves,
         what = "VM 4712 on pve2 (no answer)";
     }
     SECTION("a VM that a task still makes") {
-        world.script.leftovers.under_way = {"VM 4713 on pve1, which a task is still creating"};
+        world.script.under_way = {{{"pve1", "4713", ""}, "VM 4713 on pve1, which a task is still creating"}};
         what = "VM 4713 on pve1, which a task is still creating";
     }
     SECTION("its Secret is gone") {

@@ -25,6 +25,7 @@ public:
         std::vector<providers::HostOffering> hosts;
         std::vector<providers::Machine> machines;
         providers::Leftovers leftovers;
+        std::vector<providers::Leftover> under_way;
         std::string failure;  // check() throws this text
         int checks = 0;
         int made = 0;
@@ -65,6 +66,7 @@ public:
     }
     providers::Capabilities capabilities() override { return {.dismantler = this, .leftover_finder = this}; }
     asio::awaitable<providers::Leftovers> leftovers() override { co_return script_.leftovers; }
+    asio::awaitable<std::vector<providers::Leftover>> under_way() override { co_return script_.under_way; }
     asio::awaitable<std::string> dismantle() override {
         if (++script_.dismantlings == 1) script_.checks_before = script_.checks;
         co_return script_.left;
