@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "operator/command_line/answer.hpp"
 #include "operator/plan/cluster_snapshot.hpp"
-#include "operator/ports.hpp"
 #include "operator/status_page/document.hpp"
 #include "operator/status_page/page.hpp"
 #include "report/history.hpp"
@@ -22,6 +21,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr const char* kAddress = "127.0.0.1";
+constexpr std::size_t kMostConnections = 64;
 constexpr std::size_t kPathLength = 32;
 constexpr const char* kPathAlphabet = "abcdefghijklmnopqrstuvwxyz234567";
 // Several open pages together cost the API server no more than one.
@@ -117,8 +117,10 @@ Answer serve(const UiRequest& request, const ClientOptions& options, const std::
     UiSite site;
     site.path = "/" + base::make_system_random()->text(kPathLength, kPathAlphabet) + "/";
     site.document = [&] { return source.document(clock->now()); };
-    auto limits = metrics_port();
+    base::HttpServerOptions limits;
     limits.address = kAddress;
+    limits.max_body_bytes = 0;
+    limits.max_connections = kMostConnections;
     limits.port = request.port;
     const auto server =
         base::make_http_server(loop.get_executor(), *clock, std::move(limits), make_ui_handler(site));
