@@ -78,6 +78,10 @@ def document(claims, troubles=(), **more):
             "hosts": [], "claims": claims, "stays": [], "decisions": [], "history": history(), **more}
 
 
+def small():
+    return document([claim(i, host=("ford", "fiat")[i], since=3600 * (i + 2)) for i in range(2)])
+
+
 def well():
     return document([claim(i, host=("ford", "fiat", "saab")[i % 3], since=3600 * (i + 2)) for i in range(9)])
 

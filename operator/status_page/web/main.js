@@ -4,7 +4,7 @@ const kVersion = "cli.kubenodesmith.parawell.cloud/v1alpha1";
 const kInterval = 10_000;
 const kLongestInterval = 60_000;
 const kPatience = 15 * 60_000; // without an answer: then only the button asks again
-const kShownAtFirst = window.matchMedia("(max-width: 700px)").matches ? 6 : 12;
+const kShownAtFirst = window.matchMedia("(max-width: 700px)").matches ? 5 : 12;
 
 const state = { shown: null, received: 0, failure: "", interval: kInterval, timer: 0, asking: false };
 
