@@ -11,10 +11,10 @@ def at(**ago):
     return (NOW - timedelta(**ago)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def history(minutes=1440):
-    """Returns a day with more work in office hours and two bursts."""
+def history(nodes_now, troubles, minutes=1440):
+    """Returns a day with more work in office hours and two bursts, which ends with what is so now."""
     chance = random.Random(7)
-    times, nodes, waiting, price = [], [], [], []
+    times, nodes, waiting = [], [], []
     count = 10.0
     for minute in range(minutes):
         hour = (12 + minute / 60) % 24
@@ -23,8 +23,13 @@ def history(minutes=1440):
         waiting.append(max(0, round(14 * (wanted - count) + 3 * chance.random() - 2)) if wanted > count else 0)
         count += max(-.02, min(.06, wanted - count))
         nodes.append(round(count))
-        price.append(nodes[-1] * 24)
         times.append(int(NOW.timestamp()) - 60 * (minutes - 1 - minute))
+    nodes[-20:] = [round(nodes[-20] + (nodes_now - nodes[-20]) * i / 19) for i in range(20)]
+    for trouble in troubles:
+        since = int(datetime.fromisoformat(trouble["since"].replace("Z", "+00:00")).timestamp())
+        for i, time in enumerate(times):
+            waiting[i] += trouble["count"] if trouble["kind"] == "pod" and time >= since - 60 else 0
+    price = [24 * count for count in nodes]
     return {"intervalSeconds": 60, "keptBy": "operator", "times": times, "nodes": nodes, "waitingPods": waiting, "price": price}
 
 
@@ -75,7 +80,7 @@ def document(claims, troubles=(), **more):
             "controlPlanes": [{"namespace": "lab", "name": "main", "mode": "Active", "ready": "True", "reason": "Ready", "message": "",
                                "pools": 2, "nodes": len(claims), "readyNodes": len(claims)}],
             "providers": [provider("proxmox", claims, hosts)], "pools": [pool("workers", claims), pool("gpu", claims, 4)],
-            "hosts": [], "claims": claims, "stays": [], "decisions": [], "history": history(), **more}
+            "hosts": [], "claims": claims, "stays": [], "decisions": [], "history": history(len([c for c in claims if c["node"]]), troubles), **more}
 
 
 def small():

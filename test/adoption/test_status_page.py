@@ -243,7 +243,7 @@ def test_a_link_leads_to_a_claim_far_down_the_list(site, page):
 def test_a_filter_and_what_is_unfolded_survive_an_update(site, page):
     site.document = status_documents.large()
     shown(page, site.url)
-    page.evaluate("const box = document.querySelector('#claims input'); box.focus(); box.value = 'host-07'; box.dispatchEvent(new Event('input'))")
+    page.evaluate("parts.claims.filter.focus(); parts.claims.filter.value = 'host-07'; parts.claims.filter.dispatchEvent(new Event('input'))")
     page.evaluate("document.querySelector('#waiting summary').click()")
     page.wait("document.querySelectorAll('#waiting details[open] li').length > 0")
     page.evaluate("look()")

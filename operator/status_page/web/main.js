@@ -10,12 +10,14 @@ const state = { shown: null, received: 0, failure: "", interval: kInterval, time
 
 // A Part is a section with a list. A long list shows its beginning and has a filter box.
 class Part {
-  constructor(id, title, container, { folded = false } = {}) {
-    Object.assign(this, { id, container, folded, most: kShownAtFirst, items: [], note: h("span", { class: "note soft" }) });
+  constructor(id, title, container, { folded = false, first = kShownAtFirst } = {}) {
+    Object.assign(this, { id, container, first, most: first, items: [], note: h("span", { class: "note soft" }) });
     this.filter = h("input", { type: "search", placeholder: `Filter ${title.toLowerCase()}`, "aria-label": `Filter ${title.toLowerCase()}`, autocomplete: "off",
-      oninput: () => { this.most = kShownAtFirst; this.draw(); } });
+      oninput: () => { this.most = this.first; this.draw(); } });
     this.body = h("div", {});
-    this.more = h("div", { class: "more" });
+    this.button = h("button", { type: "button", onclick: () => this.showMore() });
+    this.shownOf = h("span", { class: "small soft" });
+    this.more = h("div", { class: "more" }, this.button, this.shownOf);
     this.content = h("div", { id: `${id}-content` }, this.body, this.more);
     this.toggle = folded && h("button", { type: "button", "aria-expanded": "false", "aria-controls": `${id}-content`, onclick: () => this.open(this.content.hidden) }, "Show");
     this.content.hidden = folded;
@@ -41,15 +43,19 @@ class Part {
   draw() {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = this.items.filter(item => words.every(word => item.text.includes(word)));
-    this.filter.hidden = this.content.hidden || (this.items.length <= kShownAtFirst && !words.length);
+    this.filter.hidden = this.content.hidden || (this.items.length <= this.first && !words.length);
     if (this.content.hidden) return;
     const list = h(this.container.tag, { class: this.container.class }, found.slice(0, this.most).map(item => item.make()));
     this.body.replaceChildren(found.length ? list : h("p", { class: "empty" }, words.length ? "Nothing matches the filter." : this.empty));
     const rest = found.length - this.most;
-    this.more.replaceChildren(...(rest > 0 ? [
-      h("button", { type: "button", onclick: () => { this.most += 50; this.draw(); this.body.querySelectorAll("li, article")[this.most - 50]?.scrollIntoView({ block: "center" }); } },
-        `Show ${Math.min(rest, 50)} more`),
-      h("span", { class: "small soft" }, `${number(this.most)} of ${number(found.length)} shown`)] : []));
+    this.more.hidden = rest <= 0;
+    this.button.textContent = `Show ${Math.min(rest, 50)} more`;
+    this.shownOf.textContent = `${number(this.most)} of ${number(found.length)} shown`;
+  }
+
+  showMore() {
+    this.most += 50;
+    this.draw();
   }
 
   // Makes an item visible. Returns whether this part has it.
@@ -71,7 +77,7 @@ const kRows = { tag: "ul", class: "rows" };
 const timeline = h("section", { class: "part", id: "timeline", "aria-labelledby": "timeline-title" },
   h("div", { class: "head" }, h("h2", { id: "timeline-title" }, "Timeline"), h("span", { class: "note soft" })), h("div", {}));
 const parts = {
-  waiting: new Part("waiting", "Pods that wait for a node", kRows),
+  waiting: new Part("waiting", "Pods that wait for a node", kRows, { first: 5 }),
   pools: new Part("pools", "Pools", kCards),
   hosts: new Part("hosts", "Hosts", kWide),
   claims: new Part("claims", "Claims", kRows),
@@ -130,7 +136,7 @@ function draw(seen) {
 
   timeline.querySelector(".note").textContent = sinceWhen(seen.history, now);
   timeline.lastChild.replaceChildren(...charts(seen.history));
-  parts.waiting.set(seen.troubles.filter(trouble => trouble.kind === "pod").map(trouble => ({
+  parts.waiting.set(seen.troubles.filter(trouble => trouble.kind === "pod").sort((a, b) => b.count - a.count).map(trouble => ({
     text: [trouble.reason, trouble.message, ...trouble.objects.map(nameOf)].join(" ").toLowerCase(), make: () => waiting(trouble, now) })),
   seen.counts.waitingPods ? `${counted(seen.counts.waitingPods, "pod")}, by cause` : "", "");
   parts.pools.set(seen.pools.map(each => item("pool", each, () => pool(each, now), each.provider, each.reason)), "use against limits", "There is no NodeSmithPool.");
@@ -167,11 +173,11 @@ function follow() {
   const id = decodeURI(location.hash.slice(1));
   if (!id || !state.shown) return;
   document.querySelectorAll(".marked").forEach(each => each.classList.remove("marked"));
-  for (const each of Object.values(parts)) if (each.reveal(id)) break;
-  const target = byId(id);
   // A host of bare metal has another kind than a host of virtual machines, and a claim does not know which it has.
-  const other = !target && id.startsWith("vmhost/") ? byId(`host/${id.split("/")[1]}/${id.split("/")[3]}`) : null;
-  const found = target || other;
+  const [kind, namespace, , host] = id.split("/");
+  const ids = kind === "vmhost" ? [id, `host/${namespace}/${host}`] : [id];
+  ids.some(each => Object.values(parts).some(part => part.reveal(each)));
+  const found = ids.map(byId).find(Boolean);
   if (!found) return;
   if (found.classList.contains("card") || found.classList.contains("row")) found.classList.add("marked");
   found.scrollIntoView({ block: "start" });
