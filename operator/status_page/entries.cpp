@@ -1,5 +1,10 @@
 #include "operator/status_page/entries.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+
 #include "api/json.hpp"
 #include "api/names.hpp"
 #include "base/text.hpp"
@@ -13,6 +18,12 @@ using api::v1alpha1::NodeSmithClaim;
 
 constexpr std::size_t kMostHosts = 200;
 constexpr std::size_t kMostMachines = 100;
+// Stages of a claim, each with the condition that ends it. The last one ends with the claim.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kStages{
+    {{"Launch", api::conditions::kLaunched},
+     {"Register", api::conditions::kRegistered},
+     {"Initialize", api::conditions::kInitialized},
+     {"Serve", ""}}};
 
 template <class T>
 json::object named(const T& object) {
@@ -66,25 +77,19 @@ std::optional<api::Time> leaving_since(const NodeSmithClaim& claim) {
 json::array stages_of(const NodeSmithClaim& claim) {
     json::array stages;
     if (!claim.metadata.creationTimestamp) return stages;
-    const auto& conditions = claim.status.conditions;
-    const auto failed = api::true_since(conditions, api::conditions::kFailed);
+    const auto failed = api::true_since(claim.status.conditions, api::conditions::kFailed);
     const auto left = leaving_since(claim);
     const auto last = failed && left ? std::min(*failed, *left) : failed ? failed : left;
     auto begin = *claim.metadata.creationTimestamp;
-    using namespace api::conditions;
-    for (const auto& [name, reached_by] : {std::pair{"Launch", kLaunched},
-                                           {"Register", kRegistered},
-                                           {"Initialize", kInitialized},
-                                           {"Serve", std::string_view()}}) {
-        const auto reached = reached_by.empty() ? std::nullopt : api::true_since(conditions, reached_by);
+    for (const auto& [name, reached_by] : kStages) {
+        const auto reached =
+            reached_by.empty() ? std::nullopt : api::true_since(claim.status.conditions, reached_by);
+        const auto end = reached ? reached : last;
         json::object stage{{"name", name}, {"begin", begin.str()}};
-        const auto end = reached ? std::max(*reached, begin)
-                         : last  ? std::optional(std::max(*last, begin))
-                                 : last;
-        add_time(stage, "end", end);
+        if (end) stage["end"] = std::max(*end, begin).str();
         stages.push_back(std::move(stage));
         if (!reached) break;
-        begin = *end;
+        begin = std::max(*reached, begin);
     }
     return stages;
 }
