@@ -250,4 +250,16 @@ std::string DurationOrNever::str() const {
     return duration ? duration->str() : "Never";
 }
 
+std::string age(std::optional<Time> since, Time now) {
+    if (!since) return {};
+    constexpr std::int64_t kMinute = 60;
+    constexpr std::int64_t kHour = 60 * kMinute;
+    constexpr std::int64_t kDay = 24 * kHour;
+    const auto seconds = std::max<std::int64_t>(0, (now.at - since->at).count());
+    if (seconds < 2 * kMinute) return std::to_string(seconds) + " s";
+    if (seconds < 2 * kHour) return std::to_string(seconds / kMinute) + " min";
+    if (seconds < 2 * kDay) return std::to_string(seconds / kHour) + " h";
+    return std::to_string(seconds / kDay) + " d";
+}
+
 }  // namespace api

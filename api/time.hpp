@@ -81,4 +81,7 @@ struct DurationOrNever {
     bool operator==(const DurationOrNever&) const = default;
 };
 
+// Returns, for example, "5 min", "3 h" or "2 d"; empty if `since` is unknown.
+std::string age(std::optional<Time> since, Time now);
+
 }  // namespace api

@@ -1,6 +1,7 @@
 #include "operator/operator.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/json/serialize.hpp>
 #include <exception>
 
 #include "base/backoff.hpp"
@@ -11,6 +12,7 @@
 #include "operator/debug_state.hpp"
 #include "operator/lease_namespace.hpp"
 #include "operator/options/options.hpp"
+#include "operator/status_page/document.hpp"
 #include "operator/wiring.hpp"
 
 namespace kubenodesmith {
@@ -67,12 +69,21 @@ struct Operator::Parts {
             co_await wiring.informers.wait_synced();
             synced = true;
             base::log::info("Caches are synced");
+            if (settings.keeps_history) background.spawn(keep_history());
             co_await lead();
         } catch (const boost::system::system_error& error) {
             if (error.code() == asio::error::operation_aborted) throw;
             fail(std::current_exception());
         } catch (...) {
             fail(std::current_exception());
+        }
+    }
+
+    // Takes samples, whether this process leads or not.
+    asio::awaitable<void> keep_history() {
+        while (true) {
+            wiring.history.add(wiring.report());
+            co_await clock.sleep_for(report::History::kInterval);
         }
     }
 
@@ -205,8 +216,11 @@ std::string Operator::debug_state() const {
     return kubenodesmith::debug_state(parts_->wiring.report());
 }
 
-std::string Operator::status_page() const {
-    return status_page::page(parts_->wiring.report(), parts_->wiring.decisions, version());
+std::string Operator::status_document() const {
+    const auto& wiring = parts_->wiring;
+    const auto report = wiring.report();
+    return boost::json::serialize(status_page::document_of(
+        {.report = report, .history = wiring.history, .program = version(), .log = &wiring.decisions}));
 }
 
 }  // namespace kubenodesmith

@@ -31,6 +31,7 @@ struct OperatorSettings {
     std::string credentials_role = controllers::kCredentialsRole;
     int concurrent_claims = 16;
     bool kproximate_metrics = false;
+    bool keeps_history = false;  // samples for the status page, in memory
     // URL at which machines reach boot_data_handler(), without a final slash; empty: none.
     std::string boot_data_url;
     // Limit of the time for work in hand after stop().
@@ -69,8 +70,8 @@ public:
     const base::MetricsRegistry& metrics() const;
     // Returns the operator's knowledge as JSON, for people who investigate.
     std::string debug_state() const;
-    // Returns the same for a browser.
-    std::string status_page() const;
+    // Returns the document of the status page as JSON.
+    std::string status_document() const;
 
 private:
     struct Parts;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "operator/status_page/page.hpp"
+
 namespace kubenodesmith {
 namespace {
 
@@ -36,23 +38,13 @@ base::HttpResponse probe(const base::HttpRequest& request, const std::function<R
     return state.ready ? text(200, "ok" + details) : text(503, "not ready: " + state.message + details);
 }
 
-// Returns a page that runs no script and loads nothing. No other site may embed it.
-base::HttpResponse html(std::string document) {
-    auto response = answer(200, "text/html; charset=utf-8", std::move(document));
-    response.headers.set(
-        "Content-Security-Policy",
-        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'");
-    response.headers.set("X-Content-Type-Options", "nosniff");
-    response.headers.set("Cache-Control", "no-store");
-    return response;
-}
-
 base::HttpResponse observe(const base::HttpRequest& request, const Pages& pages) {
     auto path = path_of(request);
     if (!is_read(request)) return text(405, "only GET");
     if (path == "/metrics") return answer(200, "text/plain; version=0.0.4; charset=utf-8", pages.metrics());
     if (path == "/debug/state") return answer(200, "application/json", pages.state());
-    if (path == "/status" && pages.status_page) return html(pages.status_page());
+    if (path == "/status" && pages.status_document)
+        return status_page::answer(request, pages.status_document);
     if (path == "/status") return text(404, "the status page is off; the flag --status-page turns it on");
     return text(404, "not found; there are /metrics, /debug/state and /status");
 }

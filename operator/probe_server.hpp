@@ -18,9 +18,9 @@ struct Readiness {
 base::HttpHandler make_probe_handler(std::function<Readiness()> readiness);
 
 struct Pages {
-    std::function<std::string()> metrics;      // Prometheus text, at /metrics
-    std::function<std::string()> state;        // JSON, at /debug/state
-    std::function<std::string()> status_page;  // HTML, at /status; null: no such page
+    std::function<std::string()> metrics;          // Prometheus text, at /metrics
+    std::function<std::string()> state;            // JSON, at /debug/state
+    std::function<std::string()> status_document;  // JSON of the page at /status; null: no such page
 };
 base::HttpHandler make_metrics_handler(Pages pages);
 

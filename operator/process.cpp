@@ -53,6 +53,7 @@ OperatorSettings settings_of(const Options& options, const kube::ClusterConfig& 
     settings.credentials_role = options.credentials_role;
     settings.concurrent_claims = options.concurrent_claims;
     settings.kproximate_metrics = options.kproximate_metrics;
+    settings.keeps_history = options.status_page;
     settings.boot_data_url = options.bootstrap_url;
     while (settings.boot_data_url.ends_with('/')) settings.boot_data_url.pop_back();
     settings.election.lease_duration = options.lease_duration;
@@ -105,7 +106,7 @@ private:
         Pages pages;
         pages.metrics = [this] { return operator_.metrics().exposition() + metrics_.exposition(); };
         pages.state = [this] { return operator_.debug_state(); };
-        if (options.status_page) pages.status_page = [this] { return operator_.status_page(); };
+        if (options.status_page) pages.status_document = [this] { return operator_.status_document(); };
         return pages;
     }
 

@@ -27,7 +27,8 @@
 #include "kube/server_clock.hpp"
 #include "operator/cluster_metrics.hpp"
 #include "operator/operator.hpp"
-#include "operator/status_page/page.hpp"
+#include "operator/status_page/decision_log.hpp"
+#include "report/history.hpp"
 
 namespace kubenodesmith {
 
@@ -54,6 +55,7 @@ struct Wiring {
     std::unique_ptr<kube::LeaderElector> elector;
     std::unique_ptr<kube::EventWriter> events;
     status_page::DecisionLog decisions;
+    report::History history;
     controllers::Informers informers;
     controllers::Context context;
     controllers::KubernetesHostInventory host_inventory;

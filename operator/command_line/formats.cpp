@@ -76,18 +76,6 @@ std::string printed(const std::string& output, const std::function<std::string()
     return base::for_terminal(for_people());
 }
 
-std::string age(std::optional<api::Time> since, api::Time now) {
-    if (!since) return {};
-    constexpr std::int64_t kMinute = 60;
-    constexpr std::int64_t kHour = 60 * kMinute;
-    constexpr std::int64_t kDay = 24 * kHour;
-    const auto seconds = std::max<std::int64_t>(0, (now.at - since->at).count());
-    if (seconds < 2 * kMinute) return std::to_string(seconds) + " s";
-    if (seconds < 2 * kHour) return std::to_string(seconds / kMinute) + " min";
-    if (seconds < 2 * kDay) return std::to_string(seconds / kHour) + " h";
-    return std::to_string(seconds / kDay) + " d";
-}
-
 json::object document_of_kind(const char* kind) {
     return {{"apiVersion", kOutputVersion}, {"kind", kind}};
 }

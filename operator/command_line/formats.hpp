@@ -3,10 +3,7 @@
 
 #include <boost/json/object.hpp>
 #include <functional>
-#include <optional>
 #include <string>
-
-#include "api/time.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library calls itself so
 class App;
@@ -26,9 +23,6 @@ void add_output_flag(CLI::App& command, std::string& output);
 // characters are replaced, as they could manipulate the terminal.
 std::string printed(const std::string& output, const std::function<std::string()>& for_people,
                     const std::function<boost::json::object()>& document);
-
-// Returns, for example, "5 min", "3 h" or "2 d"; empty if `since` is unknown.
-std::string age(std::optional<api::Time> since, api::Time now);
 
 // Returns a document of this kind without content.
 boost::json::object document_of_kind(const char* kind);

@@ -13,9 +13,9 @@
 #include "operator/command_line/formats.hpp"
 #include "operator/command_line/records.hpp"
 #include "operator/commands/operator_pods.hpp"
-#include "operator/commands/troubles.hpp"
 #include "operator/options/options.hpp"
 #include "operator/plan/cluster_snapshot.hpp"
+#include "report/troubles.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -254,9 +254,9 @@ void add_troubles(const ClientOptions& options, std::vector<Finding>& findings) 
     if (report.control_planes.empty())
         findings.push_back({"control planes", CheckResult::problem,
                             "there is none, so no pool creates or removes machines"});
-    const auto troubles = troubles_of(report, options.only_namespace());
+    const auto troubles = report::troubles_of(report, options.only_namespace());
     for (const auto& trouble : troubles)
-        findings.push_back({trouble.kind, CheckResult::problem, sentence_of(trouble, report.time)});
+        findings.push_back({trouble.kind, CheckResult::problem, report::sentence_of(trouble, report.time)});
     if (troubles.empty())
         findings.push_back({"objects", CheckResult::ok,
                             base::counted(std::ssize(report.providers), "provider") + ", " +

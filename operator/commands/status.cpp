@@ -10,7 +10,7 @@
 #include "operator/command_line/answer.hpp"
 #include "operator/command_line/formats.hpp"
 #include "operator/command_line/records.hpp"
-#include "operator/commands/troubles.hpp"
+#include "report/troubles.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -105,7 +105,7 @@ private:
         const auto now = report_.time;
         claims_.add({shown_name(claim, namespace_), claim.metadata.namespace_, claim.metadata.name,
                      claim.spec.poolRef, api::name_of(facts.phase()), status.size, status.host,
-                     status.nodeName, age(claim.metadata.creationTimestamp, now)});
+                     status.nodeName, api::age(claim.metadata.creationTimestamp, now)});
     }
 
     void add(const api::v1alpha1::NodeSmithHost& host) {
@@ -164,7 +164,7 @@ private:
                     {"CLAIM", "claim"}}};
 };
 
-std::string first_lines(const ClusterSnapshot& view, const std::vector<Trouble>& troubles) {
+std::string first_lines(const ClusterSnapshot& view, const std::vector<report::Trouble>& troubles) {
     const auto& report = view.report();
     std::string text;
     if (report.control_planes.empty())
@@ -173,7 +173,7 @@ std::string first_lines(const ClusterSnapshot& view, const std::vector<Trouble>&
     if (!troubles.empty())
         text += base::counted(std::ssize(troubles), "thing") +
                 (troubles.size() == 1 ? " needs attention:\n" : " need attention:\n");
-    for (const auto& trouble : troubles) text += "  " + sentence_of(trouble, report.time) + "\n";
+    for (const auto& trouble : troubles) text += "  " + report::sentence_of(trouble, report.time) + "\n";
     if (!view.has_nodes()) text += "You may not list nodes and pods, so waiting pods are not shown.\n";
     return text;
 }
@@ -201,13 +201,14 @@ Answer watch_status(const StatusRequest& request, const ClientOptions& options) 
 }  // namespace
 
 std::string status_text(const ClusterSnapshot& view, const std::string& namespace_) {
-    return first_lines(view, troubles_of(view.report(), namespace_)) + StatusTables(view, namespace_).text();
+    return first_lines(view, report::troubles_of(view.report(), namespace_)) +
+           StatusTables(view, namespace_).text();
 }
 
 json::object status_document(const ClusterSnapshot& view, const std::string& namespace_) {
     auto document = document_of_kind("Status");
     json::array troubles;
-    for (const auto& trouble : troubles_of(view.report(), namespace_)) {
+    for (const auto& trouble : report::troubles_of(view.report(), namespace_)) {
         json::array objects;
         for (const auto& object : trouble.objects)
             objects.push_back(json::object{{"namespace", object.namespace_}, {"name", object.name}});

@@ -62,7 +62,7 @@ json::object object_of(const Explanation& explanation) {
 }  // namespace
 
 std::string ago(std::optional<api::Time> when, api::Time now) {
-    return when ? age(when, now) + " ago" : "some time ago";
+    return when ? api::age(when, now) + " ago" : "some time ago";
 }
 
 std::string where_looked(const ClusterSnapshot& view) {

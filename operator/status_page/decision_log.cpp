@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "operator/status_page/html.hpp"
 
 namespace kubenodesmith::status_page {
 namespace {
 
 constexpr std::size_t kMostDecisions = 100;
-constexpr std::size_t kLongestMessage = 600;
+constexpr std::size_t kLongestDecision = 600;
 
 std::string name_of(const kube::EventTarget& target) {
     const auto name = target.namespace_.empty() ? target.name : target.namespace_ + "/" + target.name;
@@ -21,7 +20,7 @@ std::string name_of(const kube::EventTarget& target) {
 void DecisionLog::event(const kube::EventTarget& about, kube::EventType type, std::string reason,
                         std::string message) {
     LoggedDecision decision{api::Time(clock_.wall_now()), type, name_of(about), reason,
-                            base::shortened(message, kLongestMessage)};
+                            base::shortened(message, kLongestDecision)};
     const auto same = std::ranges::find_if(decisions_, [&](const LoggedDecision& known) {
         return known.about == decision.about && known.reason == decision.reason &&
                known.message == decision.message;

@@ -1,15 +1,16 @@
-// The status page: the operator's knowledge and actions as one read-only HTML document with SVG. It has no
-// script, loads nothing, and has a limited size for any cluster.
+// The status page as HTTP answers: one HTML page, the same for every cluster, and the document that it shows.
+// The page asks for the document at its own address with "?format=json", so one right covers both.
 #pragma once
 
+#include <functional>
 #include <string>
 
-#include "operator/status_page/decision_log.hpp"
-#include "report/cluster_report.hpp"
+#include "base/http.hpp"
 
 namespace kubenodesmith::status_page {
 
-std::string page(const report::ClusterReport& report, const DecisionLog& decisions,
-                 const std::string& version);
+// Returns the document if the request asks for it, otherwise the page. Its policy allows only the page's own
+// script, style and requests, and no other site may embed it.
+base::HttpResponse answer(const base::HttpRequest& request, const std::function<std::string()>& document);
 
 }  // namespace kubenodesmith::status_page

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome")
 
@@ -67,8 +68,9 @@ class Browser:
                 raise RuntimeError(f"{method}: {answer['error']}")
             return answer["result"]
 
-    def open(self, url, width=1180, height=900, **headers):
-        """Returns when the page is loaded."""
+    def open(self, url, width=1180, height=900, scheme="light", **headers):
+        """Returns when the page is loaded. `scheme` is the user's preference: light or dark."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.call("Network.setExtraHTTPHeaders", headers=headers)
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.messages.clear()
@@ -79,18 +81,29 @@ class Browser:
             self.messages.append(self._receive())
 
     def evaluate(self, expression):
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """Returns the value of the expression, or what its promise gives."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"])
         return answer["result"].get("value")
 
-    def complaints(self):
-        """Returns the console's complaints: failed loads, violations of the page's own policy."""
-        return [m["params"]["entry"]["text"] for m in self.messages if m.get("method") == "Log.entryAdded"]
+    def wait(self, expression):
+        """Returns when the expression is true."""
+        end = time.monotonic() + 60
+        while not self.evaluate(expression):
+            if time.monotonic() > end:
+                raise RuntimeError(f"never true: {expression}")
+            time.sleep(.05)
 
-    def screenshot(self, scale=0.75):
-        """Returns a PNG of the whole page."""
+    def complaints(self):
+        """Returns the console's complaints: failed loads, violations of the page's own policy, errors of its script."""
+        return [m["params"]["entry"]["text"] for m in self.messages if m.get("method") == "Log.entryAdded"] + [
+            str(m["params"]["exceptionDetails"]) for m in self.messages if m.get("method") == "Runtime.exceptionThrown"]
+
+    def screenshot(self, scale=0.75, height=None):
+        """Returns a PNG of the whole page, or of its upper part."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        size["height"] = min(size["height"], height or size["height"])
         shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip={**size, "scale": scale})
         return base64.b64decode(shot["data"])
 

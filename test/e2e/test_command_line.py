@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import subprocess
 import tarfile
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,24 @@ def test_status_and_top_show_every_object(stack):
     assert top["pools"][0]["nodes"] == 1 and top["pools"][0]["cpu"] > 0 and top["pools"][0]["price"] > 0
     assert sum(host["machines"] for host in top["hosts"]) >= 1
     assert yaml.safe_load(program(stack, "top", "-o", "yaml")) == top
+
+
+def test_ui_serves_the_status_page_with_the_rights_of_its_user(stack):
+    process = subprocess.Popen([BIN / "kubenodesmith", "ui", "--kubeconfig", stack.cluster.kubeconfig], stdout=subprocess.PIPE, text=True)
+    try:
+        url = re.search(r"http://127\.0\.0\.1:\d+/\w+/", process.stdout.readline())[0]
+        with urllib.request.urlopen(url) as page:
+            assert "script-src 'sha256-" in page.headers["Content-Security-Policy"]
+        with urllib.request.urlopen(f"{url}?format=json") as answer:
+            text = answer.read().decode()
+    finally:
+        process.terminate()
+        process.wait(20)
+        process.stdout.close()
+    seen = json.loads(text)
+    assert [claim["name"] for claim in seen["claims"]] == [claim["metadata"]["name"] for claim in stack.claims()]
+    assert seen["troubles"] == [] and seen["history"]["nodes"] == [1] and seen["decisions"] is None
+    assert SECRET_DATA not in text
 
 
 def test_objects_are_named_as_for_kubectl(stack):

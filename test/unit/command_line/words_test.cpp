@@ -94,7 +94,7 @@ TEST_CASE("missing rights are listed with a role that is enough, bound to who as
 TEST_CASE("an age has the unit that leaves at least two of it") {
     const auto after = [](std::chrono::seconds passed) {
         const api::Time since(std::chrono::sys_seconds(std::chrono::seconds(1'000'000)));
-        return age(since, api::Time(since.at + base::Seconds(passed.count())));
+        return api::age(since, api::Time(since.at + base::Seconds(passed.count())));
     };
     CHECK(after(119s) == "119 s");
     CHECK(after(2min) == "2 min");
@@ -103,5 +103,5 @@ TEST_CASE("an age has the unit that leaves at least two of it") {
     CHECK(after(47h) == "47 h");
     CHECK(after(48h) == "2 d");
     CHECK(after(-5s) == "0 s");
-    CHECK(age(std::nullopt, api::Time()).empty());
+    CHECK(api::age(std::nullopt, api::Time()).empty());
 }

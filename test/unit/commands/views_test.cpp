@@ -2,7 +2,7 @@
 #include "api/json.hpp"
 #include "operator/commands/status.hpp"
 #include "operator/commands/top.hpp"
-#include "operator/commands/troubles.hpp"
+#include "report/troubles.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/plan/picture.hpp"
 
@@ -64,19 +64,19 @@ TEST_CASE("what goes on, and what a person has paused, is no trouble") {
     const auto coming = with_provider(
         "conditions: [{type: Ready, status: \"False\", reason: ImagePreparing}, {type: Reconciling, status: "
         "\"True\"}]");
-    CHECK(troubles_of(picture({coming})->report()).empty());
+    CHECK(report::troubles_of(picture({coming})->report()).empty());
     const auto paused =
         with_provider("conditions: [{type: Ready, status: \"False\", reason: Paused, message: mode Paused}]");
-    CHECK(troubles_of(picture({paused})->report()).empty());
+    CHECK(report::troubles_of(picture({paused})->report()).empty());
     const auto orphans = with_provider(
         "conditions: [{type: Ready, status: \"True\"}, {type: OrphansFound, status: \"True\", reason: "
         "OrphansFound, "
         "message: one machine}]");
-    REQUIRE(troubles_of(picture({orphans})->report()).size() == 1);
+    REQUIRE(report::troubles_of(picture({orphans})->report()).size() == 1);
 }
 
 TEST_CASE("what no operator has looked at is a trouble") {
-    const auto troubles = troubles_of(picture({std::string(kPool)})->report());
+    const auto troubles = report::troubles_of(picture({std::string(kPool)})->report());
     REQUIRE(troubles.size() == 2);
     CHECK(troubles[0].reason == "NotExamined");
 }

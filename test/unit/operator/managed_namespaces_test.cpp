@@ -46,6 +46,7 @@ struct World {
         put_in_both<NodeSmithHost>(server, "anvil");
         kubenodesmith::OperatorSettings settings;
         settings.namespaces = controllers::ManagedNamespaces({"ours"});
+        settings.keeps_history = true;
         auto nowhere = [](const base::HttpClientOptions&) -> std::unique_ptr<base::HttpTransport> {
             throw std::runtime_error("no provider in this test");
         };
@@ -82,7 +83,13 @@ TEST_CASE("debug state and status page show objects of managed namespaces, and s
     }
     CHECK_THAT(text, Contains("ours/tools") && !Contains("team-a"));
     CHECK(state.at("managedNamespaces").as_string() == "ours");
-    const auto page = world.program->status_page();
-    CHECK_THAT(page, Contains("ours/tools") && Contains("managed namespaces are shown: ours") &&
-                         !Contains("team-a"));
+    const auto document = world.program->status_document();
+    const auto shown = boost::json::parse(document).as_object();
+    for (const auto* kind : {"controlPlanes", "providers", "pools", "claims", "hosts"}) {
+        INFO(kind);
+        CHECK(shown.at(kind).as_array().size() == 1);
+    }
+    CHECK(shown.at("managedNamespaces").as_string() == "ours");
+    CHECK_THAT(document, !Contains("team-a"));
+    CHECK(shown.at("history").at("times").as_array().size() == 1);
 }

@@ -1,12 +1,13 @@
-#include "operator/commands/troubles.hpp"
+#include "report/troubles.hpp"
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <tuple>
 
 #include "base/text.hpp"
-#include "operator/command_line/formats.hpp"
 
-namespace kubenodesmith {
+namespace report {
 namespace {
 
 using api::ConditionStatus;
@@ -43,7 +44,7 @@ bool is_intended(const api::Condition& condition) {
 
 class Finder {
 public:
-    Finder(const report::ClusterReport& report, const std::string& namespace_)
+    Finder(const ClusterReport& report, const std::string& namespace_)
         : report_(report), namespace_(namespace_) {}
 
     std::vector<Trouble> find() {
@@ -64,13 +65,14 @@ private:
     // Adds a trouble. Objects with the same trouble share a line.
     void note(const std::string& kind, const api::ObjectKey& object, const std::string& reason,
               const std::string& message, std::optional<api::Time> since) {
-        for (auto& known : troubles_) {
-            if (known.kind != kind || known.reason != reason || known.message != message) continue;
-            if (since && (!known.since || *since < *known.since)) known.since = since;
-            known.objects.push_back(object);
+        const auto [found, is_new] = by_cause_.try_emplace({kind, reason, message}, troubles_.size());
+        if (is_new) {
+            troubles_.push_back({kind, {object}, reason, message, since});
             return;
         }
-        troubles_.push_back({kind, {object}, reason, message, since});
+        auto& known = troubles_[found->second];
+        if (since && (!known.since || *since < *known.since)) known.since = since;
+        known.objects.push_back(object);
     }
 
     void note(const std::string& kind, const api::ObjectKey& object, const api::Condition& condition) {
@@ -88,13 +90,13 @@ private:
     }
 
     template <class T>
-    void look_at(const report::Pointers<T>& objects, const std::string& kind) {
+    void look_at(const Pointers<T>& objects, const std::string& kind) {
         for (const auto& object : objects)
             if (concerns(api::key_of(*object)))
                 look_at(kind, api::key_of(*object), object->status.conditions);
     }
 
-    void look_at_claim(const report::ClaimFacts& facts) {
+    void look_at_claim(const ClaimFacts& facts) {
         if (!concerns(facts.key())) return;
         const auto& status = facts.claim->status;
         const auto before = troubles_.size();
@@ -112,14 +114,15 @@ private:
         }
     }
 
-    const report::ClusterReport& report_;
+    const ClusterReport& report_;
     const std::string& namespace_;
     std::vector<Trouble> troubles_;
+    std::map<std::tuple<std::string, std::string, std::string>, std::size_t> by_cause_;
 };
 
 }  // namespace
 
-std::vector<Trouble> troubles_of(const report::ClusterReport& report, const std::string& namespace_) {
+std::vector<Trouble> troubles_of(const ClusterReport& report, const std::string& namespace_) {
     return Finder(report, namespace_).find();
 }
 
@@ -130,8 +133,8 @@ std::string sentence_of(const Trouble& trouble, api::Time now) {
     if (trouble.kind == "pod") text += trouble.objects.size() == 1 ? " waits" : " wait";
     if (!trouble.reason.empty()) text += ": " + trouble.reason;
     if (!trouble.message.empty()) text += ": " + base::shortened(trouble.message, kLongestMessage);
-    const auto since = age(trouble.since, now);
+    const auto since = api::age(trouble.since, now);
     return since.empty() ? text : text + " (since " + since + ")";
 }
 
-}  // namespace kubenodesmith
+}  // namespace report

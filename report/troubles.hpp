@@ -1,13 +1,14 @@
-// Finds problems in a cluster from conditions, failures and pending pods. Each cause has one line.
+// Finds problems in a cluster from conditions, failures and pending pods, for `status`, `check` and the
+// status page. Each cause is one trouble.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "report/cluster_report.hpp"
 
-namespace kubenodesmith {
+namespace report {
 
 struct Trouble {
     std::string kind;  // for example "provider"; "pod" for pending pods
@@ -19,8 +20,8 @@ struct Trouble {
 
 // Returns the troubles. Those of providers are first, as they cause the others. An empty `namespace_` means
 // all namespaces.
-std::vector<Trouble> troubles_of(const report::ClusterReport& report, const std::string& namespace_ = {});
+std::vector<Trouble> troubles_of(const ClusterReport& report, const std::string& namespace_ = {});
 // Returns, for example, "provider lab/pve: MissingPrivileges: ... (since 5 min)".
 std::string sentence_of(const Trouble& trouble, api::Time now);
 
-}  // namespace kubenodesmith
+}  // namespace report
