@@ -84,7 +84,6 @@ asio::awaitable<void> EpochReconciler::look(ProviderPointer provider, providers:
     sight.ended = ended_operator(*provider);
     sight.now = clock_.now();
     auto decision = next_epoch(states_[uid], sight);
-    const auto ended = states_[uid].other;
     if (!decision.state.other.empty()) states_[uid] = decision.state;
     if (decision.write) {
         co_await keeper.write_epoch(*sight.look.slot, *decision.write);
@@ -92,11 +91,12 @@ asio::awaitable<void> EpochReconciler::look(ProviderPointer provider, providers:
         if (decision.state.waits == sight.now) decision.state.waits = clock_.now();
     }
     states_[uid] = decision.state;
-    const bool is_settled = !sight.ended.empty() && decision.state.other.empty() && sight.ended == ended;
-    if (is_settled) co_await drop_statement(provider, ended);
+    if (decision.heeds_person) co_await drop_statement(api::key_of(*provider), sight.ended);
 }
 
-asio::awaitable<void> EpochReconciler::drop_statement(ProviderPointer provider, std::string epoch) {
+asio::awaitable<void> EpochReconciler::drop_statement(kube::ObjectKey key, std::string epoch) {
+    const auto provider = informers_.providers.store().get(key);
+    if (!provider || ended_operator(*provider) != epoch) co_return;
     events_.normal(*provider, "OtherOperatorEnded",
                    "the operator with epoch " + epoch + " has ended, as the annotation " +
                        std::string(api::annotations::kOtherOperatorEnded) +
@@ -105,7 +105,7 @@ asio::awaitable<void> EpochReconciler::drop_statement(ProviderPointer provider, 
     after.metadata.annotations->erase(std::string(api::annotations::kOtherOperatorEnded));
     auto patch = kube::difference(*provider, after, kube::Lock::resource_version);
     if (!patch) co_return;
-    auto written = co_await client_.patch<NodeSmithProvider>(api::key_of(*provider), *std::move(patch));
+    auto written = co_await client_.patch<NodeSmithProvider>(key, *std::move(patch));
     informers_.providers.observe(std::move(written));
 }
 

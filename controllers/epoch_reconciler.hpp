@@ -33,7 +33,7 @@ private:
     asio::awaitable<void> look(ProviderPointer provider, providers::EpochKeeper& keeper);
     asio::awaitable<void> report(kube::ObjectKey key);
     // Removes the annotation that a person set, once it has taken effect.
-    asio::awaitable<void> drop_statement(ProviderPointer provider, std::string epoch);
+    asio::awaitable<void> drop_statement(kube::ObjectKey key, std::string epoch);
 
     ProviderInstances& instances_;
     std::function<kube::LeaderEpochs()> leader_;

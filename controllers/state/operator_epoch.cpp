@@ -30,7 +30,7 @@ EpochDecision without_machines(EpochState state, const EpochSight& sight) {
     // A copy that is made later has claims or finds machines, and waits.
     if (is_first && sight.leads_from_nothing && sight.look.is_empty) state.is_alone = true;
     state.has_nothing_to_lose = sight.now >= *state.waits + kEpochSettles;
-    return {std::move(state), std::nullopt};
+    return {.state = std::move(state)};
 }
 
 }  // namespace
@@ -52,15 +52,16 @@ EpochDecision next_epoch(const EpochState& before, const EpochSight& sight) {
         state = EpochState{};
         state.had_machines = true;
         state.waits = sight.now;
-        return {std::move(state), ours};
+        return {.state = std::move(state), .write = ours, .heeds_person = true};
     }
     if (!state.other.empty()) {
         state.is_alone = false;
         state.waits.reset();
         // The record tells both operators of each other, and their successors.
         const bool is_told = record && !record->rival.empty();
-        if (is_told) return {std::move(state), std::nullopt};
-        return {std::move(state), providers::EpochRecord{own, state.other}};
+        if (is_told) return {.state = std::move(state)};
+        providers::EpochRecord of_both{own, state.other};
+        return {.state = std::move(state), .write = std::move(of_both)};
     }
     // Another operator may have made the first machine, or written its record.
     const bool is_foreign = record && *record != ours;
@@ -70,7 +71,9 @@ EpochDecision next_epoch(const EpochState& before, const EpochSight& sight) {
         if (begins) state.waits = sight.now;
         state.is_alone = record == ours && sight.now >= *state.waits + kEpochSettles;
     }
-    return {std::move(state), record == ours ? std::nullopt : std::optional(ours)};
+    EpochDecision decision{.state = std::move(state)};
+    if (record != ours) decision.write = ours;
+    return decision;
 }
 
 std::string why_not_destroy(const EpochState& state, const std::string& own) {

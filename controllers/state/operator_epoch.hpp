@@ -38,6 +38,7 @@ struct EpochSight {
 struct EpochDecision {
     EpochState state;
     std::optional<providers::EpochRecord> write;  // nullopt: nothing is to be written
+    bool heeds_person = false;                    // the operator that a person has ended is forgotten
 };
 // The state is valid once the record was written, except that another operator is known immediately.
 EpochDecision next_epoch(const EpochState& before, const EpochSight& sight);
