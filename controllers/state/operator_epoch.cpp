@@ -81,9 +81,9 @@ std::string why_not_destroy(const EpochState& state, const std::string& own) {
         return "another operator with epoch " + state.other +
                " owns the same machines as this one with epoch " + own +
                ", most likely because the control plane was copied. Nothing is removed until a person "
-               "decides: end one of them for good, then annotate the NodeSmithProvider in the cluster of the "
-               "other one with " +
-               std::string(api::annotations::kOtherOperatorEnded) + "=<epoch of the ended one>";
+               "decides. To go on with this operator, end the other one for good, then annotate the "
+               "NodeSmithProvider with " +
+               std::string(api::annotations::kOtherOperatorEnded) + "=" + state.other;
     if (state.is_alone || state.has_nothing_to_lose) return {};
     return "after a change of the leader nothing is removed for about two minutes, in which another operator "
            "of the same machines would show itself" +

@@ -47,7 +47,7 @@ struct ControlPlaneCopy::Parts {
         : faults(world.seed ^ 0xc0b1ed, world.clock, world.trace),
           server(world.context.get_executor(), world.clock, options_of_copy()),
           network(world.context.get_executor(), world.clock, faults, world.trace) {
-        faults.stop();
+        faults.have_only({});
         network.provider_hangs = [&world](const base::HttpRequest& request) {
             return world.network.provider_hangs && world.network.provider_hangs(request);
         };
