@@ -42,6 +42,10 @@ inline constexpr std::string_view kRetryCredentials = "kubenodesmith.io/retry-cr
 inline constexpr std::string_view kAdopt = "kubenodesmith.io/adopt";  // on a Provider
 // On a Provider: the name or the identity of the Proxmox cluster to which a person has moved it.
 inline constexpr std::string_view kAcceptCluster = "kubenodesmith.io/accept-cluster";
+// On a Lease: the random epochs of its leaders, the newest last.
+inline constexpr std::string_view kEpochs = "kubenodesmith.io/epochs";
+// On a Provider: the epoch of another operator of the same machines that a person has ended for good.
+inline constexpr std::string_view kOtherOperatorEnded = "kubenodesmith.io/other-operator-ended";
 inline constexpr std::string_view kMachineGone = "kubenodesmith.io/machine-gone";  // on a claim
 // On a PersistentVolumeClaim or a StorageClass: says whether local data may be lost with the node.
 inline constexpr std::string_view kLocalData = "kubenodesmith.io/local-data";
@@ -154,6 +158,8 @@ inline constexpr std::string_view kOrphansFound = "OrphansFound";
 inline constexpr std::string_view kConfigurationValid = "ConfigurationValid";
 // Present only while True: so many machines vanished simultaneously that a person must check.
 inline constexpr std::string_view kMachinesVanished = "MachinesVanished";
+// Present only while True: another operator owns the same machines, and a person must decide.
+inline constexpr std::string_view kOtherOperatorFound = "OtherOperatorFound";
 // Present only while False: requirements of machines that join this way.
 inline constexpr std::string_view kBootImagesUsable = "BootImagesUsable";
 inline constexpr std::string_view kGuestAgentUsable = "GuestAgentUsable";
@@ -285,6 +291,8 @@ inline constexpr std::string_view kUnsupportedType = "UnsupportedType";
 inline constexpr std::string_view kOrphansFound = "OrphansFound";
 inline constexpr std::string_view kNoOrphans = "NoOrphans";
 inline constexpr std::string_view kOtherCluster = "OtherCluster";  // also of claims
+// OtherOperatorFound, and why nodes are kept
+inline constexpr std::string_view kOtherOperator = "OtherOperator";
 inline constexpr std::string_view kManyVanished = "ManyVanished";  // MachinesVanished, MachineFound
 inline constexpr std::string_view kTemplateResolved = "TemplateResolved";
 inline constexpr std::string_view kTemplateNotFound = "TemplateNotFound";

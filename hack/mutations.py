@@ -438,4 +438,10 @@ MUTATIONS = [
              Edit("replace_session", r"(const auto pass = co_await access_->log_ins\.enter\(\"\"\);)", "")),
     Mutation("say nothing of a newer generation that is not understood", "tools wait for an object for ever", "controllers",
              Edit("is_held_back", r"(if \(!why\.empty\(\)\) after\.status\.observedGeneration = object->metadata\.generation;)", "")),
+    Mutation("destroy beside another operator of the same machines", "a drill costs the machines of production", "providers/proxmox",
+             Edit("require_sole_operator", r"auto why = (why_not_destroy\(\));", "std::string()")),
+    Mutation("take the epoch of another operator for our own", "a drill costs the machines of production", "controllers",
+             Edit("other_in", r"if \((!is_in_chain\(leader, record->epoch\))\)", "false")),
+    Mutation("destroy as soon as the epoch is written", "a drill costs machines before the original looks", "controllers",
+             Edit("next_epoch", r"= (record == ours && sight\.now >= \*state\.waits \+ kEpochSettles);", "true")),
 ]

@@ -1,11 +1,14 @@
 #include "kube/leader_election.hpp"
 
+#include <algorithm>
 #include <boost/system/system_error.hpp>
 #include <utility>
 
 #include "api/core.hpp"
+#include "api/names.hpp"
 #include "base/log.hpp"
 #include "base/task_group.hpp"
+#include "base/text.hpp"
 #include "kube/resource_version.hpp"
 
 namespace kube {
@@ -16,15 +19,33 @@ using base::TimePoint;
 
 // client-go waits up to this factor longer between two tries, to spread the candidates.
 constexpr double kJitter = 1.2;
+constexpr std::size_t kEpochLength = 16;
+constexpr std::size_t kMostEpochs = 64;
+const std::string kEpochDigits = "0123456789abcdef";
 
 std::int32_t whole_seconds(Duration duration) {
     return static_cast<std::int32_t>(std::chrono::duration_cast<std::chrono::seconds>(duration).count());
 }
 
+std::vector<std::string> epochs_in(const api::Lease& lease) {
+    std::vector<std::string> epochs;
+    const auto* text = api::find(lease.metadata.annotations, api::annotations::kEpochs);
+    if (!text) return epochs;
+    for (std::size_t at = 0; at < text->size();) {
+        const auto end = std::min(text->find(',', at), text->size());
+        if (end > at) epochs.push_back(text->substr(at, end - at));
+        at = end + 1;
+    }
+    return epochs;
+}
+
 class LeaseElector final : public LeaderElector {
 public:
     LeaseElector(Client& client, base::Clock& clock, base::Random& random, LeaderElectionOptions options)
-        : client_(client), clock_(clock), random_(random), options_(std::move(options)) {}
+        : client_(client), clock_(clock), random_(random), options_(std::move(options)) {
+        epochs_.own = random_.text(kEpochLength, kEpochDigits);
+        epochs_.chain = {epochs_.own};
+    }
 
     asio::awaitable<void> acquire() override {
         for (;;) {
@@ -57,6 +78,8 @@ public:
     bool lease_outlives(Duration duration) const override {
         return leading_ && clock_.now() + duration < renewed_ + options_.lease_duration;
     }
+
+    const LeaderEpochs& epochs() const override { return epochs_; }
 
 private:
     // Acquires or renews once. A new failure is logged; the loops above retry until the deadline.
@@ -122,7 +145,7 @@ private:
         won(start);
     }
 
-    void claim(api::Lease& lease, const api::Lease* before) const {
+    void claim(api::Lease& lease, const api::Lease* before) {
         const api::MicroTime now(clock_.wall_now());
         const bool renewal = before && before->spec.holderIdentity == options_.identity;
         lease.spec.holderIdentity = options_.identity;
@@ -134,6 +157,18 @@ private:
             transitions = before ? before->spec.leaseTransitions.value_or(0) : 0;
             if (before) base::count_up(*transitions);
         }
+        record_epochs(lease);
+    }
+
+    // Adds our epochs to those of the Lease. It may lack them at a renewal, after a restore of etcd.
+    void record_epochs(api::Lease& lease) {
+        auto chain = epochs_in(lease);
+        for (const auto& epoch : epochs_.chain)
+            if (std::ranges::find(chain, epoch) == chain.end()) chain.push_back(epoch);
+        const auto excess = chain.size() - std::min(chain.size(), kMostEpochs);
+        chain.erase(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(excess));
+        (*lease.metadata.annotations)[std::string(api::annotations::kEpochs)] = base::joined(chain, ",");
+        epochs_.chain = std::move(chain);
     }
 
     void won(TimePoint start) {
@@ -205,6 +240,7 @@ private:
     bool is_certain_ = false;  // `seen_` is the result of our last request
     TimePoint seen_at_{};
     std::string said_;
+    LeaderEpochs epochs_;
 };
 
 }  // namespace

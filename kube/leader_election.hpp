@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/interface.hpp"
@@ -11,6 +12,13 @@
 #include "kube/client.hpp"
 
 namespace kube {
+
+// LeaderEpochs tells the leaders of one Lease from those of a copy of it. Each process that leads draws a
+// random epoch.
+struct LeaderEpochs {
+    std::string own;                 // of this process
+    std::vector<std::string> chain;  // of all leaders of the Lease with its own, the newest last; at most 64
+};
 
 struct LeaderElectionOptions {
     ObjectKey lease;       // namespace and name of the Lease
@@ -37,6 +45,8 @@ public:
     // Returns true if the lease is surely ours for another `duration`. This is the fence in front of every
     // external mutation.
     virtual bool lease_outlives(base::Duration duration) const = 0;
+    // Returns the epochs that the Lease records. They are complete while this process leads.
+    virtual const LeaderEpochs& epochs() const = 0;
 };
 
 std::unique_ptr<LeaderElector> make_leader_elector(Client& client, base::Clock& clock, base::Random& random,

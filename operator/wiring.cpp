@@ -56,6 +56,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
                            [this] { return may_mutate(); },
                            &host_inventory},
       instances(informers, client, provider_environment, providers::make_provider, settings.credentials_role),
+      epochs(context, instances, [this] { return elector->epochs(); }),
       reservations(informers, client, clock()),
       drainer(informers, client, clock()),
       boot_data(informers, client, clock(), random(), settings.boot_data_url),
@@ -79,6 +80,13 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
     if (settings.kproximate_metrics)
         kproximate_metrics =
             add_kproximate_metrics(metrics, [this] { return report(); }, informers.pods.store());
+    // Without a Lease nothing tells this process from a copy.
+    if (leader_election) {
+        provider_environment.why_not_destroy = [this](const std::string& uid) {
+            return epochs.why_not_destroy(uid);
+        };
+        add("epoch", epochs, kConcurrentProviders);
+    }
     add("controlplane", control_planes, 1);
     add("provider", providers, kConcurrentProviders);
     add("pool", pools, 1);

@@ -10,6 +10,7 @@
 #include "controllers/claim/claim_reconciler.hpp"
 #include "controllers/control_plane_reconciler.hpp"
 #include "controllers/disruption/disruption_reconciler.hpp"
+#include "controllers/epoch_reconciler.hpp"
 #include "controllers/garbage_collection.hpp"
 #include "controllers/host_reconciler.hpp"
 #include "controllers/pool_reconciler.hpp"
@@ -61,6 +62,7 @@ struct Wiring {
     controllers::KubernetesHostInventory host_inventory;
     providers::ProviderEnvironment provider_environment;
     controllers::ProviderInstances instances;
+    controllers::EpochReconciler epochs;
     controllers::Reservations reservations;
     controllers::Drainer drainer;
     controllers::claim::BootData boot_data;

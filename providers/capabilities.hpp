@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,6 +35,37 @@ public:
     // and the machine must have the provider's tag. It must also have the UUID of `identity`, which its Node
     // reports. May be called again. Throws ProviderError.
     virtual asio::awaitable<AdoptResult> adopt(MachineIdentity identity) = 0;
+};
+
+// EpochRecord is what a leader writes at a backend, so that two operators of the same machines find each
+// other.
+struct EpochRecord {
+    std::string epoch;  // of the leader that wrote it
+    std::string rival;  // epoch of another operator that this leader found; empty: none
+
+    bool operator==(const EpochRecord&) const = default;
+};
+// EpochSlot is the machine that carries the record.
+struct EpochSlot {
+    MachineRecord machine;
+    std::string claim_uid;
+    std::string text;     // that contains the record, as it was read
+    std::string version;  // of the machine's configuration when it was read
+    std::optional<EpochRecord> record;
+};
+struct EpochLook {
+    std::optional<EpochSlot> slot;  // nullopt: no machine can carry a record now
+    bool is_empty = false;          // true if no machine of the provider exists
+};
+
+// EpochKeeper keeps a leader's epoch in a place that all operators of the same machines read. Backends whose
+// machines have room for a text implement it.
+class EpochKeeper : public base::Interface {
+public:
+    // Reads the record. Two operators that see the same machines choose the same one. Throws ProviderError.
+    virtual asio::awaitable<EpochLook> read_epoch() = 0;
+    // Writes the record, unless the machine was changed since it was read. Throws ProviderError.
+    virtual asio::awaitable<void> write_epoch(EpochSlot slot, EpochRecord record) = 0;
 };
 
 struct GuestSight {
@@ -174,6 +206,7 @@ public:
 struct Capabilities {
     Adopter* adopter = nullptr;
     Dismantler* dismantler = nullptr;
+    EpochKeeper* epoch_keeper = nullptr;
     GuestObserver* guest_observer = nullptr;
     HostExaminer* host_examiner = nullptr;
     LeftoverFinder* leftover_finder = nullptr;

@@ -47,6 +47,9 @@ struct ProviderEnvironment {
     HostInventory* hosts = nullptr;  // used by bare-metal backends; outlives the provider
     // Called each time that a backend refuses the credentials of the provider "namespace/name".
     std::function<void(const std::string& provider)> on_credentials_refused = {};
+    // Returns why nothing of the provider with this UID may be destroyed now; empty: it may be. Unset:
+    // always.
+    std::function<std::string(const std::string& provider_uid)> why_not_destroy = {};
 };
 
 }  // namespace providers

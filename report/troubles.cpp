@@ -20,6 +20,7 @@ constexpr std::size_t kLongestMessage = 400;
 // Conditions, besides Ready, that signal a problem, each with the status that signals it.
 constexpr std::array kAlarms{std::pair{conditions::kOrphansFound, ConditionStatus::True},
                              std::pair{conditions::kMachinesVanished, ConditionStatus::True},
+                             std::pair{conditions::kOtherOperatorFound, ConditionStatus::True},
                              std::pair{conditions::kStorageLow, ConditionStatus::True},
                              std::pair{conditions::kLabelsContested, ConditionStatus::True},
                              std::pair{conditions::kReplacementDoesNotHelp, ConditionStatus::True},

@@ -15,10 +15,12 @@ auto essence(const api::Node& node) {
     return std::tie(node.spec, node.metadata.labels, node.metadata.annotations);
 }
 
-// Returns the Ready reason: nothing is disrupted while the provider answers for another cluster.
-std::string readiness(const NodeSmithProvider& provider) {
+// Returns what forbids disruption: the provider answers for another cluster, or another operator owns its
+// machines.
+std::pair<std::string, bool> readiness(const NodeSmithProvider& provider) {
     const auto* ready = api::find_condition(provider.status.conditions, conditions::kReady);
-    return ready ? ready->reason : std::string();
+    return {ready ? ready->reason : std::string(),
+            api::is_true(provider.status.conditions, conditions::kOtherOperatorFound)};
 }
 
 auto offers(const NodeSmithProvider& provider) {

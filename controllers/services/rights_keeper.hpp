@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "api/core.hpp"
 #include "kube/client.hpp"
 
 namespace controllers {

@@ -72,6 +72,11 @@ StopResult not_permitted(std::string message, base::Duration retry_after) {
     return result;
 }
 
+bool changes_the_machine(RemoveStep step) {
+    return step == RemoveStep::set_aside || step == RemoveStep::unprotect || step == RemoveStep::shut_down ||
+           step == RemoveStep::stop || step == RemoveStep::destroy;
+}
+
 // Reports whether the task makes a machine. If the machine is unwanted, its pool decides how early such a
 // task may be ended.
 bool is_of_making(std::string_view type) {
@@ -127,6 +132,9 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
             seen.searched_elsewhere = true;
             decision = next_removal_step(seen);
         }
+        if (changes_the_machine(decision.step))
+            client_.require_sole_operator("removing VM " + std::to_string(seen.look.vmid) + " on " +
+                                          seen.look.host);
         const bool ends_it = decision.step == RemoveStep::shut_down || decision.step == RemoveStep::stop;
         const bool is_used = ends_it && in_use && co_await in_use();
         if (is_used) co_return in_progress(kInUseAfterAll, "", kSoon);
@@ -136,6 +144,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
         }
         co_return co_await act(identity, std::move(seen), std::move(decision), record.task);
     } catch (const ProxmoxError& error) {
+        if (error.kind == ErrorKind::held) co_return blocked("RemovalHeld", error.what());
         if (error.kind == ErrorKind::lock_timeout || error.kind == ErrorKind::outcome_unknown)
             unsure_.insert(uuid);
         // The task that made the machine may be the only proof of its owner.
@@ -239,7 +248,7 @@ asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, Remove
             co_return Stopped();
         case RemoveStep::set_aside: {
             const auto change = unless_changed(seen.look.config, set_aside_change(seen.look.config));
-            co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
+            co_await client_.change(configure_leaving_vm(seen.look.host, seen.look.vmid, change));
             co_return in_progress("tagging the VM as set aside", "", kSoon);
         }
         case RemoveStep::blocked:
@@ -251,7 +260,7 @@ asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, Remove
             co_return in_progress(std::move(decision.message), std::move(recorded_task), kRemovalRetry);
         case RemoveStep::unprotect: {
             const auto change = unless_changed(seen.look.config, kUnprotected);
-            co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
+            co_await client_.change(configure_leaving_vm(seen.look.host, seen.look.vmid, change));
             co_return in_progress("removing the template's protection from the clone", "", kSoon);
         }
         case RemoveStep::shut_down:
@@ -306,7 +315,7 @@ asio::awaitable<std::string> MachineRemover::destroy(const MachineIdentity& iden
         if (!is_inherited) throw;
     }
     const auto change = unless_changed(machine.config, kUnprotected);
-    co_await client_.change(configure_vm(machine.host, machine.vmid, change));
+    co_await client_.change(configure_leaving_vm(machine.host, machine.vmid, change));
     const auto upid = co_await client_.change(destroy_vm(machine.host, machine.vmid));
     co_return text_of(upid);
 }

@@ -8,6 +8,7 @@
 #include "providers/proxmox/images/template_keeper.hpp"
 #include "providers/proxmox/machine_remover.hpp"
 #include "providers/proxmox/placement/cluster_health.hpp"
+#include "providers/proxmox/vm/epoch_carrier.hpp"
 #include "providers/proxmox/vm/guest_look.hpp"
 #include "providers/proxmox/vm/left_volumes.hpp"
 #include "providers/proxmox/vm/power_switch.hpp"
@@ -56,6 +57,7 @@ public:
           restarter_(settings_, client_, view_, machines_, tasks_, environment.clock),
           power_switch_(settings_, client_, machines_, tasks_, environment.clock),
           adoption_(settings_, client_, view_),
+          epoch_carrier_(settings_, client_, view_, machines_),
           half_made_(settings_, client_, view_, machines_, cloner_, tasks_),
           left_volumes_(client_, view_, environment.clock),
           doubts_(environment.clock),
@@ -129,6 +131,7 @@ public:
     Capabilities capabilities() override {
         return {.adopter = this,
                 .dismantler = this,
+                .epoch_keeper = &epoch_carrier_,
                 .guest_observer = this,
                 .leftover_finder = this,
                 .machine_starter = this,
@@ -220,6 +223,7 @@ private:
     Restarter restarter_;
     PowerSwitch power_switch_;
     VmAdopter adoption_;
+    EpochCarrier epoch_carrier_;
     HalfMadeFinder half_made_;
     LeftVolumeFinder left_volumes_;
     GrowingPauses doubts_;  // pauses while it is unclear whether machines are gone

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "test/simulation/control_plane_copy.hpp"
 #include "test/simulation/sites.hpp"
 #include "test/simulators/proxmox/core/access.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
@@ -334,8 +335,22 @@ void Adversary::heed_reports() {
     for (const auto vmid : told_of) world_.administrators.clear_away(vmid);
     label_nodes_as_told();
     state_gone_as_told();
+    end_other_operators_as_told();
     restore_credentials();
     next_ = world_.clock.call_at(world_.now() + 1min, [this] { heed_reports(); });
+}
+
+// A person reads that another operator owns the same machines. It is one whose epoch a restore of etcd lost,
+// or one of a copy that was ended.
+void Adversary::end_other_operators_as_told() {
+    for (const auto& [key, provider] : std::map(world_.view.all<NodeSmithProvider>())) {
+        const auto other = epoch_of_other_operator(*provider);
+        if (other.empty()) continue;
+        world_.happenings.count("person: ended another operator");
+        world_.server.edit<NodeSmithProvider>(key, [&other](NodeSmithProvider& edited) {
+            edited.metadata.annotations[std::string(api::annotations::kOtherOperatorEnded)] = other;
+        });
+    }
 }
 
 // A person reads that another replacement would not help, and has fixed the cause.

@@ -46,6 +46,7 @@ private:
     void ask_for_another_try();
     void label_nodes_as_told();
     void state_gone_as_told();
+    void end_other_operators_as_told();
 
     void kill();
     void pause();

@@ -61,7 +61,9 @@ struct Interference {
     std::vector<Taking> takings;
     CreationRefusal refusal;
     ProviderHang hang;
-    bool isolates_hosts = false;           // Proxmox hosts are isolated at times
+    bool isolates_hosts = false;  // Proxmox hosts are isolated at times
+    // Requests of the operator of a copied control plane that ended or removed a VM.
+    std::vector<std::string> destroyed_by_copies;
     std::set<std::string> deleted_nodes;   // names
     std::set<std::string> deleted_claims;  // UIDs
     std::set<std::string> taint_keys;      // keys of taints that outsiders put on young Nodes and remove

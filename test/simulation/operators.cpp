@@ -7,7 +7,6 @@
 #include "test/simulation/tenants.hpp"
 
 namespace simulation {
-namespace {
 
 Premises premises_of(World& world) {
     Premises premises{world.context,
@@ -36,8 +35,6 @@ Premises premises_of(World& world) {
     };
     return premises;
 }
-
-}  // namespace
 
 struct Operators::Instance {
     std::unique_ptr<Process> process;

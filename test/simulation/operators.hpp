@@ -29,6 +29,9 @@ struct Premises {
     std::function<std::unique_ptr<base::HttpTransport>(const base::HttpClientOptions&)> connect;
 };
 
+// Returns what the world's own operators need.
+Premises premises_of(World& world);
+
 class Operators {
 public:
     explicit Operators(World& world);

@@ -2,6 +2,7 @@
 
 #include "test/simulation/claim_refuser.hpp"
 #include "test/simulation/demolition.hpp"
+#include "test/simulation/drills.hpp"
 #include "test/simulation/endpoint_mover.hpp"
 #include "test/simulation/eviction_webhook.hpp"
 #include "test/simulation/extreme_numbers.hpp"
@@ -46,6 +47,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(passing_guests(world));
     all.push_back(isolation(world));
     all.push_back(make_odd_bmcs(world));
+    all.push_back(make_drills(world));
     return all;
 }
 

@@ -166,6 +166,11 @@ MaybeBlocker standing_blocker(const PoolFacts& facts) {
     if (answers_for_other_cluster(facts.provider))
         return blocker(reasons::kOtherCluster, "the endpoint of provider " + facts.provider->metadata.name +
                                                    " belongs to another cluster than the nodes' machines");
+    if (facts.provider && api::is_true(facts.provider->status.conditions, conditions::kOtherOperatorFound))
+        return blocker(reasons::kOtherOperator,
+                       "another operator owns the same machines: see the condition "
+                       "OtherOperatorFound of provider " +
+                           facts.provider->metadata.name);
     if (is_unhealthy(*facts.manager, facts.manager_counts))
         return blocker(reasons::kTooManyUnready, "too many nodes are not Ready");
     return std::nullopt;

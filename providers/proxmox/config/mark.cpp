@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kKey = "kubenodesmith";
 constexpr std::string_view kLineStart = "{\"kubenodesmith\":";
+constexpr std::string_view kEpochKey = "kubenodesmith-operator";
+constexpr std::string_view kEpochLineStart = "{\"kubenodesmith-operator\":";
 
 json::object fields_for(const MachineIdentity& identity) {
     return {{"cluster", identity.cluster_id},
@@ -33,6 +35,23 @@ std::set<std::string> names_in(const json::object& fields, const char* key) {
     return names;
 }
 
+// Returns the fields of the first line that begins so, and is an object with an object of that name.
+std::optional<json::object> fields_of_line(std::string_view description, std::string_view start,
+                                           std::string_view key) {
+    while (!description.empty()) {
+        const auto end = std::min(description.find('\n'), description.size());
+        const auto line = description.substr(0, end);
+        description.remove_prefix(std::min(end + 1, description.size()));
+        if (!line.starts_with(start)) continue;
+        boost::system::error_code error;
+        const auto document = json::parse(line, error);
+        const auto* mark = !error && document.is_object() ? document.get_object().if_contains(key) : nullptr;
+        if (!mark || !mark->is_object()) return std::nullopt;
+        return mark->get_object();
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::string describe_mark_fields(json::object fields) {
@@ -40,18 +59,34 @@ std::string describe_mark_fields(json::object fields) {
 }
 
 std::optional<json::object> mark_fields(std::string_view description) {
+    return fields_of_line(description, kLineStart, kKey);
+}
+
+std::optional<EpochRecord> parse_epoch(std::string_view description) {
+    const auto fields = fields_of_line(description, kEpochLineStart, kEpochKey);
+    if (!fields) return std::nullopt;
+    EpochRecord record;
+    record.epoch = foreign::shown(text_of(*fields, "epoch"));
+    record.rival = foreign::shown(text_of(*fields, "rival"));
+    return record.epoch.empty() ? std::nullopt : std::optional(std::move(record));
+}
+
+std::string without_epoch(std::string_view description) {
+    std::string kept;
     while (!description.empty()) {
         const auto end = std::min(description.find('\n'), description.size());
         const auto line = description.substr(0, end);
         description.remove_prefix(std::min(end + 1, description.size()));
-        if (!line.starts_with(kLineStart)) continue;
-        boost::system::error_code error;
-        const auto document = json::parse(line, error);
-        const auto* mark = !error && document.is_object() ? document.get_object().if_contains(kKey) : nullptr;
-        if (!mark || !mark->is_object()) return std::nullopt;
-        return mark->get_object();
+        if (!line.starts_with(kEpochLineStart)) kept.append(line).append("\n");
     }
-    return std::nullopt;
+    while (kept.ends_with('\n')) kept.pop_back();
+    return kept;
+}
+
+std::string with_epoch(std::string_view description, const EpochRecord& record) {
+    json::object fields{{"epoch", record.epoch}};
+    if (!record.rival.empty()) fields["rival"] = record.rival;
+    return without_epoch(description) + "\n" + json::serialize(json::object{{kEpochKey, std::move(fields)}});
 }
 
 std::string describe_mark(const MachineIdentity& identity) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "providers/capabilities.hpp"
 #include "providers/machine.hpp"
 
 namespace providers::proxmox {
@@ -45,4 +46,10 @@ void add_record(boost::json::object& fields, const MadeVolumes& made);
 std::string describe_mark_fields(boost::json::object fields);
 std::optional<boost::json::object> mark_fields(std::string_view description);
 
+// Returns the epoch of an operator's leader in a description, which has a line of its own; nullopt: none.
+std::optional<EpochRecord> parse_epoch(std::string_view description);
+// Returns the description with that epoch instead of another one.
+std::string with_epoch(std::string_view description, const EpochRecord& record);
+// Returns the lines of the description that are not an epoch.
+std::string without_epoch(std::string_view description);
 }  // namespace providers::proxmox

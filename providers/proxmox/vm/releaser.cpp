@@ -24,7 +24,7 @@ std::vector<base::FormFields> release_changes(const VmConfig& config, const std:
     const auto change = [](const std::string& option, const std::string& value) {
         return value.empty() ? base::FormFields{{"delete", option}} : base::FormFields{{option, value}};
     };
-    return {change("description", without_mark(config.option("description"))),
+    return {change("description", without_mark(without_epoch(config.option("description")))),
             change("tags", join_tags(tags))};
 }
 
@@ -43,11 +43,11 @@ asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord 
     const auto tag = settings_.managed_tag();
     try {
         const auto mark = unless_changed(look.config, release_changes(look.config, tag).front());
-        co_await client_.change(configure_vm(look.host, look.vmid, mark));
+        co_await client_.change(configure_leaving_vm(look.host, look.vmid, mark));
         const auto data = co_await client_.read(get_vm_config(look.host, look.vmid));
         const auto config = parse_vm_config(data);
         const auto tags = unless_changed(config, release_changes(config, tag).back());
-        co_await client_.change(configure_vm(look.host, look.vmid, tags));
+        co_await client_.change(configure_leaving_vm(look.host, look.vmid, tags));
     } catch (const ProxmoxError& error) {
         if (is_tried_later(error.kind)) pauses_.begin(identity.system_uuid);
         throw;

@@ -64,7 +64,7 @@ asio::awaitable<void> VolumeGuard::detach(std::string host, std::int64_t vmid, s
                     {{"vmid", std::to_string(vmid)}, {"host", host}, {"volumes", described(others)}});
     base::FormFields change{{"delete", base::joined(options, ",")}};
     if (!digest.empty()) change.emplace_back("digest", std::move(digest));
-    co_await client_.change(configure_vm(host, vmid, change));
+    co_await client_.change(configure_leaving_vm(host, vmid, change));
 }
 
 // Adds drives whose disks were moved, perhaps several times. Proxmox lists the newest task first.

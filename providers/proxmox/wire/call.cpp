@@ -53,6 +53,11 @@ Call begin_task(std::string method, std::string operation, std::string tried, st
     return call;
 }
 
+Call destroying(Call call) {
+    call.destroys = true;
+    return call;
+}
+
 std::string node_path(const std::string& host) {
     return "/nodes/" + base::percent_encode(host);
 }
@@ -207,24 +212,29 @@ Call configure_vm(const std::string& host, std::int64_t vmid, base::FormFields p
                   vm_path(host, vmid) + "/config", std::move(parameters));
 }
 
+Call configure_leaving_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters) {
+    return destroying(configure_vm(host, vmid, std::move(parameters)));
+}
+
 Call start_vm(const std::string& host, std::int64_t vmid) {
     return begin_task("POST", "start_vm", "starting " + vm_on(vmid, host), host,
                       vm_path(host, vmid) + "/status/start");
 }
 
 Call shut_down_vm(const std::string& host, std::int64_t vmid) {
-    return begin_task("POST", "shut_down_vm", "shutting down " + vm_on(vmid, host), host,
-                      vm_path(host, vmid) + "/status/shutdown", {{"forceStop", "1"}, {"timeout", "60"}});
+    return destroying(begin_task("POST", "shut_down_vm", "shutting down " + vm_on(vmid, host), host,
+                                 vm_path(host, vmid) + "/status/shutdown",
+                                 {{"forceStop", "1"}, {"timeout", "60"}}));
 }
 
 Call stop_vm(const std::string& host, std::int64_t vmid) {
-    return begin_task("POST", "stop_vm", "stopping " + vm_on(vmid, host), host,
-                      vm_path(host, vmid) + "/status/stop", {{"overrule-shutdown", "1"}});
+    return destroying(begin_task("POST", "stop_vm", "stopping " + vm_on(vmid, host), host,
+                                 vm_path(host, vmid) + "/status/stop", {{"overrule-shutdown", "1"}}));
 }
 
 Call destroy_vm(const std::string& host, std::int64_t vmid) {
-    return begin_task("DELETE", "destroy_vm", "destroying " + vm_on(vmid, host), host, vm_path(host, vmid),
-                      {{"purge", "1"}});
+    return destroying(begin_task("DELETE", "destroy_vm", "destroying " + vm_on(vmid, host), host,
+                                 vm_path(host, vmid), {{"purge", "1"}}));
 }
 
 Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,

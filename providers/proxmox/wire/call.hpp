@@ -26,6 +26,7 @@ struct Call {
     std::string file_name;
     std::string file_content;
     DataKind data = DataKind::any;
+    bool destroys = false;  // ends or removes a VM
 };
 
 // Calls that only read.
@@ -74,6 +75,8 @@ Call create_vm(const std::string& host, std::int64_t vmid, base::FormFields para
 Call clone_vm(const std::string& host, std::int64_t source, base::FormFields parameters);
 Call resize_disk(const std::string& host, std::int64_t vmid, const std::string& disk, std::int64_t size_gib);
 Call configure_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters);
+// Does the same as a part of the VM's removal or release.
+Call configure_leaving_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters);
 Call start_vm(const std::string& host, std::int64_t vmid);
 // Asks the guest to shut down, through its agent or ACPI. After a minute Proxmox stops it like stop_vm(). No
 // other change of the VM is possible meanwhile.

@@ -47,6 +47,7 @@ void replace_all(std::string& text, const std::string& part) {
 Client::Client(ClientOptions options, ProviderEnvironment& environment)
     : credentials_(std::move(options.credentials)),
       provider_(std::move(options.provider)),
+      provider_uid_(std::move(options.provider_uid)),
       environment_(environment),
       tls_(std::move(options.tls)),
       reads_(environment.executor, kReadsPerHost),
@@ -135,7 +136,7 @@ asio::awaitable<json::value> Client::change(Call call) {
         const auto index = indices[i];
         // Endpoints without quorum would answer the same.
         if (failure && is_cut_off(endpoints_[index])) break;
-        require_leadership(call);
+        require_permission(call);
         try {
             auto data = co_await attempt(call, endpoints_[index]);
             current_ = index;
@@ -183,7 +184,7 @@ std::shared_ptr<Client::Endpoint> Client::direct_to(const HostAddress& address) 
 
 asio::awaitable<json::value> Client::change_at(HostAddress address, Call call) {
     const auto pass = co_await changes_.enter(call.host);
-    require_leadership(call);
+    require_permission(call);
     const auto configured = std::ranges::find(endpoints_, address.url, &Endpoint::url);
     if (configured != endpoints_.end()) co_return co_await attempt(call, *configured);
     const auto direct = direct_to(address);
@@ -241,7 +242,7 @@ asio::awaitable<base::HttpResponse> Client::authorized_exchange(const Call& call
 asio::awaitable<base::HttpResponse> Client::exchange(const Call& call, Endpoint& endpoint) {
     auto request = to_request(call);
     authorize(request);
-    if (call.method != "GET") request.before_writing = [this, &call] { require_leadership(call); };
+    if (call.method != "GET") request.before_writing = [this, &call] { require_permission(call); };
     co_return co_await transmit(call, endpoint, std::move(request));
 }
 
@@ -312,9 +313,19 @@ std::string Client::without_credentials(std::string text) const {
     return text;
 }
 
-void Client::require_leadership(const Call& call) const {
-    if (!environment_.may_mutate || environment_.may_mutate()) return;
-    throw FencedError(call.tried + ": not started, this process may no longer be the leader");
+void Client::require_permission(const Call& call) const {
+    if (environment_.may_mutate && !environment_.may_mutate())
+        throw FencedError(call.tried + ": not started, this process may no longer be the leader");
+    if (call.destroys) require_sole_operator(call.tried);
+}
+
+std::string Client::why_not_destroy() const {
+    return environment_.why_not_destroy ? environment_.why_not_destroy(provider_uid_) : std::string();
+}
+
+void Client::require_sole_operator(const std::string& tried) const {
+    auto why = why_not_destroy();
+    if (!why.empty()) throw ProxmoxError(ErrorKind::held, tried, std::move(why));
 }
 
 void Client::refuse_credentials(const Call& call, const std::string& answer) {

@@ -33,6 +33,7 @@ struct Credentials {
 
 struct ClientOptions {
     std::string provider;  // namespace/name, for metrics
+    std::string provider_uid;
     std::vector<std::string> endpoints;
     base::TlsClientOptions tls;
     Credentials credentials;
@@ -55,11 +56,17 @@ public:
     // ProxmoxError, OtherClusterError.
     asio::awaitable<json::value> read(Call call);
     // Sends a call that changes something, at most once. A ProxmoxError of kind outcome_unknown means that it
-    // may have been done. Throws ProxmoxError, FencedError, and OtherClusterError before anything is sent.
+    // may have been done. Throws ProxmoxError, FencedError, and OtherClusterError before anything is sent. A
+    // call that destroys fails (kind held) while another operator may own the machines.
     asio::awaitable<json::value> change(Call call);
     // Sends the change to that host itself. A ProxmoxError of kind unreachable means that nothing was sent,
     // as the host is unreachable or shows another certificate.
     asio::awaitable<json::value> change_at(HostAddress address, Call call);
+
+    // Returns why no VM may be ended or removed now; empty: it may be.
+    std::string why_not_destroy() const;
+    // Throws ProxmoxError (kind held) in that case. Call it before the first step towards a removal.
+    void require_sole_operator(const std::string& tried) const;
 
     // Proves that all answers so far came from the cluster. Call it between reading and concluding that
     // something is missing. Throws ProxmoxError, OtherClusterError.
@@ -132,11 +139,12 @@ private:
     asio::awaitable<void> log_in(Endpoint& endpoint);
     void authorize(base::HttpRequest& request) const;
     void mask(base::HttpResponse& response) const;
-    void require_leadership(const Call& call) const;
+    // Checks that this process leads and, for calls that destroy, that no other operator owns the machines.
+    void require_permission(const Call& call) const;
     [[noreturn]] void refuse_credentials(const Call& call, const std::string& answer);
 
     Credentials credentials_;
-    std::string provider_;
+    std::string provider_, provider_uid_;
     ProviderEnvironment& environment_;
     base::TlsClientOptions tls_;
     std::vector<Endpoint> endpoints_;

@@ -30,6 +30,7 @@ enum class ErrorKind {
     no_room,          // a storage or the host's memory is full: another host may have room
     unreachable,      // no part of the request arrived
     outcome_unknown,  // it may have been done or may still be done: read back first
+    held,             // not sent: another operator may own the machine too
     other,
 };
 

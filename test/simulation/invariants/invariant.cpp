@@ -78,6 +78,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       machines_run_again,
                       nothing_is_due_by_a_clock,
                       odd_answers_cost_nothing,
+                      copies_destroy_nothing,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }

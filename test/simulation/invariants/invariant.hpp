@@ -133,5 +133,6 @@ std::unique_ptr<Invariant> drains_go_on(const Stage& stage);
 std::unique_ptr<Invariant> machines_run_again(const Stage& stage);
 std::unique_ptr<Invariant> nothing_is_due_by_a_clock(const Stage& stage);
 std::unique_ptr<Invariant> odd_answers_cost_nothing(const Stage& stage);
+std::unique_ptr<Invariant> copies_destroy_nothing(const Stage& stage);
 
 }  // namespace simulation

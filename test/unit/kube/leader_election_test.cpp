@@ -35,6 +35,7 @@ struct Candidate {
         kube::LeaderElectionOptions options;
         options.lease = kLease;
         options.identity = name;
+        random = fake::make_seeded_random(static_cast<std::uint64_t>(name.front()));
         options.on_restore = [this] { ++restores; };
         elector = kube::make_leader_elector(client, clock, *random, options);
         auto life = [this]() -> asio::awaitable<void> {
@@ -47,7 +48,7 @@ struct Candidate {
     }
     Network network;
     base::MetricsRegistry metrics;
-    std::unique_ptr<base::Random> random = fake::make_seeded_random(3);
+    std::unique_ptr<base::Random> random;  // differs for each, as epochs do
     kube::Client client;
     std::unique_ptr<kube::LeaderElector> elector;
     bool led = false;
@@ -75,6 +76,9 @@ struct Fixture {
             clock.run_for(context, 100ms);
             CHECK_FALSE((a.elector->lease_outlives(0s) && b.elector->lease_outlives(0s)));
         }
+    }
+    std::string epochs() {
+        return server.get<api::Lease>(kLease).value().metadata.annotations->at("kubenodesmith.io/epochs");
     }
     api::LeaseSpec lease() { return server.get<api::Lease>(kLease).value().spec; }
     Candidate& leader() { return a.elector->is_leader() ? a : b; }
@@ -188,4 +192,48 @@ TEST_CASE_METHOD(Fixture, "a lease that is not in the backup is made again, and 
     pass(30s);
     CHECK(a.restores + b.restores >= 1);
     CHECK(leader().elector->lease_outlives(0s));
+}
+
+TEST_CASE_METHOD(Fixture, "the Lease has the epochs of all its leaders, the newest last") {
+    pass(20s);
+    auto& first = leader();
+    auto& second = other();
+    const auto epoch = first.elector->epochs().own;
+    CHECK(epoch.size() == 16);
+    CHECK(first.elector->epochs().chain == std::vector{epoch});
+    CHECK(epochs() == epoch);
+    first.network.cut = true;
+    pass(40s);
+    CHECK(second.led);
+    const auto& next = second.elector->epochs();
+    CHECK(next.own != epoch);
+    CHECK(next.chain == std::vector{epoch, next.own});
+    CHECK(epochs() == epoch + "," + next.own);
+}
+
+TEST_CASE_METHOD(Fixture, "a leader restores its epochs when the Lease lost them") {
+    const auto backup = server.store().back_up();
+    pass(20s);
+    const auto epoch = leader().elector->epochs().own;
+    server.restore(backup);
+    pass(30s);
+    CHECK_THAT(epochs(), Catch::Contains(epoch));
+    server.edit<api::Lease>(kLease, [](api::Lease& edited) { edited.metadata.annotations = {}; });
+    pass(10s);
+    CHECK(epochs() == leader().elector->epochs().own);
+}
+
+TEST_CASE_METHOD(Fixture, "the Lease keeps the last 64 epochs") {
+    std::string many = "0";
+    for (int i = 1; i < 70; ++i) many += "," + std::to_string(i);
+    api::Lease lease;
+    lease.metadata.namespace_ = kLease.namespace_;
+    lease.metadata.name = kLease.name;
+    lease.metadata.annotations["kubenodesmith.io/epochs"] = many;
+    server.put(lease);
+    pass(20s);
+    const auto& chain = leader().elector->epochs().chain;
+    CHECK(chain.size() == 64);
+    CHECK(chain.front() == "7");
+    CHECK(chain.back() == leader().elector->epochs().own);
 }

@@ -32,3 +32,24 @@ TEST_CASE("What is left empty by a release is deleted") {
     CHECK(release_changes(marked("", "kubenodesmith-managed"), "kubenodesmith-managed") ==
           Changes{{{"delete", "description"}}, {{"delete", "tags"}}});
 }
+
+TEST_CASE("Releasing takes the operator's epoch away as well") {
+    auto config = marked("\nAsk Ann", "kubenodesmith-managed");
+    auto& description = config.options["description"];
+    description = with_epoch(description, {"0123456789abcdef", ""});
+    CHECK(release_changes(config, "kubenodesmith-managed").front() ==
+          base::FormFields{{"description", "Ask Ann"}});
+}
+
+TEST_CASE("An epoch in a description replaces the last one and leaves the rest as it is") {
+    const std::string others = marked("\nAsk Ann", "").option("description");
+    CHECK_FALSE(parse_epoch(others));
+    const auto once = with_epoch(others, {"aa", ""});
+    CHECK(parse_epoch(once) == providers::EpochRecord{"aa", ""});
+    const auto twice = with_epoch(once, {"bb", "cc"});
+    CHECK(parse_epoch(twice) == providers::EpochRecord{"bb", "cc"});
+    CHECK(without_epoch(twice) == others);
+    CHECK(parse_mark(twice) == parse_mark(others));
+    CHECK_FALSE(parse_epoch("{\"kubenodesmith-operator\":7}"));
+    CHECK_FALSE(parse_epoch("{\"kubenodesmith-operator\":{\"epoch\":"));
+}

@@ -1,0 +1,73 @@
+#include "providers/proxmox/vm/epoch_carrier.hpp"
+
+#include <algorithm>
+
+#include "providers/proxmox/config/vmid.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kGuestsAge = std::chrono::seconds{10};
+
+}  // namespace
+
+bool EpochCarrier::is_ours(const MachineIdentity& identity) const {
+    return identity.cluster_id == settings_.cluster_id && identity.provider_uid == settings_.provider_uid;
+}
+
+asio::awaitable<EpochLook> EpochCarrier::read_epoch() {
+    EpochLook look;
+    const auto state = co_await view_.state(kGuestsAge);
+    const auto tag = parse_tags(settings_.managed_tag());
+    const auto may_be_ours = [&tag](const Guest& guest) {
+        return !guest.is_container && !guest.is_template && std::ranges::includes(guest.tags, tag);
+    };
+    look.is_empty = std::ranges::none_of(state->odd_guests, may_be_ours);
+    for (const auto& guest : state->guests) {
+        if (!may_be_ours(guest)) continue;
+        const auto* host = state->find_host(guest.node);
+        const bool is_readable = host && host->is_online && guest.lock.empty();
+        if (!is_readable) {
+            look.is_empty = false;  // it may be ours
+            continue;
+        }
+        const auto marked = co_await machines_.mark_of(guest);
+        if (!marked && !machines_.is_known(guest))
+            throw ProviderError("VM " + std::to_string(guest.vmid) + " on " + guest.node +
+                                " cannot be read, so it is not known whose epoch it carries");
+        if (!marked || !is_ours(marked->identity)) continue;
+        look.is_empty = false;
+        look.slot = co_await read_slot(guest.node, guest.vmid);
+        if (look.slot) break;
+    }
+    co_await client_.confirm_cluster();
+    co_await client_.confirm_quorum();
+    co_return look;
+}
+
+asio::awaitable<std::optional<EpochSlot>> EpochCarrier::read_slot(std::string host, std::int64_t vmid) {
+    const auto data = co_await client_.read(get_vm_config(host, vmid));
+    const auto config = parse_vm_config(data);
+    const auto description = config.option("description");
+    const auto identity = parse_mark(description);
+    const bool is_finished = identity && is_ours(*identity) && !unfinished_vmid(description);
+    if (!is_finished || !config.lock().empty()) co_return std::nullopt;
+    EpochSlot slot;
+    slot.machine.host = std::move(host);
+    slot.machine.machine_id = std::to_string(vmid);
+    slot.claim_uid = identity->claim_uid;
+    slot.text = description;
+    slot.version = config.option("digest");
+    slot.record = parse_epoch(description);
+    co_return slot;
+}
+
+asio::awaitable<void> EpochCarrier::write_epoch(EpochSlot slot, EpochRecord record) {
+    base::FormFields change{{"description", with_epoch(slot.text, record)}};
+    if (!slot.version.empty()) change.emplace_back("digest", slot.version);
+    co_await client_.change(
+        configure_vm(slot.machine.host, vmid_of(slot.machine.machine_id), std::move(change)));
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,33 @@
+// Keeps the epoch of the operator's leader in the description of one of its VMs, so that the operator of a
+// copied control plane is noticed.
+#pragma once
+
+#include "providers/capabilities.hpp"
+#include "providers/proxmox/vm/vm_finder.hpp"
+#include "providers/proxmox/wire/client.hpp"
+
+namespace providers::proxmox {
+
+class EpochCarrier final : public EpochKeeper {
+public:
+    // All arguments must outlive this.
+    EpochCarrier(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines)
+        : settings_(settings), client_(client), view_(view), machines_(machines) {}
+
+    // Reads the finished VM with the lowest ID that is ours, on a host that is online, and not locked. It
+    // sends one request besides those of a list of machines.
+    asio::awaitable<EpochLook> read_epoch() override;
+    asio::awaitable<void> write_epoch(EpochSlot slot, EpochRecord record) override;
+
+private:
+    bool is_ours(const MachineIdentity& identity) const;
+    // Reads one VM; nullopt: it is not ours, or it is not finished.
+    asio::awaitable<std::optional<EpochSlot>> read_slot(std::string host, std::int64_t vmid);
+
+    const Settings& settings_;
+    Client& client_;
+    ClusterView& view_;
+    VmFinder& machines_;
+};
+
+}  // namespace providers::proxmox

@@ -1,0 +1,132 @@
+#include "test/simulation/control_plane_copy.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+namespace simulation {
+
+namespace {
+
+bool ends_a_vm(const base::HttpRequest& request) {
+    const auto path = request.target.substr(0, request.target.find('?'));
+    if (path.find("/qemu/") == std::string::npos) return false;
+    return request.method == "DELETE" || path.ends_with("/status/stop") || path.ends_with("/status/shutdown");
+}
+
+fake::ApiServer::Options options_of_copy() {
+    auto options = server_options();
+    options.pods_end_after = std::chrono::seconds{1};
+    return options;
+}
+
+}  // namespace
+
+// Witness notes what the copy's operator does to VMs.
+class ControlPlaneCopy::Witness final : public base::HttpTransport {
+public:
+    Witness(World& world, std::unique_ptr<base::HttpTransport> wire)
+        : world_(world), wire_(std::move(wire)) {}
+
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
+        const bool ends = ends_a_vm(request);
+        const auto what = request.method + " " + request.target;
+        auto response = co_await wire_->send(std::move(request));
+        if (ends && response.status == 200) world_.interference.destroyed_by_copies.push_back(what);
+        co_return response;
+    }
+    asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest request) override {
+        co_return co_await wire_->open(std::move(request));
+    }
+
+private:
+    World& world_;
+    std::unique_ptr<base::HttpTransport> wire_;
+};
+
+struct ControlPlaneCopy::Parts {
+    explicit Parts(World& world)
+        : faults(world.seed ^ 0xc0b1ed, world.clock, world.trace),
+          server(world.context.get_executor(), world.clock, options_of_copy()),
+          network(world.context.get_executor(), world.clock, faults, world.trace) {
+        faults.have_only({});
+        network.provider_hangs = [&world](const base::HttpRequest& request) {
+            return world.network.provider_hangs && world.network.provider_hangs(request);
+        };
+    }
+
+    FaultPlan faults;
+    fake::ApiServer server;
+    Network network;
+    std::unique_ptr<Operators> operators;
+};
+
+ControlPlaneCopy::ControlPlaneCopy(World& world) : world_(world), parts_(std::make_unique<Parts>(world)) {
+    parts_->server.restore(world.server.store().back_up());
+    leave_only_what_serves();
+    auto premises = premises_of(world);
+    auto& [context, clock, trace, faults, network, server, seed, name, settings, random_for, connect] =
+        premises;
+    Premises ours{context,         clock,          trace, parts_->faults,
+                  parts_->network, parts_->server, seed,  "the copy's operator",
+                  settings,        random_for,     {}};
+    ours.connect = [&world, to_original = connect](const base::HttpClientOptions& options) {
+        return std::make_unique<Witness>(world, to_original(options));
+    };
+    parts_->operators = std::make_unique<Operators>(std::move(ours));
+    parts_->operators->keep(1);
+}
+
+// Removes the pods. Removes claims without a Node as well, as two operators would launch them.
+void ControlPlaneCopy::leave_only_what_serves() {
+    auto& server = parts_->server;
+    for (const auto& pod : server.list<api::Pod>()) server.remove<api::Pod>(api::key_of(pod), 0);
+    int number = 0;
+    for (const auto& claim : server.list<NodeSmithClaim>()) {
+        const auto key = api::key_of(claim);
+        if (claim.status.nodeName.empty()) {
+            server.edit<NodeSmithClaim>(key, [](auto& edited) { edited.metadata.finalizers = {}; });
+            server.remove<NodeSmithClaim>(key);
+        } else if (++number % 2 == 1) {
+            server.remove<NodeSmithClaim>(key);
+        }
+    }
+    for (const auto& pool : server.list<NodeSmithPool>()) {
+        server.edit<NodeSmithPool>(api::key_of(pool), [](NodeSmithPool& edited) {
+            edited.spec.limits.minNodes = 0;
+            edited.spec.scaleUp.headroom = {};
+        });
+    }
+}
+
+void ControlPlaneCopy::end() {
+    parts_->operators->keep(0);
+}
+
+fake::ApiServer& ControlPlaneCopy::server() {
+    return parts_->server;
+}
+
+ControlPlaneCopy::~ControlPlaneCopy() {
+    try {
+        parts_->operators->stop_all();
+        bool is_done = false;
+        asio::co_spawn(world_.context, parts_->network.shut_down(),
+                       [&is_done](const std::exception_ptr&) { is_done = true; });
+        world_.run_for(std::chrono::seconds{1});
+        if (!is_done) throw std::logic_error("the copy of the control plane does not come to an end");
+    } catch (const std::exception&) {
+        // Coroutines that are still at work cannot be destroyed. The parts are kept until the program ends.
+        static_cast<void>(parts_.release());
+    }
+}
+
+std::string epoch_of_other_operator(const NodeSmithProvider& provider) {
+    const auto* found = api::find_condition(provider.status.conditions, api::conditions::kOtherOperatorFound);
+    if (!found) return {};
+    const std::string begin = "another operator with epoch ";
+    const auto at = found->message.find(begin);
+    if (at == std::string::npos) return {};
+    const auto start = at + begin.size();
+    return found->message.substr(start, found->message.find(' ', start) - start);
+}
+
+}  // namespace simulation
