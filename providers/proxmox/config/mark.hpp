@@ -52,4 +52,5 @@ std::optional<EpochRecord> parse_epoch(std::string_view description);
 std::string with_epoch(std::string_view description, const EpochRecord& record);
 // Returns the lines of the description that are not an epoch.
 std::string without_epoch(std::string_view description);
+
 }  // namespace providers::proxmox

@@ -341,7 +341,8 @@ TEST_CASE("R13: a Node of our machine is registered, one that only bears the nam
 TEST_CASE("a Node that is not proven to be the claim's is not taken, nor is it taken for gone") {
     Scene scene;
     scene.launched();
-    scene.node_refusal = "Node x has the machine's system UUID and is left alone: it is not younger than the claim";
+    scene.node_refusal =
+        "Node x has the machine's system UUID and is left alone: it is not younger than the claim";
     CHECK(scene.decide().step == Step::nothing);
     CHECK(condition(scene.decide().status, conditions::kRegistered).message == scene.node_refusal);
     scene.in_service();

@@ -11,7 +11,8 @@ TEST_CASE("a machine is not removed under a Node that may be its own, unless its
     Scene scene;
     scene.in_service();
     scene.node.reset();
-    scene.node_refusal = "Node x has the machine's system UUID and is left alone: it is not younger than the claim";
+    scene.node_refusal =
+        "Node x has the machine's system UUID and is left alone: it is not younger than the claim";
     scene.claim.metadata.deletionTimestamp = scene.now;
     CHECK(scene.decide().step == Step::nothing);
     const auto drained = condition(scene.decide().status, conditions::kDrained);
