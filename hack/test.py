@@ -99,9 +99,9 @@ def test(tree, jobs, units):
     only alone, and that were skipped."""
     report = ROOT / "build" / tree / "tests.xml"
     report.unlink(missing_ok=True)
-    # One more than there are cores: the long tests mostly wait for machines that boot.
+    # Two more than there are cores: the long tests mostly wait for machines that boot.
     left_out = [] if units else ["--exclude-regex", "^unit-"]
-    command = ["ctest", "--preset", tree, "--parallel", str(jobs + 1), "--output-junit", report, *left_out]
+    command = ["ctest", "--preset", tree, "--parallel", str(jobs + 2), "--output-junit", report, *left_out]
     ended = subprocess.run(command, cwd=ROOT, check=False)
     if not report.exists():
         return 0, [f"ctest (exit code {ended.returncode})"], [], []
