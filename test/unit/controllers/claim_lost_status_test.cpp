@@ -38,8 +38,11 @@ TEST_CASE("a claim that lost its status takes its machine up again, and makes no
         process = std::make_unique<Process>(world);
     }
     SECTION("while its machine is not configured yet") {
-        world.cloud.machines.begin()->second.is_unfinished = true;
+        auto& machine = world.cloud.machines.begin()->second;
+        machine.is_unfinished = true;
         lose_status(world);
+        REQUIRE(world.run_until([&] { return !world.claim()->status.machineID.empty(); }, 1min));
+        machine.is_unfinished = false;
     }
     REQUIRE(world.run_until([&] { return world.ready(); }, 5min));
     CHECK(world.cloud.created() == 1);
@@ -75,7 +78,7 @@ TEST_CASE("a claim that loses its status while its machine is made waits for it,
     const bool had_to_wait = GENERATE(false, true);
     host.usable = !had_to_wait;
     world.launch();
-    world.run(had_to_wait ? 5s : 100ms);
+    if (had_to_wait) world.run(5s);
     const auto backup = world.server.store().back_up();
     host.usable = true;
     REQUIRE(world.run_until([&] { return world.is_being_made(); }, 1min));
@@ -108,7 +111,7 @@ TEST_CASE("a claim that lost its status does not wait for a half-made machine of
     world.launch("other");
     REQUIRE(world.run_until([&] { return world.cloud.created() == 2; }, 1min));
     lose_status(world);
-    CHECK(world.run_until([&] { return world.ready(); }, 1min));
+    CHECK(world.run_until([&] { return world.ready(); }, 2min));
     CHECK(world.cloud.created() == 2);
 }
 
