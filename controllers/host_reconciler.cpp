@@ -120,7 +120,7 @@ asio::awaitable<kube::Result> HostReconciler::reconcile(kube::ObjectKey key) {
         co_await release_unseen(*current);
         co_return kube::Result{};
     }
-    if (!looks_.contains(key)) begin(key, *host);
+    if (!looks_.contains(key)) begin_look(key, *host);
     const bool due = is_due(looks_[key], *host);
     if (due) co_await ask(key, host);
     co_await write(key);
@@ -203,7 +203,7 @@ base::Duration HostReconciler::until_news(const kube::ObjectKey& key) {
 
 // Restores the query time of a known host, so that a restart does not query a thousand BMCs simultaneously.
 // Healthy hosts are spread over their interval. Failing ones are spread over the pause that they had reached.
-void HostReconciler::begin(const kube::ObjectKey& key, const NodeSmithHost& host) {
+void HostReconciler::begin_look(const kube::ObjectKey& key, const NodeSmithHost& host) {
     auto& look = looks_[key];
     look.generation = -1;
     const bool is_known = api::is_true(host.status.conditions, conditions::kReachable) &&

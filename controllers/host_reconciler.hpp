@@ -65,7 +65,7 @@ private:
     asio::awaitable<void> release_unseen(api::v1alpha1::NodeSmithHost host);
     // Releases the Secret of a host that was deleted in spite of its finalizer.
     asio::awaitable<void> release_after_force(kube::ObjectKey key);
-    void begin(const kube::ObjectKey& key, const api::v1alpha1::NodeSmithHost& host);
+    void begin_look(const kube::ObjectKey& key, const api::v1alpha1::NodeSmithHost& host);
     bool is_due(const Look& look, const api::v1alpha1::NodeSmithHost& host) const;
     base::Duration until_news(const kube::ObjectKey& key);
     asio::awaitable<void> ask(kube::ObjectKey key, HostPointer host);
