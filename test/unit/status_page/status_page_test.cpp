@@ -25,6 +25,7 @@ struct Scene {
     explicit Scene(const std::vector<std::string>& texts, controllers::ManagedNamespaces managed = {})
         : view(picture(texts, std::move(managed))), report(view->report()), log(events, view->clock()) {
         report.leading = true;
+        report.synced = true;
     }
 
     json::object document() const { return status_page::document_of(known(&log)); }
