@@ -35,7 +35,7 @@ struct Candidate {
         kube::LeaderElectionOptions options;
         options.lease = kLease;
         options.identity = name;
-        random = fake::make_seeded_random(name == "a" ? 3 : 4);
+        random = fake::make_seeded_random(name == "a" ? 3 : 5);
         options.on_restore = [this] { ++restores; };
         elector = kube::make_leader_elector(client, clock, *random, options);
         auto life = [this]() -> asio::awaitable<void> {
