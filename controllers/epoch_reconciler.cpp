@@ -13,14 +13,14 @@ namespace controllers {
 
 namespace {
 
-using Backend = std::shared_ptr<providers::Provider>;
+using BackendPointer = std::shared_ptr<providers::Provider>;
 
 std::string ended_operator(const NodeSmithProvider& provider) {
     const auto* epoch = api::find(provider.metadata.annotations, api::annotations::kOtherOperatorEnded);
     return epoch ? *epoch : std::string();
 }
 
-bool is_reachable(const NodeSmithProvider& provider) {
+bool reaches_backend(const NodeSmithProvider& provider) {
     return api::is_true(provider.status.conditions, conditions::kReachable);
 }
 
@@ -37,7 +37,7 @@ EpochReconciler::EpochReconciler(const Context& context, ProviderInstances& inst
 
 void EpochReconciler::subscribe(kube::WorkQueue& queue) {
     kube::watch(informers_.providers)
-        .changed(kube::kGeneration, kube::kUid, ended_operator, is_reachable)
+        .changed(kube::kGeneration, kube::kUid, ended_operator, reaches_backend)
         .enqueue(queue);
 }
 
@@ -56,7 +56,7 @@ asio::awaitable<kube::Result> EpochReconciler::reconcile(kube::ObjectKey key) {
     // The provider's reconciler reports why an object or a backend cannot be used.
     if (!is_understood(provider->metadata)) co_return kube::Result{};
     const auto lookup = co_await instances_.get(key);
-    const auto* found = std::get_if<Backend>(&lookup);
+    const auto* found = std::get_if<BackendPointer>(&lookup);
     if (!found) co_return kube::Result{kEpochLook};
     const auto backend = *found;
     auto* keeper = backend->capabilities().epoch_keeper;
