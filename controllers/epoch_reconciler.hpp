@@ -21,8 +21,7 @@ public:
     EpochReconciler(const Context& context, ProviderInstances& instances,
                     std::function<kube::LeaderEpochs()> leader);
     void subscribe(kube::WorkQueue& queue);
-    // Must be called when this process begins to lead, with caches that are current.
-    void begin();
+    void begin() override;
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
     // Returns why nothing of the provider with this UID may be destroyed; empty: it may be.

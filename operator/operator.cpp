@@ -99,12 +99,10 @@ struct Operator::Parts {
             co_await wiring.elector->acquire();
             background.spawn(hold_lease());
             co_await catch_up();
-            wiring.epochs.begin();
         } else {
             base::log::warning(
                 "Leader election is off (--leader-elect=false): another operator would create machines "
-                "beside "
-                "this one");
+                "beside this one");
         }
         leads = true;
         wiring.leading = true;
