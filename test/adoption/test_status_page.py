@@ -194,7 +194,7 @@ def test_documents_of_the_tests_have_the_fields_of_the_program(large_ui):
 def test_a_page_with_500_claims_and_2000_pods_stays_short(large_ui, page, size, scheme):
     shown(page, large_ui, size, scheme)
     assert_it_fits(page, size, 7)
-    assert "30 " in text_of(page, "#waiting") or "pods" in text_of(page, "#waiting")
+    assert "2,000 pods, by cause" in text_of(page, "#waiting") and "5 of 30 shown" in text_of(page, "#waiting")
     assert "2,000 waiting" in text_of(page, "#facts")
     assert page.evaluate("document.querySelectorAll('#claims .row').length") <= 12
 
