@@ -119,9 +119,9 @@ Decision decide_stage(const Situation& s) {
 
 }  // namespace
 
-// Reports a possible loss of status. A status without any condition may belong to a new claim. A claim is new
-// only to the process that was there when it was created and has not seen it launched. A doubtful machine
-// stays doubtful until it is settled.
+// Reports a possible loss of status. A status without the condition Launched may belong to a new claim. A
+// claim is new only to the process that was there when it was created and has not seen it launched. A
+// doubtful machine stays doubtful until it is settled.
 bool may_have_lost_status(const Situation& s) {
     const auto& metadata = s.claim.metadata;
     const auto& status = s.claim.status;
@@ -132,7 +132,8 @@ bool may_have_lost_status(const Situation& s) {
     if (s.went_back) return true;
     if (has_begun) return false;
     if (has_doubtful_machine(status)) return true;
-    return status.conditions.empty() && (metadata.deletionTimestamp || s.predates_us);
+    const bool is_untouched = !api::find_condition(status.conditions, conditions::kLaunched);
+    return is_untouched && (metadata.deletionTimestamp || s.predates_us);
 }
 
 bool has_doubtful_machine(const ClaimStatus& status) {
