@@ -6,6 +6,7 @@
 #include "controllers/cache/condition_update.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/state/acceptance.hpp"
+#include "controllers/state/identity.hpp"
 #include "kube/watches.hpp"
 #include "providers/errors.hpp"
 
@@ -24,9 +25,10 @@ bool reaches_backend(const NodeSmithProvider& provider) {
     return api::is_true(provider.status.conditions, conditions::kReachable);
 }
 
-bool has_claim(const Informers& informers, const std::string& uid) {
-    return std::ranges::any_of(informers.claims.store().all(),
-                               [&uid](const auto& entry) { return entry.second->metadata.uid == uid; });
+ClaimPointer claim_with(const Informers& informers, const std::string& uid) {
+    for (const auto& [key, claim] : informers.claims.store().all())
+        if (claim->metadata.uid == uid) return claim;
+    return nullptr;
 }
 
 }  // namespace
@@ -77,10 +79,14 @@ asio::awaitable<kube::Result> EpochReconciler::reconcile(kube::ObjectKey key) {
 asio::awaitable<void> EpochReconciler::look(ProviderPointer provider, providers::EpochKeeper& keeper) {
     const auto uid = provider->metadata.uid;
     EpochSight sight;
-    sight.look = co_await keeper.read_epoch();
+    sight.look = co_await keeper.read_epoch([this](const std::string& claim_uid, std::int64_t attempt) {
+        const auto claim = claim_with(informers_, claim_uid);
+        const bool is_adopted = claim && api::is_true(claim->status.conditions, conditions::kAdopted);
+        return is_adopted ? claim->status.systemUUID : claim::system_uuid(claim_uid, attempt);
+    });
     sight.leader = leader_();
     sight.leads_from_nothing = leads_from_nothing_;
-    sight.is_of_our_claim = sight.look.slot && has_claim(informers_, sight.look.slot->claim_uid);
+    sight.is_of_our_claim = sight.look.slot && claim_with(informers_, sight.look.slot->claim_uid);
     sight.ended = ended_operator(*provider);
     sight.now = clock_.now();
     auto decision = next_epoch(states_[uid], sight);

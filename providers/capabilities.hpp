@@ -2,6 +2,8 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -58,12 +60,16 @@ struct EpochLook {
     bool is_empty = false;          // true if no machine of the provider exists
 };
 
+// Returns the SMBIOS UUID of a claim's machine of that attempt.
+using ExpectedUuid = std::function<std::string(const std::string& claim_uid, std::int64_t attempt)>;
+
 // EpochKeeper keeps a leader's epoch in a place that all operators of the same machines read. Backends whose
 // machines have room for a text implement it.
 class EpochKeeper : public base::Interface {
 public:
-    // Reads the record. Two operators that see the same machines choose the same one. Throws ProviderError.
-    virtual asio::awaitable<EpochLook> read_epoch() = 0;
+    // Reads the record of a machine that is proven ours by its mark and UUID, since a copy of it has the mark
+    // too. Two operators that see the same machines choose the same one. Throws ProviderError.
+    virtual asio::awaitable<EpochLook> read_epoch(ExpectedUuid expected) = 0;
     // Writes the record, unless the machine was changed since it was read. Throws ProviderError.
     virtual asio::awaitable<void> write_epoch(EpochSlot slot, EpochRecord record) = 0;
 };

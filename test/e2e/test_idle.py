@@ -58,7 +58,8 @@ def test_an_idle_operator_only_watches_and_renews_its_lease(clean):
     proxmox_requests = len(stack.proxmox.requests()) - proxmox_before
     print(f"idle {QUIET_SECONDS} s: {len(seen)} API requests, {proxmox_requests} Proxmox requests, "
           f"{stack.operator.resident_kib()} KiB resident")
-    assert proxmox_requests <= QUIET_SECONDS / 10
+    # Each minute the operator looks at the provider, and four requests tell whether another operator owns the same machines.
+    assert proxmox_requests <= QUIET_SECONDS / 6
     assert stack.operator.resident_kib() < RESIDENT_KIB
     assert stack.operator.stop() == 0
     stack.operator.start().wait_ready()

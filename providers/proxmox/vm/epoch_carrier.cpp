@@ -16,7 +16,7 @@ bool EpochCarrier::is_ours(const MachineIdentity& identity) const {
     return identity.cluster_id == settings_.cluster_id && identity.provider_uid == settings_.provider_uid;
 }
 
-asio::awaitable<EpochLook> EpochCarrier::read_epoch() {
+asio::awaitable<EpochLook> EpochCarrier::read_epoch(ExpectedUuid expected) {
     EpochLook look;
     const auto state = co_await view_.state(kGuestsAge);
     const auto tag = parse_tags(settings_.managed_tag());
@@ -38,7 +38,7 @@ asio::awaitable<EpochLook> EpochCarrier::read_epoch() {
                                 " cannot be read, so it is not known whose epoch it carries");
         if (!marked || !is_ours(marked->identity)) continue;
         look.is_empty = false;
-        look.slot = co_await read_slot(guest.node, guest.vmid);
+        look.slot = co_await read_slot(guest.node, guest.vmid, expected);
         if (look.slot) break;
     }
     co_await client_.confirm_cluster();
@@ -46,13 +46,16 @@ asio::awaitable<EpochLook> EpochCarrier::read_epoch() {
     co_return look;
 }
 
-asio::awaitable<std::optional<EpochSlot>> EpochCarrier::read_slot(std::string host, std::int64_t vmid) {
+asio::awaitable<std::optional<EpochSlot>> EpochCarrier::read_slot(std::string host, std::int64_t vmid,
+                                                                  ExpectedUuid expected) {
     const auto data = co_await client_.read(get_vm_config(host, vmid));
     const auto config = parse_vm_config(data);
     const auto description = config.option("description");
-    const auto identity = parse_mark(description);
-    const bool is_finished = identity && is_ours(*identity) && !unfinished_vmid(description);
-    if (!is_finished || !config.lock().empty()) co_return std::nullopt;
+    auto identity = parse_mark(description);
+    if (!identity || !is_ours(*identity) || !config.lock().empty()) co_return std::nullopt;
+    identity->system_uuid = expected(identity->claim_uid, identity->attempt);
+    if (ownership_of(config, vmid, *identity, settings_.managed_tag()) != Ownership::ours)
+        co_return std::nullopt;
     EpochSlot slot;
     slot.machine.host = std::move(host);
     slot.machine.machine_id = std::to_string(vmid);

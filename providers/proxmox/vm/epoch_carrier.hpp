@@ -16,13 +16,14 @@ public:
 
     // Reads the finished VM with the lowest ID that is ours, on a host that is online, and not locked. It
     // sends one request besides those of a list of machines.
-    asio::awaitable<EpochLook> read_epoch() override;
+    asio::awaitable<EpochLook> read_epoch(ExpectedUuid expected) override;
     asio::awaitable<void> write_epoch(EpochSlot slot, EpochRecord record) override;
 
 private:
     bool is_ours(const MachineIdentity& identity) const;
     // Reads one VM; nullopt: it is not ours, or it is not finished.
-    asio::awaitable<std::optional<EpochSlot>> read_slot(std::string host, std::int64_t vmid);
+    asio::awaitable<std::optional<EpochSlot>> read_slot(std::string host, std::int64_t vmid,
+                                                        ExpectedUuid expected);
 
     const Settings& settings_;
     Client& client_;
