@@ -442,6 +442,8 @@ MUTATIONS = [
              Edit("require_sole_operator", r"auto why = (why_not_destroy\(\));", "std::string()")),
     Mutation("take the epoch of another operator for our own", "a drill costs the machines of production", "controllers",
              Edit("other_in", r"if \((!is_in_chain\(leader, record->epoch\))\)", "false")),
+    Mutation("write the epoch into a copy of our machine", "machines of others are changed", "providers/proxmox",
+             Edit("read_slot", r"if \((ownership_of\(config, vmid, \*identity, settings_\.managed_tag\(\)\) != Ownership::ours)\)", "false")),
     Mutation("destroy as soon as the epoch is written", "a drill costs machines before the original looks", "controllers",
              Edit("next_epoch", r"= (record == ours && sight\.now >= \*state\.waits \+ kEpochSettles);", "true")),
 ]
