@@ -119,6 +119,8 @@ private:
         }
         if (found) heed_version(*found);
         if (!found) {
+            // A backup may lack the Lease. Its holder does not know yet that it is gone.
+            if (!leading_ && seen_ && !is_free(*seen_)) co_return;
             api::Lease fresh;
             fresh.metadata.name = options_.lease.name;
             fresh.metadata.namespace_ = options_.lease.namespace_;
@@ -129,6 +131,8 @@ private:
         if (released_) co_return;  // released while we were reading
         observe(*found);
         const bool ours = found->spec.holderIdentity == options_.identity;
+        // A backup may name no holder, or this process, while another one leads since.
+        if (!leading_ && clock_.now() < may_be_led_until_) co_return;
         if (!ours && !is_free(*found)) {
             leading_ = false;
             co_return;
@@ -189,6 +193,7 @@ private:
     void heed_version(const api::Lease& lease) {
         const auto last = std::exchange(version_, lease.metadata.resourceVersion);
         if (!is_newer(last, version_)) return;
+        if (!leading_) may_be_led_until_ = clock_.now() + options_.lease_duration;
         base::log::warning("The API server's data was restored from a backup: all objects are listed again",
                            {{"lease", options_.lease.str()}, {"version", version_}, {"before", last}});
         if (options_.on_restore) options_.on_restore();
@@ -239,6 +244,7 @@ private:
     std::optional<api::Lease> seen_;
     bool is_certain_ = false;  // `seen_` is the result of our last request
     TimePoint seen_at_{};
+    TimePoint may_be_led_until_{};  // by a process that does not know of a restored backup yet
     std::string said_;
     LeaderEpochs epochs_;
 };

@@ -30,12 +30,12 @@ public:
 
 struct Candidate {
     Candidate(asio::io_context& context, fake::VirtualClock& clock, fake::ApiServer& server,
-              const std::string& name)
+              const std::string& name, std::uint64_t seed)
         : client(server.connect(&network), clock, metrics), group(context.get_executor()) {
         kube::LeaderElectionOptions options;
         options.lease = kLease;
         options.identity = name;
-        random = fake::make_seeded_random(name == "a" ? 3 : 5);
+        random = fake::make_seeded_random(seed);
         options.on_restore = [this] { ++restores; };
         elector = kube::make_leader_elector(client, clock, *random, options);
         auto life = [this]() -> asio::awaitable<void> {
@@ -61,9 +61,11 @@ struct Fixture {
     asio::io_context context{1};
     fake::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
-    Candidate a{context, clock, server, "a"};
-    Candidate b{context, clock, server, "b"};
+    Candidate a{context, clock, server, "a", 3};
+    Candidate b;
 
+    // The seed decides when the second candidate tries.
+    explicit Fixture(std::uint64_t seed = 5) : b(context, clock, server, "b", seed) {}
     ~Fixture() {
         a.group.stop();
         b.group.stop();
@@ -185,13 +187,40 @@ TEST_CASE_METHOD(Fixture, "both candidates notice that the server's data was res
     CHECK(a.restores + b.restores == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "a lease that is not in the backup is made again, and that is a restore as well") {
-    const auto backup = server.store().back_up();
-    pass(1min);
-    server.restore(backup);
-    pass(30s);
-    CHECK(a.restores + b.restores >= 1);
-    CHECK(leader().elector->lease_outlives(0s));
+TEST_CASE("a lease that is not in the backup is made again by its holder, and that is a restore as well") {
+    const auto seed = GENERATE(1U, 2U, 4U, 5U, 6U, 7U, 8U);
+    CAPTURE(seed);
+    Fixture scene(seed);
+    const auto backup = scene.server.store().back_up();
+    scene.pass(1min);
+    scene.server.restore(backup);
+    scene.pass(30s);
+    CHECK(scene.a.restores + scene.b.restores >= 1);
+    CHECK(scene.leader().elector->lease_outlives(0s));
+}
+
+TEST_CASE("nobody leads beside the leader after a restore from the time before it led") {
+    const auto seed = GENERATE(1U, 2U, 4U, 5U, 6U, 7U, 8U);
+    CAPTURE(seed);
+    Fixture scene(seed);
+    scene.pass(30s);
+    auto& former = scene.leader();
+    auto& next = scene.other();
+    test::run(scene.context, scene.clock, former.elector->release());
+    const auto backup = scene.server.store().back_up();
+    Candidate third{scene.context, scene.clock, scene.server, "c", 10 + seed};
+    scene.pass(30s);
+    auto& leads = third.elector->is_leader() ? third : next;
+    auto& waits = third.elector->is_leader() ? next : third;
+    REQUIRE(leads.elector->is_leader());
+    scene.server.restore(backup);
+    for (int passed = 0; passed < 300; ++passed) {
+        scene.clock.run_for(scene.context, 100ms);
+        CHECK_FALSE((leads.elector->lease_outlives(0s) && waits.elector->lease_outlives(0s)));
+    }
+    CHECK(leads.elector->is_leader());
+    third.group.stop();
+    scene.clock.run_for(scene.context, 1s);
 }
 
 TEST_CASE_METHOD(Fixture, "the Lease has the epochs of all its leaders, the newest last") {
