@@ -21,8 +21,12 @@ def made():
 
 
 def documented():
-    rows = [line for line in (ROOT / "docs/metrics.md").read_text().splitlines() if line.startswith("| `")]
-    return {row.split("`")[1] for row in rows}
+    names, is_of_metrics = set(), False
+    for line in (ROOT / "docs/metrics.md").read_text().splitlines():
+        is_of_metrics = line.startswith("| name | type, labels |") or (is_of_metrics and line.startswith("|"))
+        if is_of_metrics and line.startswith("| `"):
+            names.add(line.split("`")[1])
+    return names
 
 
 def used(expression):
