@@ -291,7 +291,7 @@ TEST_CASE("what a node is a candidate for, the most urgent first") {
     }
     SECTION("too old by what its pool says, or the claim if a user applied it") {
         world.pool.spec.disruption.expireAfter.duration = 2h;
-        CHECK(world.kinds(7199s).empty());
+        CHECK(world.kinds(7198s).empty());
         CHECK(world.kinds(7200s) == Kinds{Kind::Expired});
         world.claim.spec.expireAfter.emplace().duration = 3h;
         CHECK(world.kinds(7200s) == Kinds{Kind::Expired});
