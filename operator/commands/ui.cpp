@@ -146,11 +146,7 @@ void add_ui_command(CLI::App& app, ClientOptions& options, Command& chosen, cons
     auto* command = app.add_subcommand("ui", "Show the status page in a browser, until Ctrl-C");
     command->add_option("--port", request->port, "Port on 127.0.0.1; default: any free one")
         ->option_text("PORT");
-    command
-        ->add_option("-f,--file", request->files,
-                     "Read objects from this file, not from a cluster; - for standard input")
-        ->option_text("FILE")
-        ->allow_extra_args(false);
+    add_file_flag(*command, request->files);
     add_managed_flag(*command, options);
     add_cluster_flags(*command, options);
     command->callback([&chosen, request, program] {
