@@ -8,25 +8,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Scenario two_machines() {
-    auto scenario = plain_scenario();
-    scenario.leader_election = true;
-    auto& pool = scenario.pools.front();
-    pool.spec.machineTemplate.sizes = {{"one", 2, 4096}};
-    auto& down = pool.spec.scaleDown;
-    down.emptyGracePeriod = 1min;
-    down.minNodeAge = 1min;
-    down.unneededDuration = 1min;
-    down.stabilizationWindow = 0s;
-    down.maxConcurrent = 5;
-    pool.spec.disruption.budgets.clear();
-    scenario.deployments = {a_deployment("web", 2, "1500m", "1Gi")};
-    return scenario;
-}
-
 struct Drill {
     explicit Drill(base::Duration before = 10min)
-        : world(1, two_machines(), Recording::off), operators(world) {
+        : world(1, two_machine_scenario("web"), Recording::off), operators(world) {
         world.faults.stop();
         operators.keep(1);
         world.run_for(before);

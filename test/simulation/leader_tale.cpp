@@ -11,25 +11,9 @@ using namespace std::chrono_literals;
 // Time until another process has started, has the Lease, and has learned again what providers report.
 constexpr auto kLater = 4min;
 
-// Gives each pod of the deployment a machine, which is removed soon after it is empty.
-void adapt_plain(Scenario& scenario) {
-    scenario.leader_election = true;
-    auto& pool = scenario.pools.front();
-    pool.spec.machineTemplate.sizes = {{"one", 2, 4096}};
-    auto& down = pool.spec.scaleDown;
-    down.emptyGracePeriod = 1min;
-    down.minNodeAge = 1min;
-    down.unneededDuration = 1min;
-    down.stabilizationWindow = 0s;
-    down.delayAfterFailure = 0s;
-    down.maxConcurrent = 5;
-    pool.spec.disruption.budgets.clear();
-    scenario.deployments = {a_deployment(kStoryDeployment, 2, "1500m", "1Gi")};
-}
-
 Scenario scenario_of(const Story& story) {
-    auto scenario = plain_scenario();
-    adapt_plain(scenario);
+    auto scenario = two_machine_scenario(kStoryDeployment);
+    scenario.pools.front().spec.scaleDown.delayAfterFailure = 0s;
     if (story.adapt) story.adapt(scenario);
     return scenario;
 }

@@ -151,6 +151,22 @@ Scenario plain_scenario() {
     return scenario;
 }
 
+Scenario two_machine_scenario(const std::string& deployment) {
+    auto scenario = plain_scenario();
+    scenario.leader_election = true;
+    auto& pool = scenario.pools.front();
+    pool.spec.machineTemplate.sizes = {{"one", 2, 4096}};
+    auto& down = pool.spec.scaleDown;
+    down.emptyGracePeriod = 1min;
+    down.minNodeAge = 1min;
+    down.unneededDuration = 1min;
+    down.stabilizationWindow = 0s;
+    down.maxConcurrent = 5;
+    pool.spec.disruption.budgets.clear();
+    scenario.deployments = {a_deployment(deployment, 2, "1500m", "1Gi")};
+    return scenario;
+}
+
 namespace {
 
 void draw_plain_providers(Dice& dice, Scenario& scenario) {

@@ -66,5 +66,8 @@ void draw_manifests(Dice& dice, Scenario& scenario);
 NodeSmithPool add_rack(Scenario& scenario, Dice& dice);
 // Returns a scenario with one provider, one pool, one deployment of two pods, and no trouble.
 Scenario plain_scenario();
+// Returns a plain scenario with leader election. Each of the two pods of the deployment gets a machine, which
+// is removed soon after it is empty.
+Scenario two_machine_scenario(const std::string& deployment);
 
 }  // namespace simulation
