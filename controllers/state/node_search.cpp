@@ -137,6 +137,15 @@ bool is_of_adopted(const api::Node& node, const NodeSmithClaim& claim) {
     return is_adopted(claim) && is_labelled(node, claim);
 }
 
+// Reports whether the Node joined with the certificate that the operator approved for this attempt. It
+// approves one only while no Node of others has the claim's name, so the Node came later. The order of
+// creation times says less: API servers' clocks jump and differ. As in is_recorded(), it takes both a forged
+// status and the Node's kubelet to fake this.
+bool is_certified(const api::Node& node, const NodeSmithClaim& claim) {
+    return !claim.status.bootstrapKeySHA256.empty() && node.metadata.name == claim.metadata.name &&
+           is_labelled(node, claim);
+}
+
 std::string unproven(const NodeSmithClaim& claim, const std::string& why) {
     return why + "; if it runs on this claim's machine, label it " + std::string(labels::kStatedClaim) + "=" +
            claim.metadata.name;
@@ -162,7 +171,7 @@ std::string why_refused(const Informers& informers, const NodeSmithClaim& claim,
         return "this claim's machine can only join as Node " + claim.metadata.name;
     if (is_of_control_plane(node)) return unproven(claim, "it is a node of the control plane");
     const bool is_host_proof = is_given_to(host, claim) && is_of_host(node, *host);
-    const bool is_early = may_be_older(node, claim) && !is_host_proof;
+    const bool is_early = may_be_older(node, claim) && !is_host_proof && !is_certified(node, claim);
     return is_early ? unproven(claim, "it is not younger than the claim") : std::string();
 }
 

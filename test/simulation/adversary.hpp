@@ -44,6 +44,7 @@ private:
     // Runs every minute from peace on.
     void heed_reports();
     void ask_for_another_try();
+    const api::Node* node_on_machine_of(const NodeSmithClaim& claim) const;
     void label_nodes_as_told();
     void state_gone_as_told();
     void end_other_operators_as_told();

@@ -125,24 +125,43 @@ void Adversary::edit_node() {
     });
 }
 
+// Returns the Node that really runs on the claim's machine, as its console would show; null: none does.
+const api::Node* Adversary::node_on_machine_of(const NodeSmithClaim& claim) const {
+    const auto& id = claim.status.machineID;
+    // On bare metal such a Node has the name of its host.
+    const auto& host = claim.status.host;
+    if (world_.bmcs.has(host)) {
+        const auto* node = world_.view.find<api::Node>({"", host});
+        return node && node->status.nodeInfo.systemUUID == world_.bmcs.uuid(host) ? node : nullptr;
+    }
+    const auto& machines = world_.proxmox.cluster().world.machines;
+    const auto machine = machines.find(std::atoi(id.c_str()));
+    if (machine == machines.end()) return nullptr;
+    const auto& mark = world_.administrators.mark_of(machine->second);
+    if (!mark || mark->claim_uid != claim.metadata.uid) return nullptr;
+    const auto* node = world_.view.node_of_machine(uuid_of(machine->second));
+    return node && !is_stranger(*node) ? node : nullptr;
+}
+
 // A host that somebody switched on may join by itself and be off again when a claim gets it. Its Node is then
-// older than the claim. A person who knows the machine has to confirm that the Node is the claim's.
+// older than the claim. So is the Node of a VM if the API server's clock went back before it joined, and a
+// claim that lost its status no longer knows of its certificate. A person who knows the machine has to
+// confirm that the Node is the claim's.
 void Adversary::label_nodes_as_told() {
+    const std::string label(api::labels::kStatedClaim);
     for (const auto& [key, claim] : std::map(world_.view.all<NodeSmithClaim>())) {
         // The operator reports this reason when the machine should join, or when it should be removed.
         const bool is_told =
             std::ranges::any_of(claim->status.conditions, [](const api::Condition& condition) {
                 return condition.reason == api::reasons::kNodeIdentityMismatch;
             });
-        // On bare metal such a Node has the name of its host.
-        const auto& host = claim->status.host;
-        const auto* node = is_told ? world_.view.find<api::Node>({"", host}) : nullptr;
-        if (!node || node->status.nodeInfo.systemUUID != world_.bmcs.uuid(host)) continue;
-        if (node->metadata.labels->contains(std::string(api::labels::kClaim))) continue;
-        world_.trace.line("admin", "labels Node ", host, " as claim ", key.name, " asks for");
-        world_.server.edit<api::Node>({"", host}, [&key](api::Node& edited) {
-            edited.metadata.labels[std::string(api::labels::kClaim)] = key.name;
-        });
+        const auto* node = is_told ? node_on_machine_of(*claim) : nullptr;
+        const auto* stated = node ? api::find(node->metadata.labels, label) : nullptr;
+        if (!node || (stated && *stated == key.name)) continue;
+        world_.trace.line("admin", "labels Node ", node->metadata.name, " as claim ", key.name, " asks for");
+        world_.happenings.count("person: stated whose a Node is");
+        world_.server.edit<api::Node>(api::key_of(*node),
+                                      [&](api::Node& edited) { edited.metadata.labels[label] = key.name; });
     }
 }
 

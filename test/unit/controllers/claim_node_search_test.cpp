@@ -173,6 +173,31 @@ TEST_CASE("an older Node with the claim's name is not its Node, whatever its kub
     CHECK_FALSE(scene.find().node);
 }
 
+TEST_CASE("a certificate that was approved for its name makes a Node the claim's, whatever the clocks say") {
+    Scene scene;
+    scene.make_claim_later();
+    auto node = scene.own_node();
+    label(node, "mine");
+    scene.mine.status.bootstrapKeySHA256 = "0f";
+    SECTION("the machine's own Node") {
+        scene.cluster.server.put(node);
+        REQUIRE(scene.find().node);
+        CHECK(scene.find().node->metadata.name == "mine");
+        scene.mine.status.nodeName = "mine";
+        CHECK(claim::noted_node(scene.cluster.informers, scene.mine));
+    }
+    SECTION("a Node that did not join with this claim's settings") {
+        node.metadata.labels->erase(std::string(api::labels::kClaim));
+        scene.cluster.server.put(node);
+        CHECK_FALSE(scene.find().node);
+    }
+    SECTION("a Node of the control plane") {
+        node.metadata.labels["node-role.kubernetes.io/control-plane"] = "";
+        scene.cluster.server.put(node);
+        CHECK_FALSE(scene.find().node);
+    }
+}
+
 TEST_CASE("a label that no kubelet can set is a person's word, and one of a claim of the past says nothing") {
     Scene scene;
     auto node = scene.own_node();
