@@ -143,7 +143,9 @@ asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client
                                       api::Time now) {
     const auto pool = informers.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
     const auto& created = claim.metadata.creationTimestamp;
-    if (!pool || pool->metadata.deletionTimestamp || !is_recent(created, now)) co_return;
+    // A pool may take hours to be deleted, and until then its launches count for its pods and its
+    // ControlPlane.
+    if (!pool || !is_recent(created, now)) co_return;
     std::vector<std::string> pods;
     if (!never_had_machine(claim)) pods = launched_for_living(claim, informers.pods.store());
     std::vector<std::string> kinds_in_vain;

@@ -107,6 +107,13 @@ TEST_CASE("a pool remembers for an hour each claim that is gone while a rate cou
     const auto bought = objects::bought_claim("c", pool, 1);
     world.server.put(bought);
     REQUIRE(world.run_until([&] { return world.ready(); }));
+    SECTION("the claim is deleted") {}
+    SECTION("its pool is deleted, and other claims of it still drain") {
+        world.server.edit<NodeSmithPool>({"default", "p"}, [](auto& edited) {
+            edited.metadata.finalizers = {std::string(api::finalizers::kPool)};
+        });
+        world.server.remove<NodeSmithPool>({"default", "p"});
+    }
     world.server.remove<NodeSmithClaim>(kClaim);
     REQUIRE(world.run_until([&] { return world.gone(); }));
     const auto after = world.server.get<NodeSmithPool>({"default", "p"}).value();
