@@ -122,11 +122,29 @@ private:
         }
     }
 
+    // Returns the UIDs of claims whose mark a machine carries.
+    std::set<std::string> claims_with_machine() const {
+        std::set<std::string> uids;
+        for (auto vmid : world_.administrators.marked()) {
+            const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
+            uids.insert(world_.administrators.mark_of(machine)->claim_uid);
+        }
+        return uids;
+    }
+
+    // Reports whether the claim may have a machine that its status does not show. Once the operator has
+    // stated that the machine is gone, only a machine that exists counts.
+    bool has_lost_machine(const NodeSmithClaim& claim) const {
+        const auto& uid = claim.metadata.uid;
+        if (!claim.status.machineID.empty() || !stage_.deeds.restored_claims.contains(uid)) return false;
+        return !api::is_true(claim.status.conditions, api::conditions::kMachineDeleted) ||
+               claims_with_machine().contains(uid);
+    }
+
     void check_claims() {
         std::map<std::string, Figures> used;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
-            const bool lost_status =
-                claim->status.machineID.empty() && stage_.deeds.restored_claims.contains(claim->metadata.uid);
+            const bool lost_status = has_lost_machine(*claim);
             if ((!may_have_machine(*claim) && !lost_status) || is_forged(*claim)) continue;
             const auto& size = claim->spec.requirements;
             for (const auto& name : {claim->spec.poolRef, std::string()}) {
@@ -140,11 +158,7 @@ private:
     // leaves out machines whose claim is gone or has seen its machine gone. Such a machine is an orphan that
     // a killed process may have requested.
     void check_machines() {
-        std::set<std::string> with_machine;  // UIDs of claims
-        for (auto vmid : world_.administrators.marked()) {
-            const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
-            with_machine.insert(world_.administrators.mark_of(machine)->claim_uid);
-        }
+        const auto with_machine = claims_with_machine();
         std::map<std::string, Figures> used;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
             const bool may_have_one = !claim->status.machineID.empty() && !is_forged(*claim);
