@@ -30,17 +30,13 @@ constexpr std::array kAlarms{std::pair{conditions::kOrphansFound, ConditionStatu
                              std::pair{conditions::kBootImagesUsable, ConditionStatus::False},
                              std::pair{conditions::kGuestAgentUsable, ConditionStatus::False},
                              std::pair{conditions::kCredentialsProtected, ConditionStatus::False},
-                             std::pair{conditions::kClusterHealthy, ConditionStatus::False}};
+                             std::pair{conditions::kClusterHealthy, ConditionStatus::False},
+                             std::pair{conditions::kManaged, ConditionStatus::False}};
 
 bool is_alarm(const api::Condition& condition) {
     return std::ranges::any_of(kAlarms, [&](const auto& alarm) {
         return condition.type == alarm.first && condition.status == alarm.second;
     });
-}
-
-// Reports whether a user caused the condition by setting the mode.
-bool is_intended(const api::Condition& condition) {
-    return condition.reason == reasons::kPaused || condition.reason == reasons::kObserve;
 }
 
 class Finder {
@@ -84,8 +80,7 @@ private:
         if (all.empty()) note(kind, object, "NotExamined", "no operator has examined it yet", std::nullopt);
         const auto* ready = api::find_condition(all, conditions::kReady);
         const bool goes_on = api::is_true(all, conditions::kReconciling);
-        if (ready && ready->status == ConditionStatus::False && !goes_on && !is_intended(*ready))
-            note(kind, object, *ready);
+        if (ready && ready->status == ConditionStatus::False && !goes_on) note(kind, object, *ready);
         for (const auto& condition : all)
             if (is_alarm(condition)) note(kind, object, condition);
     }

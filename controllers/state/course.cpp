@@ -17,10 +17,7 @@ namespace {
 enum class Course { settled, goes_on, stalled };
 
 // These reasons of waiting claims require a person.
-constexpr std::string_view kClaimsWaitForPeople[] = {reasons::kNotSelected,
-                                                     reasons::kPaused,
-                                                     reasons::kObserve,
-                                                     reasons::kUnknownValue,
+constexpr std::string_view kClaimsWaitForPeople[] = {reasons::kUnknownValue,
                                                      reasons::kLabelConflict,
                                                      reasons::kPoolLabelKeyReserved,
                                                      reasons::kLabelInvalid,
@@ -42,14 +39,15 @@ constexpr std::string_view kClaimsWaitForPeople[] = {reasons::kNotSelected,
                                                      "ProtectionEnabled",
                                                      "IsTemplate",
                                                      "AddressesInvalid"};
-constexpr std::string_view kPoolsWaitForPeople[] = {reasons::kNotSelected,   reasons::kPaused,
-                                                    reasons::kObserve,       reasons::kUnknownValue,
-                                                    reasons::kLabelConflict, reasons::kPoolLabelKeyReserved,
-                                                    reasons::kLabelInvalid,  reasons::kProviderNotFound};
-// A provider may recover from these reasons by itself.
-constexpr std::string_view kProvidersRecoverFrom[] = {reasons::kUnreachable, reasons::kNotReconciled,
-                                                      reasons::kImagePreparing, reasons::kDeleting};
-constexpr std::string_view kHostsRecoverFrom[] = {reasons::kUnreachable, reasons::kBackingOff, "Discovering"};
+constexpr std::string_view kPoolsWaitForPeople[] = {reasons::kUnknownValue, reasons::kLabelConflict,
+                                                    reasons::kPoolLabelKeyReserved, reasons::kLabelInvalid,
+                                                    reasons::kProviderNotFound};
+// A provider or host may recover from these reasons by itself, and from an outage if it is short.
+constexpr std::string_view kProvidersRecoverFrom[] = {reasons::kNotReconciled, reasons::kImagePreparing,
+                                                      reasons::kDeleting};
+constexpr std::string_view kHostsRecoverFrom[] = {reasons::kBackingOff, "Discovering"};
+constexpr std::string_view kOutages[] = {reasons::kUnreachable, "NoQuorum"};
+constexpr std::string_view kTurnedOff[] = {reasons::kNotSelected, reasons::kPaused, reasons::kObserve};
 
 template <std::size_t N>
 bool is_among(const std::string_view (&known)[N], std::string_view reason) {
@@ -65,15 +63,29 @@ bool lacks_ready(const Conditions& conditions) {
     return !ready || ready->status != ConditionStatus::True;
 }
 
+// Reports whether the object is not Ready because of an outage that may be over soon. An outage lasts since
+// the object was Ready or its endpoint answered, whichever is later.
+bool has_short_outage(const Conditions& conditions, api::Time now) {
+    const auto* ready = ready_in(conditions);
+    if (!is_among(kOutages, ready->reason)) return false;
+    const auto* reachable = api::find_condition(conditions, conditions::kReachable);
+    auto since = ready->lastTransitionTime;
+    if (reachable && reachable->status == ConditionStatus::False)
+        since = std::max(since, reachable->lastTransitionTime);
+    return !since || now.at < since->at + kShortOutage;
+}
+
 void write(Conditions& conditions, ConditionUpdate update, std::optional<std::int64_t> generation,
            api::Time now) {
     update.observedGeneration = generation;
     api::set_condition(conditions, update, now);
 }
 
-// Sets the conditions with the message of `why`.
+// Sets the conditions with reason and message of `why`. While the object is being deleted, the reason is
+// Deleting.
 template <class T>
 void set_course(T& object, Course course, Condition why, api::Time now) {
+    if (object.metadata.deletionTimestamp) why.reason = reasons::kDeleting;
     auto& all = object.status.conditions;
     const auto note = [&](std::string_view type, bool holds) {
         if (holds)
@@ -161,6 +173,7 @@ Course course_of(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     const auto& all = pool.status.conditions;
     if (pool.metadata.deletionTimestamp) return Course::goes_on;
     const auto& reason = ready_in(all)->reason;
+    if (is_turned_off(reason)) return Course::settled;
     if (is_among(kPoolsWaitForPeople, reason)) return Course::stalled;
     if (lacks_ready(all))
         return provider && is_stalled(provider->status.conditions) ? Course::stalled : Course::goes_on;
@@ -172,28 +185,35 @@ Course course_of(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     return pool.status.readyNodes < pool.spec.limits.minNodes ? Course::goes_on : Course::settled;
 }
 
-Course course_of(const NodeSmithProvider& provider) {
+Course course_of(const NodeSmithProvider& provider, api::Time now) {
     if (provider.metadata.deletionTimestamp) return Course::goes_on;
     const auto* ready = ready_in(provider.status.conditions);
     if (ready->status == ConditionStatus::True) return Course::settled;
-    return is_among(kProvidersRecoverFrom, ready->reason) ? Course::goes_on : Course::stalled;
+    const bool may_recover =
+        is_among(kProvidersRecoverFrom, ready->reason) || has_short_outage(provider.status.conditions, now);
+    return may_recover ? Course::goes_on : Course::stalled;
 }
 
-Course course_of(const NodeSmithHost& host) {
+Course course_of(const NodeSmithHost& host, api::Time now) {
     if (host.metadata.deletionTimestamp) return Course::goes_on;
     const auto* ready = ready_in(host.status.conditions);
     if (ready->status == ConditionStatus::True) return Course::settled;
     const auto phase = host.status.phase.value_or(HostPhase::Discovering);
     const bool waits_for_people =
         phase == HostPhase::Quarantined || phase == HostPhase::Foreign || phase == HostPhase::Maintenance;
-    return waits_for_people && !is_among(kHostsRecoverFrom, ready->reason) ? Course::stalled
-                                                                           : Course::goes_on;
+    const bool may_recover =
+        is_among(kHostsRecoverFrom, ready->reason) || has_short_outage(host.status.conditions, now);
+    return waits_for_people && !may_recover ? Course::stalled : Course::goes_on;
 }
 
 }  // namespace
 
 bool is_stalled(const Conditions& conditions) {
     return api::is_true(conditions, conditions::kStalled);
+}
+
+bool is_turned_off(std::string_view reason) {
+    return is_among(kTurnedOff, reason);
 }
 
 void conclude(NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time now,
@@ -209,7 +229,7 @@ void conclude(NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time n
 }
 
 void conclude(NodeSmithProvider& provider, api::Time now) {
-    set_course(provider, course_of(provider), *ready_in(provider.status.conditions), now);
+    set_course(provider, course_of(provider, now), *ready_in(provider.status.conditions), now);
 }
 
 void conclude(NodeSmithPool& pool, const NodeSmithProvider* provider, api::Time now) {
@@ -238,7 +258,7 @@ void conclude(NodeSmithControlPlane& control_plane, bool waits_for_provider, api
 }
 
 void conclude(NodeSmithHost& host, api::Time now) {
-    set_course(host, course_of(host), *ready_in(host.status.conditions), now);
+    set_course(host, course_of(host, now), *ready_in(host.status.conditions), now);
 }
 
 void conclude_unmanaged(Conditions& all, std::optional<std::int64_t> generation, const std::string& message,

@@ -1,16 +1,29 @@
 // Maintains the conditions Ready, Reconciling and Stalled of every kind. Tools that do not know our kinds
 // read them (kubectl wait, Flux, Argo CD). They follow kstatus (sigs.k8s.io/cli-utils/pkg/kstatus). At most
 // one of the latter two exists, and only while it is True. Pure; no other code writes them.
+// kstatus counts an object as in progress while it is Reconciling or not Ready, and as failed while it is
+// Stalled. A pool that a person turned off is Ready, so that a tool that waits for it neither waits forever
+// nor fails.
 #pragma once
 
 #include <optional>
+#include <string_view>
 
+#include "base/clock.hpp"
 #include "controllers/cache/kinds.hpp"
 
 namespace controllers {
 
 // Reports whether the object makes no progress until someone changes something.
 bool is_stalled(const api::Conditions& conditions);
+
+// Reports whether the reason of a condition means that a person turned the object off: nothing is created or
+// removed, and nothing is wrong.
+bool is_turned_off(std::string_view reason);
+
+// An outage that is no longer than this may end by itself, so the object is Reconciling meanwhile. Afterwards
+// it is Stalled.
+inline constexpr base::Duration kShortOutage = std::chrono::minutes{5};
 
 // ---- Each function derives the conditions from the object's other ones, just before it is written.
 

@@ -143,7 +143,8 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
     const auto no = [](std::string_view reason, std::string message) {
         return update(conditions::kAvailable, ConditionStatus::False, reason, std::move(message));
     };
-    if (is_ready.status != ConditionStatus::True) return no(is_ready.reason, is_ready.message);
+    if (is_ready.status != ConditionStatus::True || is_turned_off(is_ready.reason))
+        return no(is_ready.reason, is_ready.message);
     if (const auto* claim = refused_claim(facts.claims))
         return no(reasons::kRequestRefused,
                   "claim " + claim->metadata.name + ": " +
@@ -196,6 +197,9 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
     const auto no = [](std::string_view reason, std::string message) {
         return update(conditions::kReady, ConditionStatus::False, reason, std::move(message));
     };
+    const auto turned_off = [](std::string_view reason, std::string message) {
+        return update(conditions::kReady, ConditionStatus::True, reason, std::move(message));
+    };
     if (facts.object.metadata.deletionTimestamp)
         return no(reasons::kDeleting,
                   "is being deleted: waiting until its claims and their machines are gone");
@@ -206,13 +210,13 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
                 "spec.poolLabelKey, so their Nodes could not be told apart: rename one or change its key");
     if (const auto problem = label_problem(facts.object); !problem.reason.empty())
         return no(problem.reason, problem.message);
-    if (is_managed.status != ConditionStatus::True) return no(is_managed.reason, is_managed.message);
+    if (is_managed.status != ConditionStatus::True) return turned_off(is_managed.reason, is_managed.message);
     if (auto why = why_not_understood(facts.manager->metadata); !why.empty())
         return no(reasons::kUnknownValue, "control plane " + facts.manager->metadata.name + ": " + why);
     if (const auto mode = facts.manager->spec.mode; mode != api::v1alpha1::Mode::Active) {
         const auto name = mode == api::v1alpha1::Mode::Paused ? reasons::kPaused : reasons::kObserve;
-        return no(name, "control plane " + facts.manager->metadata.name + " has spec.mode " +
-                            std::string(name) + ": nothing is created or removed; set it to Active");
+        return turned_off(name, "control plane " + facts.manager->metadata.name + " has spec.mode " +
+                                    std::string(name) + ": nothing is created or removed; set it to Active");
     }
     if (provider.status != ConditionStatus::True) {
         auto result = provider;

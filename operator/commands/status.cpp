@@ -7,6 +7,7 @@
 
 #include "api/json.hpp"
 #include "base/text.hpp"
+#include "controllers/state/course.hpp"
 #include "operator/command_line/answer.hpp"
 #include "operator/command_line/formats.hpp"
 #include "operator/command_line/records.hpp"
@@ -27,9 +28,9 @@ std::string readiness(const api::Conditions& conditions) {
     const auto* ready = api::find_condition(conditions, api::conditions::kReady);
     if (!ready) return "Unknown";
     const auto status = std::string(api::to_string(ready->status));
-    return ready->status == api::ConditionStatus::True || ready->reason.empty()
-               ? status
-               : status + ", " + ready->reason;
+    const bool is_usual =
+        ready->status == api::ConditionStatus::True && !controllers::is_turned_off(ready->reason);
+    return is_usual || ready->reason.empty() ? status : status + ", " + ready->reason;
 }
 
 template <class T>

@@ -57,13 +57,17 @@ function fold(key, summary, make) {
 
 const chip = (text, look) => h("span", { class: `chip ${look || ""}` }, text);
 
+// A person turned the object off: it is Ready, and nothing is created or removed.
+const isTurnedOff = object => ["Paused", "Observe", "NotSelected"].includes(object.reason);
+
 // Returns the state of the condition Ready as a chip, and its cause as a line if there is one.
 function readiness(object) {
+  if (isTurnedOff(object)) return [chip(object.reason, "warn")];
   if (object.ready === "True") return [chip("Ready", "good")];
   return [chip(object.reason || (object.ready === "False" ? "Not ready" : "Unknown"),
-    object.reason === "Paused" || object.reason === "Observe" ? "warn" : object.ready === "False" && !object.reconciling ? "bad" : "busy")];
+    object.ready === "False" && !object.reconciling ? "bad" : "busy")];
 }
-const cause = object => object.ready !== "True" && object.message ? h("p", { class: "small message soft" }, object.message) : null;
+const cause = object => (object.ready !== "True" || isTurnedOff(object)) && object.message ? h("p", { class: "small message soft" }, object.message) : null;
 
 function meter(words, used, limit, unit) {
   const percent = limit > 0 ? Math.min(100, 100 * used / limit) : 0;

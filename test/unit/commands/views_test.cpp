@@ -66,8 +66,13 @@ TEST_CASE("what goes on, and what a person has paused, is no trouble") {
         "\"True\"}]");
     CHECK(report::troubles_of(picture({coming})->report()).empty());
     const auto paused =
-        with_provider("conditions: [{type: Ready, status: \"False\", reason: Paused, message: mode Paused}]");
+        with_provider("conditions: [{type: Ready, status: \"True\", reason: Paused, message: mode Paused}]");
     CHECK(report::troubles_of(picture({paused})->report()).empty());
+    CHECK_THAT(status_text(*picture({paused}), ""), Contains("True, Paused"));
+    const auto unlisted = with_provider(
+        "conditions: [{type: Ready, status: \"True\", reason: NotSelected}, {type: Managed, status: "
+        "\"False\", reason: NotSelected, message: listed nowhere}]");
+    CHECK(report::troubles_of(picture({unlisted})->report()).size() == 1);
     const auto orphans = with_provider(
         "conditions: [{type: Ready, status: \"True\"}, {type: OrphansFound, status: \"True\", reason: "
         "OrphansFound, "

@@ -159,3 +159,22 @@ TEST_CASE(
     CHECK(say(ConditionStatus::False, "AuthenticationFailed") == "S");
     CHECK(say(ConditionStatus::True, "Ready").empty());
 }
+
+TEST_CASE("an outage is passing for five minutes, and then waits for people until it is over") {
+    auto provider = objects::provider("proxmox");
+    const auto say = [&](std::chrono::seconds after, ConditionStatus status) {
+        const auto now = objects::at(after);
+        const auto reason = status == ConditionStatus::True ? "Ready" : "Unreachable";
+        for (const auto type : {conditions::kReady, conditions::kReachable})
+            objects::set_condition(provider.status.conditions, type, status, now, reason);
+        controllers::conclude(provider, now);
+        return kstatus_of(provider);
+    };
+    using namespace std::chrono_literals;
+    CHECK(say(0s, ConditionStatus::True) == "Current");
+    CHECK(say(10s, ConditionStatus::False) == "InProgress");
+    CHECK(say(309s, ConditionStatus::False) == "InProgress");
+    CHECK(say(310s, ConditionStatus::False) == "Failed");
+    CHECK(say(311s, ConditionStatus::True) == "Current");
+    CHECK(say(400s, ConditionStatus::False) == "InProgress");
+}

@@ -86,14 +86,17 @@ TEST_CASE("claims and nodes are counted by what they are") {
     CHECK(world.condition("Progressing").reason == "ScalingUp");
 }
 
+TEST_CASE("a pool that is listed nowhere is Ready as it is, and says so") {
+    World world;
+    world.is_managed = false;
+    CHECK(world.condition("Managed").reason == "NotSelected");
+    CHECK(world.condition("Ready").status == ConditionStatus::True);
+    CHECK(world.condition("Ready").reason == "NotSelected");
+    CHECK(world.condition("Ready").message.find("spec.pools") != std::string::npos);
+}
+
 TEST_CASE("why a pool is not Ready is said with what to do") {
     World world;
-    SECTION("not listed") {
-        world.is_managed = false;
-        CHECK(world.condition("Managed").reason == "NotSelected");
-        CHECK(world.condition("Ready").reason == "NotSelected");
-        CHECK(world.condition("Ready").message.find("spec.pools") != std::string::npos);
-    }
     SECTION("label conflict") {
         const auto older = objects::pool("small", "older");
         world.conflict = &older;
@@ -127,6 +130,7 @@ TEST_CASE("a pool is not Available while nothing can be created, and says why an
         world.manager.spec.mode = api::v1alpha1::Mode::Observe;
         check("Observe",
               "control plane main has spec.mode Observe: nothing is created or removed; set it to Active");
+        CHECK(world.condition("Ready").status == ConditionStatus::True);
         CHECK(world.condition("Ready").reason == "Observe");
         world.manager.spec.mode = api::v1alpha1::Mode::Paused;
         check("Paused", "has spec.mode Paused");
