@@ -46,13 +46,7 @@ std::vector<api::Time> times_of(const api::v1alpha1::PoolStatus& status) {
 }  // namespace
 
 PoolReconciler::PoolReconciler(const Context& context, Reservations& reservations)
-    : InContext(context),
-      reservations_(reservations),
-      addresses_(context.informers, context.client),
-      used_(context.metrics.gauge("kubenodesmith_pool_used", "Resources that count against the pool's limits",
-                                  {"namespace", "pool", "resource"})),
-      limit_(context.metrics.gauge("kubenodesmith_pool_limit", "The pool's limits; 0 is unlimited",
-                                   {"namespace", "pool", "resource"})) {}
+    : InContext(context), reservations_(reservations), addresses_(context.informers, context.client) {}
 
 void PoolReconciler::subscribe(kube::WorkQueue& queue) {
     const auto& pools = informers_.pools.store();
@@ -116,7 +110,7 @@ PoolObservation PoolReconciler::look(const NodeSmithPool& pool) const {
 asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     auto pool = informers_.pools.store().get(key);
     if (!pool) {
-        forget(key);
+        reservations_.forget_pool(key);
         co_return kube::Result();
     }
     const bool held_back = co_await is_held_back(informers_.pools, key, client_, events_, clock_);
@@ -141,7 +135,6 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
 
     pool = informers_.pools.store().get(key);
     if (!pool) co_return kube::Result();
-    publish(*pool);
     kube::Result result;
     if (pool->metadata.deletionTimestamp) result = co_await finalize(pool);
     result.requeue_after = kube::sooner(result.requeue_after, settle_again);
@@ -244,25 +237,6 @@ asio::awaitable<void> PoolReconciler::delete_claim(const NodeSmithPool& pool, co
     }
     events_.normal(claim, "PoolDeleted",
                    "deleted because its pool " + pool.metadata.name + " is being deleted");
-}
-
-void PoolReconciler::publish(const NodeSmithPool& pool) {
-    const auto& [namespace_, name] = std::pair(pool.metadata.namespace_, pool.metadata.name);
-    const auto set = [&](const char* resource, std::int64_t used, std::int64_t limit) {
-        used_.with({namespace_, name, resource}).set(static_cast<double>(used));
-        limit_.with({namespace_, name, resource}).set(static_cast<double>(limit));
-    };
-    set("nodes", pool.status.reserved.nodes, pool.spec.limits.maxNodes);
-    set("cpu_cores", pool.status.reserved.cpuCores, pool.spec.limits.cpuCores);
-    set("memory_mib", pool.status.reserved.memoryMiB, pool.spec.limits.memoryMiB);
-}
-
-void PoolReconciler::forget(const kube::ObjectKey& key) {
-    reservations_.forget_pool(key);
-    for (const char* resource : {"nodes", "cpu_cores", "memory_mib"}) {
-        used_.remove({key.namespace_, key.name, resource});
-        limit_.remove({key.namespace_, key.name, resource});
-    }
 }
 
 }  // namespace controllers

@@ -29,13 +29,9 @@ private:
     void say_what_others_do(const NodeSmithPool& before, const NodeSmithPool& after);
     void say_what_is_wrong(const NodeSmithPool& before, const NodeSmithPool& after);
     void say_what_was_learned(const NodeSmithPool& before, const NodeSmithPool& after);
-    void publish(const NodeSmithPool& pool);
-    void forget(const kube::ObjectKey& key);
 
     Reservations& reservations_;
     Addresses addresses_;
-    base::Family<base::Gauge>& used_;
-    base::Family<base::Gauge>& limit_;
 };
 
 }  // namespace controllers

@@ -15,14 +15,25 @@ namespace kubenodesmith {
 
 namespace {
 
-// Returns the resident memory of the process in bytes; 0 if it cannot be read. See proc(5): the second field
-// of statm, in pages.
-double resident_bytes() {
-    std::ifstream statm("/proc/self/statm");
+// MemoryUse is in bytes. Both are 0 if they cannot be read.
+struct MemoryUse {
     double all = 0;
     double resident = 0;
-    statm >> all >> resident;
-    return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+};
+
+// Reads the first two fields of statm, which count pages. See proc(5).
+MemoryUse memory_use() {
+    std::ifstream statm("/proc/self/statm");
+    MemoryUse use;
+    statm >> use.all >> use.resident;
+    const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
+    return {use.all * page, use.resident * page};
+}
+
+// Returns the soft limit. Without a limit this is the largest number, as in Prometheus' client libraries.
+double limit_of(decltype(RLIMIT_NOFILE) resource) {
+    rlimit limit{};
+    return getrlimit(resource, &limit) == 0 ? static_cast<double>(limit.rlim_cur) : 0;
 }
 
 double cpu_seconds() {
@@ -53,11 +64,20 @@ std::unique_ptr<base::MetricsRegistry::Hook> add_process_metrics(base::MetricsRe
     registry.gauge("process_start_time_seconds", "When the process began, in seconds since 1970")
         .with({})
         .set(std::chrono::duration<double>(now).count());
+    registry.gauge("process_max_fds", "Most files and sockets that may be open")
+        .with({})
+        .set(limit_of(RLIMIT_NOFILE));
+    registry.gauge("process_virtual_memory_max_bytes", "Largest address space that the process may have")
+        .with({})
+        .set(limit_of(RLIMIT_AS));
     auto& memory = registry.gauge("process_resident_memory_bytes", "Memory in use").with({});
+    auto& addresses = registry.gauge("process_virtual_memory_bytes", "Size of the address space").with({});
     auto& files = registry.gauge("process_open_fds", "Open files and sockets").with({});
     auto& cpu = registry.counter("process_cpu_seconds_total", "CPU time spent").with({});
-    return registry.before_exposition([&memory, &files, &cpu] {
-        memory.set(resident_bytes());
+    return registry.before_exposition([&memory, &addresses, &files, &cpu] {
+        const auto use = memory_use();
+        memory.set(use.resident);
+        addresses.set(use.all);
         files.set(open_files());
         cpu.add(cpu_seconds() - cpu.value());
     });

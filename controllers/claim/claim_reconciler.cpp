@@ -34,8 +34,6 @@ ClaimReconciler::ClaimReconciler(const Context& context, ProviderInstances& inst
       watch_(means_) {}
 
 void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
-    informers_.claims.on_change(
-        [this](const auto* before, const auto* after) { writer_.count(before, after); });
     nodes_.subscribe();
     recovery_.subscribe();
     lanes_.use(queue);

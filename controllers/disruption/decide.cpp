@@ -1,5 +1,6 @@
 // Decides which node is next, and why the others are kept.
 #include <algorithm>
+#include <chrono>
 #include <tuple>
 
 #include "controllers/disruption/disruption_reconciler.hpp"
@@ -86,7 +87,44 @@ std::optional<Blocker> blocker_of(const PoolView& view, const Member& member, Ki
     return pool_blocker(view.facts, kind, view.now);
 }
 
+base::LabelValues labels_of(const kube::ObjectKey& pool, Kind kind) {
+    return {pool.namespace_, pool.name, std::string(name_of(kind))};
+}
+
 }  // namespace
+
+DisruptionMetrics::DisruptionMetrics(base::MetricsRegistry& registry)
+    : eligible_(registry.gauge("kubenodesmith_disruption_eligible_nodes",
+                               "Nodes that there is a reason to remove, at the last decision about the pool",
+                               {"namespace", "pool", "reason"})),
+      allowed_(registry.gauge("kubenodesmith_disruption_allowed_nodes",
+                              "Further nodes that disruption.budgets and scaleDown.maxConcurrent allow to "
+                              "remove, at the last decision about the pool",
+                              {"namespace", "pool", "reason"})),
+      took_(registry
+                .histogram("kubenodesmith_disruption_decision_seconds",
+                           "Duration of one decision about the nodes of a pool, without carrying it out",
+                           {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10})
+                .with({})) {}
+
+void DisruptionMetrics::note(const PoolView& view, const std::vector<std::vector<Candidate>>& found) {
+    const auto key = api::key_of(*view.pool);
+    for (const auto& method : methods()) {
+        const auto labels = labels_of(key, method.kind);
+        eligible_.with(labels).set(static_cast<double>(found[rank(method.kind)].size()));
+        allowed_.with(labels).set(
+            static_cast<double>(allowed_disruptions(view.facts, method.kind, view.now)));
+    }
+}
+
+void DisruptionMetrics::note_decision(base::Duration took) {
+    took_.observe(std::chrono::duration<double>(took).count());
+}
+
+void DisruptionMetrics::forget(const kube::ObjectKey& pool) {
+    for (const auto& method : methods())
+        for (auto* family : {&eligible_, &allowed_}) family->remove(labels_of(pool, method.kind));
+}
 
 std::optional<Stay> ended_series(const PoolView& view) {
     for (const auto& member : view.members) {
@@ -97,7 +135,10 @@ std::optional<Stay> ended_series(const PoolView& view) {
 }
 
 asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
+    auto begin = clock_.now();
+    base::Duration took{};
     auto found = candidates(pass);
+    metrics_.note(pass.view(), found);
     std::set<std::string> chosen;
     for (const auto& method : methods()) {
         // A pool that is only observed gets all its findings. But pods are tried elsewhere only
@@ -106,6 +147,7 @@ asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
         if (is_last || (!chosen.empty() && !pass.view().observes())) break;
         const auto kind = method.kind;
         auto commands = method.judge(pass, kind, unblocked(pass, kind, std::move(found[rank(kind)])));
+        took += clock_.now() - begin;
         for (auto& command : commands) {
             const auto name = command.member.node->metadata.name;
             const auto claim = command.member.claim;
@@ -118,7 +160,9 @@ asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
             else if (queue_.refusal_of(*claim))
                 pass.look_again(base::Duration::zero());
         }
+        begin = clock_.now();
     }
+    metrics_.note_decision(took);
     say_what_stays(pass, chosen);
 }
 

@@ -29,11 +29,15 @@ DisruptionReconciler::DisruptionReconciler(const Context& context, const Drainer
       observer_(context.informers, context.clock, reports, stopped_),
       queue_({context.informers, context.client, context.clock, context.events, announcer_, reports,
               refusals_, std::move(may_mutate)},
-             context.metrics) {}
+             context.metrics),
+      metrics_(context.metrics) {}
 
 asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey key) {
     const auto pool = informers_.pools.store().get(key);
-    if (!pool) co_return kube::Result{};
+    if (!pool) {
+        metrics_.forget(key);
+        co_return kube::Result{};
+    }
     if (!began_) began_ = clock_.now();
     const Pass::Means means{informers_, clock_, solver_, refusals_, look_at_world_};
     Pass pass(means, observer_.observe(pool));

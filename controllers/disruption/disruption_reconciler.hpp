@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/metrics.hpp"
 #include "controllers/cache/context.hpp"
 #include "controllers/disruption/pool_observer.hpp"
 #include "controllers/disruption/queue.hpp"
@@ -16,6 +17,24 @@ namespace controllers::disruption {
 // Returns the first node of the pool whose replacement would not help, and
 // the disruption that it is kept from.
 std::optional<Stay> ended_series(const PoolView& view);
+
+// DisruptionMetrics says how many nodes of a pool could be removed and may be, and how long a decision takes.
+class DisruptionMetrics {
+public:
+    // `registry` must outlive this.
+    explicit DisruptionMetrics(base::MetricsRegistry& registry);
+
+    // Records the candidates of all methods, in the order of the methods, and what the pool allows.
+    void note(const PoolView& view, const std::vector<std::vector<Candidate>>& found);
+    void note_decision(base::Duration took);
+    // Removes the gauges of a pool that is gone.
+    void forget(const kube::ObjectKey& pool);
+
+private:
+    base::Family<base::Gauge>& eligible_;
+    base::Family<base::Gauge>& allowed_;
+    base::Histogram& took_;
+};
 
 class DisruptionReconciler final : public kube::Reconciler, InContext {
 public:
@@ -66,6 +85,7 @@ private:
     PoolObserver observer_;
     Queue queue_;
     Stays stays_;
+    DisruptionMetrics metrics_;
     std::optional<base::TimePoint> began_;  // start of the decisions; nullopt: not yet
 };
 

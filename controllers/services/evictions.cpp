@@ -36,13 +36,35 @@ std::string in_short(std::string text) {
     return base::shortened(text, kMostWords);
 }
 
+std::string_view result_of(Kind answer) {
+    switch (answer) {
+        case Kind::accepted:
+            return "accepted";
+        case Kind::gone:
+            return "gone";
+        case Kind::budget:
+        case Kind::several_budgets:
+            return "blocked";
+        case Kind::under_way:
+        case Kind::failed:
+            return "failed";
+    }
+    return "failed";
+}
+
 bool is_gone(const kube::ApiError& error) {
     return (error.is_not_found() || error.is_conflict()) && !error.is_denial();
 }
 
 }  // namespace
 
-Evictions::Evictions(kube::Client& client, base::Clock& clock) : client_(client), clock_(clock) {}
+Evictions::Evictions(kube::Client& client, base::Clock& clock)
+    : client_(client),
+      clock_(clock),
+      requests_(client.metrics().counter("kubenodesmith_evictions_total",
+                                         "Requests to evict or delete a pod of a node that is drained, by "
+                                         "action and result",
+                                         {"action", "result"})) {}
 
 Evictions::Key Evictions::key_of(const EvictionRequest& request) {
     return {request.pod->metadata.uid, request.grace.has_value()};
@@ -105,7 +127,7 @@ asio::awaitable<void> Evictions::ask(EvictionRequest request) {
     std::optional<base::Duration> retry_after;
     bool is_gone_already = false;
     try {
-        co_await ask_once(std::move(request));
+        co_await ask_once(request);
     } catch (const boost::system::system_error& error) {
         if (error.code() == asio::error::operation_aborted) throw;
         failure = error.what();
@@ -122,7 +144,12 @@ asio::awaitable<void> Evictions::ask(EvictionRequest request) {
         record.answer = Kind::gone;
     else if (!failure.empty())
         refuse(record, Kind::failed, std::move(failure), retry_after);
+    count(request, record);
     answered_->notify_all();
+}
+
+void Evictions::count(const EvictionRequest& request, const Record& record) {
+    requests_.with({request.grace ? "delete" : "evict", std::string(result_of(record.answer))}).add();
 }
 
 asio::awaitable<void> Evictions::ask_once(EvictionRequest request) {

@@ -69,12 +69,15 @@ private:
     bool begin(const EvictionRequest& request, std::vector<Key>& begun);
     asio::awaitable<void> ask(EvictionRequest request);
     asio::awaitable<void> ask_once(EvictionRequest request);
+    // Counts an answer, or that there was none.
+    void count(const EvictionRequest& request, const Record& record);
     void accept(Record& record);
     void refuse(Record& record, EvictionState::Kind kind, std::string message,
                 std::optional<base::Duration> retry_after);
 
     kube::Client& client_;
     base::Clock& clock_;
+    base::Family<base::Counter>& requests_;
     std::map<Key, Record> records_;
     std::optional<base::TimePoint> accepted_at_;
     std::optional<base::Event> answered_;

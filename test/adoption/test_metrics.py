@@ -11,6 +11,7 @@ from conftest import ROOT, judge, kustomize, objects, run, tool
 RULES = ROOT / "config/prometheus/rules.yaml"
 DASHBOARD = ROOT / "config/grafana/kubenodesmith.json"
 # A registry's counter(), gauge() or histogram() makes a metric, or a helper that takes the name.
+LABELS = re.compile(r'\{("\w+"(?:,\s*"\w+")*)\}')
 MADE = re.compile(r'(?:counter|gauge|histogram)\(\s*(?:client, )?"([a-z][a-z0-9_]+)"')
 NAME = re.compile(r"\b((?:kubenodesmith|workqueue|rest_client|controller_runtime|leader_election|process)_[a-z0-9_]+)\b")
 
@@ -20,13 +21,31 @@ def made():
     return {name for file in files for name in MADE.findall(file.read_text())}
 
 
+def labels_made():
+    """Returns the labels of each metric whose call lists them."""
+    labels = {}
+    for folder in ("base", "kube", "controllers", "providers", "operator"):
+        for file in (ROOT / folder).rglob("*.cpp"):
+            text = file.read_text()
+            for match in MADE.finditer(text):
+                depth, end = 1, match.end()
+                while depth:
+                    depth += {"(": 1, ")": -1}.get(text[end], 0)
+                    end += 1
+                for found in LABELS.findall(text[match.end():end]):
+                    labels[match[1]] = set(re.findall(r'"(\w+)"', found))
+    return labels
+
+
 def documented():
-    names, is_of_metrics = set(), False
+    """Returns the labels of each metric, by name."""
+    labels, is_of_metrics = {}, False
     for line in (ROOT / "docs/metrics.md").read_text().splitlines():
         is_of_metrics = line.startswith("| name | type, labels |") or (is_of_metrics and line.startswith("|"))
         if is_of_metrics and line.startswith("| `"):
-            names.add(line.split("`")[1])
-    return names
+            kind = line.split("|")[2].partition(":")[2]
+            labels[line.split("`")[1]] = set(kind.replace(" ", "").split(",")) - {""}
+    return labels
 
 
 def used(expression):
@@ -39,7 +58,25 @@ def expressions_of(panels):
 
 
 def test_every_metric_is_documented_and_every_documented_one_exists():
-    assert made() == documented()
+    assert made() == set(documented())
+
+
+def test_every_metric_is_documented_with_its_labels():
+    made_with, known = labels_made(), documented()
+    assert len(made_with) > 40
+    assert {name: known[name] for name in made_with} == made_with
+
+
+def test_alerts_and_dashboard_ask_for_labels_that_their_metrics_have():
+    known = documented()
+    of_prometheus = {"le", "instance", "job", "pod"}
+    rules = [rule for group in yaml.safe_load(RULES.read_text())["spec"]["groups"] for rule in group["rules"]]
+    for expression in [rule["expr"] for rule in rules] + expressions_of(json.loads(DASHBOARD.read_text())["panels"]):
+        for name, selectors in re.findall(r"\b([a-z_]+?)(?:_bucket|_sum|_count)?\{([^}]*)\}", expression):
+            assert set(re.findall(r"(\w+)\s*[!=]~?=?\s*\"", selectors)) <= known[name] | of_prometheus, expression
+        labels = set().union(*(known[name] for name in used(expression))) | of_prometheus
+        for by in re.findall(r"\b(?:by|on) \(([^)]*)\)", expression):
+            assert set(by.split(", ")) <= labels, expression
 
 
 def test_alerts_and_dashboard_use_metrics_that_exist():

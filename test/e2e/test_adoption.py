@@ -148,7 +148,13 @@ def test_metrics_tell_what_happened(stack):
                                and 0 < samples["cpu_allocated_total"] <= samples["cpu_allocatable_total"] <= samples["cpu_provisioned_total"])
     samples = wait_until("the sums of all nodes", stack.operator.metrics, counted)
     assert samples['leader_election_master_status{name="12c57729.kubenodesmith.parawell.cloud"}'] == 1
-    assert any(series.startswith("kubenodesmith_provider_host_free{") for series in samples)
+    of_provider, of_pool = 'namespace="kubenodesmith",provider="proxmox",', 'namespace="kubenodesmith",pool="workers",'
+    for begin in ("provider_host_free{" + of_provider, "proxmox_requests_total{" + of_provider, 'condition{kind="NodeSmithPool",',
+                  "claim_stage_duration_seconds_count{" + of_pool + 'provider="proxmox",'):
+        assert any(series.startswith("kubenodesmith_" + begin) for series in samples), begin
+    mode = 'kubenodesmith_control_plane_mode{namespace="kubenodesmith",control_plane="kubenodesmith",mode="Active"}'
+    assert samples[mode] == 1
+    assert 0 < samples['kubenodesmith_pool_requested{namespace="kubenodesmith",pool="workers",resource="memory"}']
     assert samples["process_resident_memory_bytes"] > 1e6
 
 

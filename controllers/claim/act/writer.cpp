@@ -67,14 +67,13 @@ std::optional<kube::EventType> event_type(const api::Condition& condition) {
 
 Writer::Writer(const Context& context)
     : InContext(context),
-      claims_(
-          context.metrics.gauge("kubenodesmith_claims", "Claims by phase.", {"namespace", "pool", "phase"})),
       stages_(context.metrics.histogram(
           "kubenodesmith_claim_stage_duration_seconds",
-          "Time that claims spent in each stage: launch, registration, initialization, removal.",
-          stage_bounds(), {"stage"})),
+          "Time that claims spent in each stage: launch, registration, initialization, drain, removal.",
+          stage_bounds(), {"namespace", "pool", "provider", "stage"})),
       failures_(context.metrics.counter("kubenodesmith_claim_launch_failures_total",
-                                        "Failed attempts to create a machine, by reason.", {"reason"})) {}
+                                        "Failed attempts to create a machine, by reason.",
+                                        {"namespace", "pool", "provider", "reason"})) {}
 
 asio::awaitable<ClaimPointer> Writer::record(Observation observation, ClaimStatus status) {
     const auto claim = observation.stored;
@@ -115,8 +114,7 @@ asio::awaitable<void> Writer::drop_finalizer(ClaimPointer claim) {
     co_await provisioning::remember_launch(informers_, client_, *claim, now);
     co_await remember_loss(*claim);
     co_await controllers::drop_finalizer(client_, informers_.claims, *claim, api::finalizers::kClaim);
-    const auto seconds = seconds_between(claim->metadata.deletionTimestamp, now);
-    stages_.with({"removal"}).observe(seconds);
+    note_stage(*claim, "removal", claim->metadata.deletionTimestamp);
     base::log::info("Claim ended",
                     {{"claim", api::key_of(*claim).str()}, {"machine", claim->status.machineID}});
 }
@@ -134,15 +132,6 @@ asio::awaitable<void> Writer::remove(ClaimPointer claim) {
     kube::Preconditions same;
     same.uid = claim->metadata.uid;
     co_await client_.remove<NodeSmithClaim>(api::key_of(*claim), same);
-}
-
-void Writer::count(const NodeSmithClaim* before, const NodeSmithClaim* after) {
-    auto gauge = [this](const NodeSmithClaim& claim) -> base::Gauge& {
-        return claims_.with(
-            {claim.metadata.namespace_, claim.spec.poolRef, std::string(api::name_of(phase_of(claim)))});
-    };
-    if (before) gauge(*before).add(-1);
-    if (after) gauge(*after).add(1);
 }
 
 void Writer::announce(const NodeSmithClaim& before, const NodeSmithClaim& after) {
@@ -197,21 +186,27 @@ void Writer::warn_of_lost_volumes(const Observation& observation) {
         events_.event(kube::target_of(*observation.node), kube::EventType::warning, kLosingVolumes, text);
 }
 
+void Writer::note_stage(const NodeSmithClaim& claim, const char* stage, std::optional<api::Time> begin) {
+    stages_
+        .with({claim.metadata.namespace_, claim.spec.poolRef, claim.status.providerRef, std::string(stage)})
+        .observe(seconds_between(begin, api::Time(clock_.wall_now())));
+}
+
 void Writer::measure(const NodeSmithClaim& before, const NodeSmithClaim& after) {
-    const api::Time now(clock_.wall_now());
-    if (became_true(before, after, conditions::kLaunched)) {
-        stages_.with({"launch"}).observe(seconds_between(after.metadata.creationTimestamp, now));
-    }
-    if (became_true(before, after, conditions::kRegistered)) {
-        stages_.with({"registration"})
-            .observe(seconds_between(since(after.status, conditions::kLaunched), now));
-    }
-    if (became_true(before, after, conditions::kInitialized)) {
-        stages_.with({"initialization"})
-            .observe(seconds_between(since(after.status, conditions::kRegistered), now));
-    }
+    if (became_true(before, after, conditions::kLaunched))
+        note_stage(after, "launch", after.metadata.creationTimestamp);
+    if (became_true(before, after, conditions::kRegistered))
+        note_stage(after, "registration", since(after.status, conditions::kLaunched));
+    if (became_true(before, after, conditions::kInitialized))
+        note_stage(after, "initialization", since(after.status, conditions::kRegistered));
+    const bool had_drain = api::is_false(before.status.conditions, conditions::kDrained);
+    if (had_drain && is_true(after, conditions::kDrained))
+        note_stage(after, "drain", since(before.status, conditions::kDrained));
     const auto& failure = after.status.lastFailure;
-    if (failure && failure != before.status.lastFailure) failures_.with({failure->reason}).add();
+    if (failure && failure != before.status.lastFailure)
+        failures_
+            .with({after.metadata.namespace_, after.spec.poolRef, after.status.providerRef, failure->reason})
+            .add();
 }
 
 }  // namespace controllers::claim

@@ -38,16 +38,14 @@ public:
     // Warns once, on the claim and its Node, which volumes are lost with the removed machine.
     void warn_of_lost_volumes(const Observation& observation);
 
-    // Updates the gauge of claims by phase.
-    void count(const NodeSmithClaim* before, const NodeSmithClaim* after);
-
 private:
     // Counts a Node or machine that others removed. Must run before the claim, its last trace, is deleted.
     asio::awaitable<void> remember_loss(NodeSmithClaim claim);
     void announce(const NodeSmithClaim& before, const NodeSmithClaim& after);
     void measure(const NodeSmithClaim& before, const NodeSmithClaim& after);
+    // Counts a stage of the claim that began then and ends now.
+    void note_stage(const NodeSmithClaim& claim, const char* stage, std::optional<api::Time> begin);
 
-    base::Family<base::Gauge>& claims_;
     base::Family<base::Histogram>& stages_;
     base::Family<base::Counter>& failures_;
     bool is_recording_ = false;

@@ -1,5 +1,7 @@
 #include "controllers/disruption/rules/blocks.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "controllers/disruption/rules/budgets.hpp"
 #include "controllers/state/acceptance.hpp"
@@ -133,6 +135,18 @@ MaybeBlocker too_many_unhealthy(const PoolFacts& facts) {
                                            "(disruption.repair.maxUnhealthyPercent)");
 }
 
+// Returns how many removals count against scaleDown.maxConcurrent. Repairing a broken node disrupts no
+// healthy one, so repairs wait only for each other. A drain may wait for the very pods that run on a broken
+// node, and a removal may never end.
+std::int64_t leaving_for(const PoolFacts& facts, Kind kind) {
+    return kind == Kind::Unhealthy ? facts.repairs : facts.leaving;
+}
+
+BudgetUse budget_use_for(const PoolFacts& facts, Kind kind) {
+    const auto also_disrupted = kind == Kind::Unhealthy ? 0 : facts.not_ready;
+    return {facts.in_service, leaving_for(facts, kind) + also_disrupted};
+}
+
 MaybeBlocker not_understood(const api::ObjectMeta& metadata, const std::string& what) {
     auto why = why_not_understood(metadata);
     if (why.empty()) return std::nullopt;
@@ -186,19 +200,15 @@ MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
         if (auto outage = too_many_unhealthy(facts)) return outage;
     }
     if (auto delay = within_a_delay(facts, kind, now)) return delay;
-    // Repairing a broken node disrupts no healthy one, so repairs wait only for each other. A drain may wait
-    // for the very pods that run on a broken node, and a removal may never end.
-    const bool is_broken = kind == Kind::Unhealthy;
-    const auto leaving = is_broken ? facts.repairs : facts.leaving;
+    const auto leaving = leaving_for(facts, kind);
     const auto most = facts.pool.spec.scaleDown.maxConcurrent;
     if (most > 0 && leaving >= most) {
         const auto bound =
             base::counted(most, "node") + " of the pool may be removed at a time (scaleDown.maxConcurrent)";
-        if (is_broken || facts.stuck < most) return blocker("MaxConcurrent", bound);
+        if (kind == Kind::Unhealthy || facts.stuck < most) return blocker("MaxConcurrent", bound);
         return blocker("RemovalStuck", bound + ", and the removals under way are stuck: see their claims");
     }
-    const auto disrupted = leaving + (is_broken ? 0 : facts.not_ready);
-    if (auto budget = budget_blocker(facts.pool.spec.disruption, kind, {facts.in_service, disrupted}, now))
+    if (auto budget = budget_blocker(facts.pool.spec.disruption, kind, budget_use_for(facts, kind), now))
         return budget;
     const auto rate = facts.manager->spec.rateLimits.maxRemovalsPerHour;
     if (rate > 0 && facts.removals_last_hour >= rate)
@@ -207,6 +217,18 @@ MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
             base::counted(rate, "node") + " may be removed in an hour (rateLimits.maxRemovalsPerHour)",
             Time(now.at + std::chrono::minutes{1}));
     return std::nullopt;
+}
+
+std::int64_t allowed_disruptions(const PoolFacts& facts, Kind kind, Time now) {
+    if (standing_blocker(facts)) return 0;
+    const auto& spec = facts.pool.spec;
+    const auto use = budget_use_for(facts, kind);
+    // Also parses the schedules, so that budget_room() does not throw.
+    if (budget_blocker(spec.disruption, kind, use, now)) return 0;
+    auto room = budget_room(spec.disruption, kind, use, now).value_or(facts.in_service);
+    if (const auto most = spec.scaleDown.maxConcurrent; most > 0)
+        room = std::min<std::int64_t>(room, most - leaving_for(facts, kind));
+    return std::clamp<std::int64_t>(room, 0, facts.in_service);
 }
 
 MaybeBlocker volume_blocker(const NodeFacts& facts) {

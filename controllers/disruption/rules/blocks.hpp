@@ -2,6 +2,7 @@
 // find another place (outlook.hpp).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "controllers/disruption/rules/facts.hpp"
@@ -15,6 +16,9 @@ std::optional<Blocker> standing_blocker(const PoolFacts& facts);
 bool is_outage(const std::optional<Blocker>& standing);
 // Returns what forbids a new disruption now: the above, windows, delays, budgets, concurrency and rate.
 std::optional<Blocker> pool_blocker(const PoolFacts& facts, Kind kind, api::Time now);
+// Returns how many further nodes of the pool may be removed for that reason now, by scaleDown.maxConcurrent
+// and disruption.budgets; 0 while something forbids all disruption.
+std::int64_t allowed_disruptions(const PoolFacts& facts, Kind kind, api::Time now);
 // Returns a blocker for volumes on the node's disk that hold it.
 std::optional<Blocker> volume_blocker(const NodeFacts& facts);
 // Returns what blocks a disruption of this node.

@@ -46,6 +46,17 @@ std::string described(const DisruptionBudget& budget) {
 
 }  // namespace
 
+std::optional<std::int64_t> budget_room(const api::v1alpha1::Disruption& disruption, Kind kind, BudgetUse use,
+                                        api::Time now) {
+    std::optional<std::int64_t> room;
+    for (const auto& budget : disruption.budgets) {
+        if (!is_about(budget, kind) || !is_active(budget, now)) continue;
+        const auto left = std::max<std::int64_t>(0, allowed(budget, use.nodes) - use.disrupted);
+        room = std::min(room.value_or(left), left);
+    }
+    return room;
+}
+
 std::optional<Blocker> budget_blocker(const api::v1alpha1::Disruption& disruption, Kind kind, BudgetUse use,
                                       api::Time now) {
     for (const auto& budget : disruption.budgets) {

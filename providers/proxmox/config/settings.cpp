@@ -150,7 +150,7 @@ std::string Settings::provider_id(const std::string& cluster, const std::string&
 ClientOptions make_client_options(const ProviderConfig& config) {
     const auto& spec = spec_of(config);
     ClientOptions options;
-    options.provider = config.namespace_ + "/" + config.name;
+    options.provider = {config.namespace_, config.name};
     options.provider_uid = config.uid;
     auto endpoints = spec.endpoints;
     if (!spec.endpoint.empty()) endpoints.insert(endpoints.begin(), spec.endpoint);

@@ -58,10 +58,10 @@ Client::Client(ClientOptions options, ProviderEnvironment& environment)
       requests_(
           environment.metrics.counter("kubenodesmith_proxmox_requests_total",
                                       "Requests to Proxmox by operation and HTTP status (error: no answer).",
-                                      {"provider", "operation", "code"})),
+                                      {"namespace", "provider", "operation", "code"})),
       durations_(environment.metrics.histogram(
           "kubenodesmith_proxmox_request_duration_seconds", "Time that Proxmox took to answer, by operation.",
-          {0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30}, {"provider", "operation"})) {
+          {0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30}, {"namespace", "provider", "operation"})) {
     for (const auto& url : options.endpoints) {
         auto& endpoint = endpoints_.emplace_back();
         endpoint.url = url;
@@ -251,8 +251,8 @@ asio::awaitable<base::HttpResponse> Client::transmit(const Call& call, Endpoint&
     const auto started = environment_.clock.now();
     const auto count = [&](const std::string& code) {
         const std::chrono::duration<double> seconds = environment_.clock.now() - started;
-        requests_.with({provider_, call.operation, code}).add();
-        durations_.with({provider_, call.operation}).observe(seconds.count());
+        requests_.with({provider_.namespace_, provider_.name, call.operation, code}).add();
+        durations_.with({provider_.namespace_, provider_.name, call.operation}).observe(seconds.count());
     };
     try {
         auto response = co_await endpoint.transport->send(std::move(request));
@@ -330,7 +330,7 @@ void Client::require_sole_operator(const std::string& tried) const {
 
 void Client::refuse_credentials(const Call& call, const std::string& answer) {
     refused_until_ = environment_.clock.now() + kRefusalPause;
-    if (environment_.on_credentials_refused) environment_.on_credentials_refused(provider_);
+    if (environment_.on_credentials_refused) environment_.on_credentials_refused(provider_.str());
     refusal_ =
         credentials_.is_token()
             ? "the API token " + credentials_.token_id + " was refused (" + answer +

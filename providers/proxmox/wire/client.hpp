@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "api/resource.hpp"
 #include "base/gate.hpp"
 #include "providers/environment.hpp"
 #include "providers/proxmox/wire/call.hpp"
@@ -32,7 +33,7 @@ struct Credentials {
 };
 
 struct ClientOptions {
-    std::string provider;  // namespace/name, for metrics
+    api::ObjectKey provider;
     std::string provider_uid;
     std::vector<std::string> endpoints;
     base::TlsClientOptions tls;
@@ -144,7 +145,8 @@ private:
     [[noreturn]] void refuse_credentials(const Call& call, const std::string& answer);
 
     Credentials credentials_;
-    std::string provider_, provider_uid_;
+    api::ObjectKey provider_;
+    std::string provider_uid_;
     ProviderEnvironment& environment_;
     base::TlsClientOptions tls_;
     std::vector<Endpoint> endpoints_;

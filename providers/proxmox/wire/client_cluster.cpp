@@ -45,7 +45,7 @@ asio::awaitable<void> Client::ask_for_proof(Endpoint& endpoint) {
         const auto name = co_await name_at(endpoint);
         const BackendCluster stranger{name, id};
         const OtherClusterError error(endpoint.url + " belongs to " + describe(stranger) +
-                                          ", but the machines of provider " + provider_ + " are on " +
+                                          ", but the machines of provider " + provider_.str() + " are on " +
                                           describe(cluster_),
                                       stranger);
         if (has_unproven_answers) misled_ = Misled{error, environment_.clock.now()};

@@ -114,7 +114,8 @@ std::string Bmc::words_of_task(const json::object& task) const {
 }
 
 void Bmc::note_quirk(const std::string& message) {
-    wire_.traffic().retries.with({wire_.traffic().provider, vendor_, message}).add();
+    const auto& [namespace_, provider] = wire_.traffic().provider;
+    wire_.traffic().retries.with({namespace_, provider, vendor_, message}).add();
 }
 
 asio::awaitable<json::object> Bmc::root() {

@@ -2,8 +2,7 @@
 // slow and failing BMCs keeps them from using it up.
 #pragma once
 
-#include <string>
-
+#include "api/resource.hpp"
 #include "base/gate.hpp"
 #include "providers/environment.hpp"
 
@@ -13,10 +12,10 @@ namespace providers::redfish {
 inline constexpr std::size_t kSlowLane = 16;
 
 struct Traffic {
-    Traffic(std::string provider_name, std::size_t in_flight, ProviderEnvironment& environment_to_use);
+    Traffic(api::ObjectKey provider_key, std::size_t in_flight, ProviderEnvironment& environment_to_use);
 
     ProviderEnvironment& environment;
-    std::string provider;
+    api::ObjectKey provider;
     base::Gate calls;
     base::Gate slow_calls;
     base::Family<base::Counter>& requests;

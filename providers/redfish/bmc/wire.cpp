@@ -98,8 +98,8 @@ asio::awaitable<base::HttpResponse> Wire::exchange(const std::string& tried, bas
     const auto started = environment.clock.now();
     const auto count = [&](const std::string& code) {
         const auto took = environment.clock.now() - started;
-        traffic_.requests.with({traffic_.provider, method, code}).add();
-        traffic_.durations.with({traffic_.provider, method})
+        traffic_.requests.with({traffic_.provider.namespace_, traffic_.provider.name, method, code}).add();
+        traffic_.durations.with({traffic_.provider.namespace_, traffic_.provider.name, method})
             .observe(std::chrono::duration<double>(took).count());
         return took;
     };

@@ -47,7 +47,7 @@ BmcConnections::BmcConnections(const Settings& settings, HostInventory& inventor
                                ProviderEnvironment& environment)
     : settings_(settings),
       inventory_(inventory),
-      traffic_(settings.namespace_ + "/" + settings.name,
+      traffic_({settings.namespace_, settings.name},
                static_cast<std::size_t>(settings.spec.concurrency.global), environment) {}
 
 asio::awaitable<BmcConnections::Credentials> BmcConnections::credentials_for(Host host) {

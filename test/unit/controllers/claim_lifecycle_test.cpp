@@ -13,6 +13,14 @@ using builders::a_pod;
 using namespace std::chrono_literals;
 namespace conditions = api::conditions;
 
+// Reports whether one claim of the process went through the stage.
+bool counts(Process& process, const std::string& stage) {
+    const auto line =
+        R"(stage_duration_seconds_count{namespace="default",pool="p",provider="proxmox",stage=")" + stage +
+        "\"} 1\n";
+    return process.metrics().exposition().find(line) != std::string::npos;
+}
+
 TEST_CASE("a claim becomes a Ready Node with everything that is known about it, and then it is quiet") {
     World world;
     world.server.edit<NodeSmithPool>({"default", "p"}, [](NodeSmithPool& pool) {
@@ -35,6 +43,7 @@ TEST_CASE("a claim becomes a Ready Node with everything that is known about it, 
     CHECK(node.metadata.labels->at("topology.kubenodesmith.io/pool") == "p");
     CHECK(node.metadata.labels->at("rack") == "host-a");
     CHECK(world.cloud.created() == 1);
+    for (const auto* stage : {"launch", "registration", "initialization"}) CHECK(counts(process, stage));
 
     world.run(1min);
     const auto writes = world.server.writes().size();
@@ -145,6 +154,7 @@ TEST_CASE("a deleted claim takes its pods elsewhere, then its machine, Node and 
     REQUIRE(world.run_until([&] { return world.gone(); }, 2min));
     CHECK_FALSE(world.server.get<api::Pod>({"default", "web"}));
     CHECK(world.clean());
+    for (const auto* stage : {"drain", "removal"}) CHECK(counts(process, stage));
 }
 
 TEST_CASE("a claim says within a minute, once, that evictions fail, and goes on when they no longer do") {

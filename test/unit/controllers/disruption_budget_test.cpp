@@ -24,7 +24,10 @@ std::string last_start(const char* schedule, const char* now) {
 
 bool allows(const api::v1alpha1::Disruption& disruption, BudgetUse use, Kind kind = Kind::Drifted,
             const char* now = "2026-11-21T12:00:00Z") {
-    return !budget_blocker(disruption, kind, use, time(now));
+    const auto room = budget_room(disruption, kind, use, time(now));
+    const bool is_allowed = !budget_blocker(disruption, kind, use, time(now));
+    CHECK((!room || *room > 0) == is_allowed);
+    return is_allowed;
 }
 
 }  // namespace
@@ -77,6 +80,20 @@ TEST_CASE("a budget is a number of nodes or a percentage, rounded up") {
     CHECK_FALSE(allows(disruption, {3, 0}));
     disruption.budgets.clear();
     CHECK(allows(disruption, {3, 3}));
+}
+
+TEST_CASE("the room of budgets is that of the strictest one, and never negative") {
+    api::v1alpha1::Disruption disruption;
+    disruption.budgets = {{"50%", {}, "", {}}, {3, {}, "", {}}, {kNone, {Kind::Expired}, "", {}}};
+    const auto room = [&](BudgetUse use, Kind kind) {
+        return budget_room(disruption, kind, use, time("2026-11-21T12:00:00Z"));
+    };
+    CHECK(room({10, 1}, Kind::Drifted) == 2);
+    CHECK(room({4, 1}, Kind::Drifted) == 1);
+    CHECK(room({4, 4}, Kind::Drifted) == 0);
+    CHECK(room({10, 1}, Kind::Expired) == 0);
+    disruption.budgets.clear();
+    CHECK(room({10, 1}, Kind::Drifted) == std::nullopt);
 }
 
 TEST_CASE("the strictest budget that is about the reason wins") {

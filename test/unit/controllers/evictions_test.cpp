@@ -239,3 +239,14 @@ TEST_CASE_METHOD(Evicted,
     // The drain waits for no pod any longer.
     CHECK(drain_for(5s, deadline).done);
 }
+
+TEST_CASE_METHOD(Evicted, "requests to evict are counted by what came of them") {
+    refuse(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.");
+    step();
+    const auto has = [this](const std::string& labels) {
+        return metrics.exposition().find("kubenodesmith_evictions_total{" + labels) != std::string::npos;
+    };
+    CHECK(has(R"(action="evict",result="accepted"} 3)"));
+    CHECK(has(R"(action="evict",result="blocked"} 1)"));
+    CHECK_FALSE(has(R"(action="delete")"));
+}

@@ -103,6 +103,7 @@ TEST_CASE("what a BMC calls itself is a label of a metric only if it is a vendor
         auto claim = world.claim("c");
         CHECK(world.wake(claim));
         const auto text = world.metrics.exposition();
+        CHECK(text.find(R"(retries_total{namespace="default",provider="rack",)") != std::string::npos);
         const auto at = text.find("vendor=\"") + 8;
         return text.substr(at, text.find('"', at) - at);
     };
