@@ -452,4 +452,10 @@ MUTATIONS = [
              Edit("read_slot", r"if \((ownership_of\(config, vmid, \*identity, settings_\.managed_tag\(\)\) != Ownership::ours)\)", "false")),
     Mutation("destroy as soon as the epoch is written", "a drill costs machines before the original looks", "controllers",
              Edit("next_epoch", r"= (record == ours && sight\.now >= \*state\.waits \+ kEpochSettles);", "true")),
+    Mutation("let a pool that a person turned off go on", "a tool that waits for it fails", "controllers",
+             Edit("course_of", r"if \((is_turned_off\(reason\))\) return Course::settled;", "false")),
+    Mutation("take each outage for one that waits for people", "a tool that waits fails within a second", "controllers",
+             Edit("has_short_outage", r"return (!since \|\| now\.at < since->at \+ kShortOutage);", "false")),
+    Mutation("keep the series of objects that are gone", "alerts about pools that nobody has any more", "operator",
+             Edit("publish", r"if \((!next_\.contains\(labels\))\)", "false")),
 ]
