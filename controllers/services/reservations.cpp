@@ -89,6 +89,7 @@ asio::awaitable<Reservation> Reservations::reserve(kube::ObjectKey key, std::vec
     const auto next = std::max<base::Saturating>(pool->status.nextClaimSequence,
                                                  fits.total.nodes + reservation.first_sequence);
     co_await write_pool(pool, pool_book.used + fits.total, next);
+    pools_[key].next_sequence = next;
     reservation.handed_out_ = true;
     co_return reservation;
 }
@@ -116,6 +117,9 @@ asio::awaitable<void> Reservations::write_pool(PoolPointer before, limits::Usage
 
 std::int64_t Reservations::first_unseen(const NodeSmithPool& pool) const {
     const auto own = pools_.find(api::key_of(pool));
+    // A backup was restored. Machines of claims that it lacks may still run under their names.
+    if (own != pools_.end() && own->second.next_sequence > pool.status.nextClaimSequence)
+        return own->second.next_sequence;
     // Our claims that will still be created have names already.
     if (own != pools_.end() && own->second.open > 0) return pool.status.nextClaimSequence;
     std::set<std::string> seen;

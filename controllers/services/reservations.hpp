@@ -86,14 +86,16 @@ private:
     struct Own {
         int open = 0;                                 // own reservations in use now
         std::optional<api::v1alpha1::Reserved> last;  // the last value written here
-        base::TimePoint settles_at{};  // from then on no process can still use a part of it unseen
-        bool is_interrupted = false;   // before that, unknown claims of this process may appear
+        base::TimePoint settles_at{};    // from then on no process can still use a part of it unseen
+        bool is_interrupted = false;     // before that, unknown claims of this process may appear
+        std::int64_t next_sequence = 0;  // the highest of a pool that this process wrote
     };
     using OwnBooks = std::map<kube::ObjectKey, Own>;
 
     asio::awaitable<void> write_control_plane(ControlPlanePointer before, limits::Usage total);
     asio::awaitable<void> write_pool(PoolPointer before, limits::Usage total, std::int64_t next_sequence);
-    // Returns the first sequence that was given out and whose claim does not exist.
+    // Returns the first sequence that was given out and whose claim does not exist. It may return the next
+    // one instead.
     std::int64_t first_unseen(const NodeSmithPool& pool) const;
     api::v1alpha1::Reserved note(OwnBooks& books, const kube::ObjectKey& key,
                                  const api::v1alpha1::Reserved& before, const limits::Usage& total);

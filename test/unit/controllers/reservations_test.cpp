@@ -216,6 +216,19 @@ TEST_CASE(
     CHECK(world.reserve(1).first_sequence == lost.first_sequence + 1);
 }
 
+TEST_CASE("a launch after a restored backup has none of the names that were given out since the backup") {
+    World world;
+    auto lost = world.reserve(2);
+    lost.complete();
+    auto pool = world.pool();
+    pool.status.nextClaimSequence = lost.first_sequence;
+    pool.status.reserved = {};
+    world.server.put(pool);
+    world.run_for(100ms);
+    CHECK(world.reserve(1).first_sequence == lost.first_sequence + 2);
+    CHECK(world.pool().status.nextClaimSequence == lost.first_sequence + 3);
+}
+
 TEST_CASE("a launch has another name while addresses are kept for a machine whose claim is gone") {
     World world;
     auto lost = world.reserve(1);
