@@ -118,6 +118,10 @@ public:
     // one. A later list() shows what they have finished by then. Throws ProviderError, also if some of it
     // cannot be seen now.
     virtual asio::awaitable<std::vector<Leftover>> under_way() = 0;
+    // Returns machines of that name that were created, but not configured, and that list() omits because
+    // nothing but their name shows that they are ours. One that cannot be read has no identity. Throws
+    // ProviderError.
+    virtual asio::awaitable<std::vector<Machine>> unfinished(std::string name) = 0;
 };
 
 // Stray is a machine that another provider of this Kubernetes cluster made.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/provisioning/world.hpp"
 #include "controllers/state/contested_labels.hpp"
@@ -67,7 +68,8 @@ NodePointer within_its_machine(NodePointer node, const NodeSmithClaim& claim, co
 }
 
 bool is_held_up(const NodeSmithClaim& claim) {
-    return claim::waits_for(claim, reasons::kLimitExceeded) || removal_hangs(claim) || lacks_room(claim);
+    return claim::waits_for(claim, reasons::kLimitExceeded) || removal_hangs(claim) || lacks_room(claim) ||
+           claim::needs_person_for_machine(claim.status);
 }
 
 bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now) {

@@ -69,8 +69,8 @@ bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* pro
 // Returns when machines that the provider has not created yet are launched
 // elsewhere; nullopt: the provider is Ready.
 std::optional<api::Time> end_of_patience(const NodeSmithProvider& provider);
-// Reports whether the claim is held up. Its machine finds no room, the limits were lowered below it, or
-// its last machine cannot be removed.
+// Reports whether the claim is held up. Its machine finds no room, the limits were lowered below it, its last
+// machine cannot be removed, or a person must find its machine.
 bool is_held_up(const NodeSmithClaim& claim);
 
 }  // namespace controllers::provisioning

@@ -125,6 +125,7 @@ public:
         worked_at_ = clock_.now();
         co_return all;
     }
+    asio::awaitable<std::vector<Machine>> unfinished(std::string name) override;
     asio::awaitable<GuestSight> look_at_guest(MachineRecord record) override {
         co_return co_await proxmox::look_at_guest(client_, std::move(record));
     }
@@ -191,6 +192,15 @@ private:
         if (is_done) co_await client_.confirm_cluster();
         co_return is_done;
     }
+    // Returns the state for a list. A claim that lost its status gets a second machine if its first is
+    // missing there, so the state must be newer than the last step on a machine.
+    asio::awaitable<ClusterView::StatePointer> state_since_work() {
+        const auto since_work = worked_at_ ? clock_.now() - *worked_at_ : kListAge;
+        co_return co_await view_.state(std::min(kListAge, since_work));
+    }
+    bool has_our_tag(const Guest& guest) const {
+        return std::ranges::includes(guest.tags, parse_tags(settings_.managed_tag()));
+    }
     // Reports whether an unmarked guest may be unfinished: such a machine has our mark but not our tag. If
     // neither its ID nor its resource pool is ours alone, only its claim refers to it.
     bool may_be_unfinished(const Guest& guest) const {
@@ -199,6 +209,8 @@ private:
         const bool has_our_id = ids && guest.vmid >= ids->lower && guest.vmid <= ids->upper;
         return settings_.are_finished_later() && (has_our_id || (!pool.empty() && guest.pool == pool));
     }
+    // Returns the guest if its mark is ours, or without an identity if its mark cannot be read.
+    asio::awaitable<std::optional<Machine>> as_ours(Guest guest);
     asio::awaitable<Machine> machine_of(MachineIdentity identity, std::string host, std::int64_t vmid,
                                         std::int64_t cpu_cores, std::int64_t memory_mib);
 
@@ -276,35 +288,56 @@ asio::awaitable<std::optional<Machine>> ProxmoxProvider::get(MachineIdentity ide
     co_return machine;
 }
 
-// Returns our machines. A claim that lost its status gets a second machine if its first is missing here. So
-// the list must be newer than the last step on a machine, and come from the cluster's majority.
+asio::awaitable<std::optional<Machine>> ProxmoxProvider::as_ours(Guest guest) {
+    auto marked = co_await machines_.mark_of(guest);
+    const bool is_unread = !marked && !machines_.is_known(guest);
+    if (is_unread) marked.emplace(VmFinder::Marked{});
+    const bool is_ours = marked && marked->identity.cluster_id == settings_.cluster_id &&
+                         marked->identity.provider_uid == settings_.provider_uid;
+    if (!is_ours && !is_unread) co_return std::nullopt;
+    auto machine =
+        co_await machine_of(marked->identity, guest.node, guest.vmid, marked->cpu_cores, marked->memory_mib);
+    machine.state = guest.is_running ? MachineState::running : MachineState::stopped;
+    machine.is_unfinished = marked->is_unfinished;
+    co_return machine;
+}
+
+// Returns our machines, from the cluster's majority.
 asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
-    const auto since_work = worked_at_ ? clock_.now() - *worked_at_ : kListAge;
-    const auto state = co_await view_.state(std::min(kListAge, since_work));
+    const auto state = co_await state_since_work();
     machines_.forget_missing(*state);
-    const auto tag = parse_tags(settings_.managed_tag());
     std::vector<Machine> result;
     for (const auto& guest : state->guests) {
         if (guest.is_container || guest.is_template) continue;
-        if (!std::ranges::includes(guest.tags, tag) && !may_be_unfinished(guest)) continue;
-        auto marked = co_await machines_.mark_of(guest);
-        const bool is_unread = !marked && !machines_.is_known(guest);
-        if (is_unread) marked.emplace(VmFinder::Marked{});
-        const bool is_ours = marked && marked->identity.cluster_id == settings_.cluster_id &&
-                             marked->identity.provider_uid == settings_.provider_uid;
-        if (!is_ours && !is_unread) continue;
-        auto machine = co_await machine_of(marked->identity, guest.node, guest.vmid, marked->cpu_cores,
-                                           marked->memory_mib);
-        machine.state = guest.is_running ? MachineState::running : MachineState::stopped;
-        machine.is_unfinished = marked->is_unfinished;
-        result.push_back(std::move(machine));
+        if (!has_our_tag(guest) && !may_be_unfinished(guest)) continue;
+        auto machine = co_await as_ours(guest);
+        if (machine) result.push_back(*std::move(machine));
     }
     // Their marks cannot be read.
     for (const auto& guest : state->odd_guests) {
-        if (!std::ranges::includes(guest.tags, tag) && !may_be_unfinished(guest)) continue;
+        if (!has_our_tag(guest) && !may_be_unfinished(guest)) continue;
         Machine unread;
         unread.record.machine_id = std::to_string(guest.vmid);
         result.push_back(std::move(unread));
+    }
+    co_await confirm_gone();
+    co_return result;
+}
+
+asio::awaitable<std::vector<Machine>> ProxmoxProvider::unfinished(std::string name) {
+    std::vector<Machine> result;
+    if (!settings_.are_finished_later()) co_return result;
+    const auto state = co_await state_since_work();
+    for (const auto& guest : state->guests) {
+        // A new VM shows no name for seconds. The VMs of a host that is down show none either.
+        const auto* host = state->find_host(guest.node);
+        const bool is_new = guest.name.empty() && host && host->is_online;
+        const bool is_listed = has_our_tag(guest) || may_be_unfinished(guest);
+        if (guest.is_container || guest.is_template || is_listed) continue;
+        if (guest.name != name && !is_new) continue;
+        auto machine = co_await as_ours(guest);
+        const bool may_be_it = machine && (machine->is_unfinished || machine->identity.claim_uid.empty());
+        if (may_be_it) result.push_back(*std::move(machine));
     }
     co_await confirm_gone();
     co_return result;

@@ -139,6 +139,13 @@ public:
                 made.push_back({{machine.host, id, ""}, "VM " + id + ", which a task is still creating"});
         co_return made;
     }
+    asio::awaitable<std::vector<providers::Machine>> unfinished(std::string name) override {
+        co_await begin("unfinished");
+        std::vector<providers::Machine> result;
+        for (const auto& [id, machine] : cloud_.machines)
+            if (machine.has_only_name && machine.name == name) result.push_back(listed(machine));
+        co_return result;
+    }
     asio::awaitable<std::vector<providers::Stray>> strays() override { co_return cloud_.strays; }
 
     asio::awaitable<providers::StopResult> stop(providers::MachineIdentity identity, providers::MachineRecord,
@@ -179,10 +186,11 @@ public:
     }
 
     asio::awaitable<std::optional<providers::Machine>> get(providers::MachineIdentity identity,
-                                                           providers::MachineRecord) override {
+                                                           providers::MachineRecord record) override {
         co_await begin("get");
         std::optional<providers::Machine> result;
         const auto* machine = cloud_.find(identity);
+        if (machine && is_half_made(*machine) && machine->machine_id != record.machine_id) machine = nullptr;
         if (machine) result = describe(*machine);
         end("get");
         co_return result;
@@ -192,11 +200,8 @@ public:
         co_await begin("list");
         std::vector<providers::Machine> result;
         for (const auto& [id, machine] : cloud_.machines) {
-            if (machine.identity.claim_uid.empty() || is_half_made(machine)) continue;
-            result.push_back(describe(machine));
-            if (machine.is_unread) result.back().identity = {};
-            result.back().is_unfinished = machine.is_unfinished;
-            if (machine.is_unfinished) result.back().identity.system_uuid = kOtherUuid;
+            const bool is_shown = !machine.identity.claim_uid.empty() && !machine.has_only_name;
+            if (is_shown && !is_half_made(machine)) result.push_back(listed(machine));
         }
         end("list");
         co_return result;
@@ -289,6 +294,13 @@ private:
         if (calls_) calls_->after(method);
     }
 
+    providers::Machine listed(const CloudMachine& machine) const {
+        auto result = describe(machine);
+        if (machine.is_unread) result.identity = {};
+        result.is_unfinished = machine.is_unfinished;
+        if (machine.is_unfinished) result.identity.system_uuid = kOtherUuid;
+        return result;
+    }
     providers::Machine describe(const CloudMachine& machine) const {
         providers::Machine result;
         result.state = machine.state;

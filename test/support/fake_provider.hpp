@@ -39,6 +39,7 @@ struct CloudMachine {
     bool removing = false;
     bool has_boot_image = false;
     bool is_unfinished = false;   // lists show it with another UUID than its mark's
+    bool has_only_name = false;   // nothing but its name shows that it is ours, so lists omit it
     bool is_unread = false;       // the mark cannot be read, so lists show the machine without it
     std::string switched_off_by;  // the person who switched it off; empty: no person did
     providers::GuestSight guest;  // what the guest agent shows; it is silent at first

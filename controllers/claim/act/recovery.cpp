@@ -1,6 +1,7 @@
 #include "controllers/claim/act/recovery.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "controllers/state/identity.hpp"
 #include "controllers/state/limits.hpp"
@@ -14,11 +15,28 @@ namespace {
 
 constexpr base::Duration kUnreadRetry = std::chrono::seconds{30};
 
-// Returns a Ready Node with the UUID of one of the claim's attempts; empty: none. Its machine then exists,
-// even if the provider's account lost the right to see it.
-std::string node_of_an_attempt(const Informers& informers, const NodeSmithClaim& claim) {
+// Reports whether the recorded attempt has neither ended nor failed to begin.
+bool goes_on(const ClaimStatus& status) {
+    return !status.systemUUID.empty() && !api::is_true(status.conditions, conditions::kMachineDeleted);
+}
+
+// Returns the first attempt whose machine the status may lack. Attempts only grow, and one begins only after
+// the machine of the one before is gone or was declared gone.
+std::int32_t first_unknown(const ClaimStatus& status) {
+    return goes_on(status) ? status.launchAttempts : status.launchAttempts + 1;
+}
+
+bool is_past(const ClaimStatus& status, const providers::Machine& machine) {
+    return !machine.is_bare_metal && machine.identity.attempt < first_unknown(status);
+}
+
+// Returns a Ready Node with the UUID of an attempt whose machine the status lacks; empty: none. That machine
+// then exists, even if the provider's account lost the right to see it.
+std::string node_of_unknown_attempt(const Informers& informers, const NodeSmithClaim& claim) {
     constexpr std::int32_t kMostAttempts = 8;
-    for (std::int32_t attempt = 1; attempt <= kMostAttempts; ++attempt) {
+    const auto& status = claim.status;
+    const auto first = status.machineID.empty() ? first_unknown(status) : status.launchAttempts + 1;
+    for (std::int32_t attempt = first; attempt < first + kMostAttempts; ++attempt) {
         const auto uuid = system_uuid(claim.metadata.uid, attempt);
         for (const auto& form : {uuid, byte_swapped(uuid)})
             for (const auto& node : informers.nodes.store().by_index(kNodesBySystemUuid, form))
@@ -36,13 +54,12 @@ std::vector<ProviderPointer> possible_providers(const Informers& informers, cons
     return result;
 }
 
-// Reports whether the claim lost what its status showed of a machine. Attempts only grow, except if somebody
-// restores or replaces the status.
+// Reports whether somebody else took away what the status showed of a machine. A restored claim may have been
+// written since, so its version proves nothing.
 bool has_gone_back(const NodeSmithClaim& before, const NodeSmithClaim& after) {
-    const bool is_restored = kube::is_newer(before.metadata.resourceVersion, after.metadata.resourceVersion);
     const bool lost_machine =
         !before.status.machineID.empty() && before.status.machineID != after.status.machineID;
-    return after.status.launchAttempts < before.status.launchAttempts || (is_restored && lost_machine);
+    return after.status.launchAttempts < before.status.launchAttempts || lost_machine;
 }
 
 std::string described(const providers::Machine& machine) {
@@ -54,10 +71,12 @@ std::string described(const providers::Machine& machine) {
 void Recovery::subscribe() {
     informers_.claims.on_change([this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
         if (!before) return;
-        if (!after || after->metadata.uid != before->metadata.uid)
+        if (!after || after->metadata.uid != before->metadata.uid) {
             went_back_.erase(before->metadata.uid);
-        else if (has_gone_back(*before, *after))
+            looked_.erase(before->metadata.uid);
+        } else if (!writer_.is_recording() && has_gone_back(*before, *after)) {
             went_back_.insert(after->metadata.uid);
+        }
     });
 }
 
@@ -68,8 +87,14 @@ void Recovery::begin() {
 Observation Recovery::with_memories(Observation observation) const {
     const auto& metadata = observation.claim->metadata;
     observation.went_back = went_back_.contains(metadata.uid);
-    observation.predates_us = !began_ || metadata.creationTimestamp <= *began_;
+    const bool predates_us = !began_ || metadata.creationTimestamp <= *began_;
+    observation.is_unchecked = predates_us && !looked_.contains(metadata.uid);
     return observation;
+}
+
+void Recovery::note_looked(const std::string& uid) {
+    went_back_.erase(uid);
+    looked_.insert(uid);
 }
 
 // Reports whether the status of another claim names the machine or the task that makes it, whether or not its
@@ -114,7 +139,11 @@ asio::awaitable<Recovery::Found> Recovery::look(ProviderPointer provider, const 
     const auto half_made = co_await half_made_of(provider, claim, backend);
     if (!half_made.empty()) found.obstacle = half_made;
     try {
-        const auto machines = co_await backend->list();
+        auto machines = co_await backend->list();
+        if (auto* finder = backend->capabilities().leftover_finder) {
+            auto unfinished = co_await finder->unfinished(claim.metadata.name);
+            std::ranges::move(unfinished, std::back_inserter(machines));
+        }
         for (const auto& machine : machines) {
             if (machine.identity.claim_uid == claim.metadata.uid) found.own.push_back(machine);
             if (machine.identity.claim_uid.empty() && !is_of_another(*provider, claim, machine.record))
@@ -145,13 +174,44 @@ asio::awaitable<std::string> Recovery::half_made_of(ProviderPointer provider, co
     co_return std::string();
 }
 
+asio::awaitable<bool> Recovery::has_recorded(const Observation& observation, const Own& own) {
+    const auto& claim = *observation.claim;
+    const auto record = record_of(claim.status);
+    if (record.machine_id.empty() || !goes_on(claim.status)) co_return false;
+    const bool is_listed = std::ranges::any_of(own, [&](const auto& entry) {
+        const auto& [machine, provider] = entry;
+        return machine.record.machine_id == record.machine_id &&
+               (machine.is_bare_metal || machine.identity.attempt == claim.status.launchAttempts);
+    });
+    if (is_listed || !observation.provider) co_return is_listed;
+    const auto lookup = co_await instances_.get(provider_of(claim));
+    const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    if (!backend) co_return false;
+    const auto identity = identity_of(claim, instances_.cluster_id(), observation.provider->metadata.uid);
+    try {
+        const auto machine = co_await (*backend)->get(identity, record);
+        co_return machine.has_value();
+    } catch (const providers::FencedError&) {
+        throw;  // this process is no longer the leader
+    } catch (const providers::ProviderError&) {
+        co_return false;  // the obstacle remains, and the next look asks again
+    }
+}
+
 asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation observation) {
-    std::vector<std::pair<providers::Machine, ProviderPointer>> own;
+    Own own;
     std::string obstacle;
     for (const auto& provider : possible_providers(informers_, observation)) {
         const auto found = co_await look(provider, *observation.claim);
         for (const auto& machine : found.own) own.emplace_back(machine, provider);
         if (!found.obstacle.empty()) obstacle = found.obstacle;
+    }
+    std::erase_if(own, [&](const auto& entry) { return is_past(observation.claim->status, entry.first); });
+    const auto node = node_of_unknown_attempt(informers_, *observation.claim);
+    const bool is_settled = co_await has_recorded(observation, own);
+    if (is_settled) {
+        note_looked(observation.claim->metadata.uid);
+        co_return std::nullopt;
     }
     const auto proves = [](const auto& entry) { return entry.first.is_unfinished || is_proven(entry.first); };
     const bool is_any_proven = std::ranges::any_of(own, proves);
@@ -179,14 +239,14 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
         co_return co_await wait(
             std::move(observation), kMachineNotKnown,
             "the claim may have lost its status, and it is not known whether it has a machine: " + obstacle);
-    const auto node = node_of_an_attempt(informers_, *observation.claim);
     if (!node.empty())
         co_return co_await wait(std::move(observation), kMachineNotShown,
                                 "Node " + node +
                                     " has a system UUID of this claim, but the provider shows no such "
                                     "machine. No second one is created: restore the rights of the provider's "
-                                    "account, or delete the Node if its machine is gone");
-    went_back_.erase(observation.claim->metadata.uid);
+                                    "account, or the mark (description and tag) that somebody took off the "
+                                    "machine, or delete the Node if its machine is gone");
+    note_looked(observation.claim->metadata.uid);
     co_return std::nullopt;
 }
 
@@ -214,10 +274,10 @@ asio::awaitable<providers::Machine> Recovery::as_it_stands(ProviderPointer provi
 asio::awaitable<kube::Result> Recovery::record(Observation observation, providers::Machine machine) {
     const auto& claim = *observation.claim;
     auto status = claim.status;
-    if (observation.went_back) {
-        forget_attempt(status, {}, observation.now);
-        status.nextRetryTime.reset();
-    }
+    forget_attempt(status, {}, observation.now);
+    status.nextRetryTime.reset();
+    if (has_reason(status, conditions::kDisrupted, reasons::kMachineVanished))
+        api::remove_condition(status.conditions, conditions::kDisrupted);
     status.observedGeneration = claim.metadata.generation;
     status.providerRef = observation.provider->metadata.name;
     if (!machine.is_bare_metal) status.launchAttempts = static_cast<std::int32_t>(machine.identity.attempt);
@@ -237,7 +297,7 @@ asio::awaitable<kube::Result> Recovery::record(Observation observation, provider
     const auto ahead = observation.ahead(std::move(status));
     auto found = after_ensure(ahead.situation(), std::move(machine));
     co_await writer_.record(observation, std::move(found));
-    went_back_.erase(claim.metadata.uid);
+    note_looked(claim.metadata.uid);
     co_return kube::Result{base::Duration::zero()};
 }
 

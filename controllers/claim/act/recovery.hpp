@@ -1,5 +1,6 @@
-// Finds the machine of a claim that has lost its status. A tool restored the claim without it, or someone
-// replaced it. A second machine would have the same system UUID and MAC addresses.
+// Finds the machine of a claim whose status does not show it. A tool restored the claim without its status, a
+// backup of etcd brought back an older one, or someone replaced it. A second machine would have the same
+// system UUID and MAC addresses.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -8,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "controllers/claim/act/actor.hpp"
@@ -33,6 +35,8 @@ public:
     asio::awaitable<std::optional<kube::Result>> take_up(Observation observation);
 
 private:
+    using Own = std::vector<std::pair<providers::Machine, ProviderPointer>>;
+
     bool is_of_another(const NodeSmithProvider& provider, const NodeSmithClaim& claim,
                        const providers::MachineRecord& record) const;
     struct Found {
@@ -40,6 +44,8 @@ private:
         std::string obstacle;                 // why there may be more; empty: there are none
     };
     asio::awaitable<Found> look(ProviderPointer provider, const NodeSmithClaim& claim);
+    // Reports whether a provider has the machine that the status records, finished or not.
+    asio::awaitable<bool> has_recorded(const Observation& observation, const Own& own);
     // Returns why the provider may be making a machine of the claim that no list shows yet; empty: it is not.
     asio::awaitable<std::string> half_made_of(ProviderPointer provider, const NodeSmithClaim& claim,
                                               std::shared_ptr<providers::Provider> backend);
@@ -47,7 +53,10 @@ private:
     asio::awaitable<providers::Machine> as_it_stands(ProviderPointer provider, providers::Machine machine);
     asio::awaitable<kube::Result> record(Observation observation, providers::Machine machine);
 
+    void note_looked(const std::string& uid);
+
     std::set<std::string> went_back_;  // UIDs of claims with an older status whose machine is to be found
+    std::set<std::string> looked_;     // UIDs of older claims whose machine this process has looked for
     std::optional<api::Time> began_;
 };
 

@@ -119,8 +119,27 @@ Decision decide_stage(const Situation& s) {
 
 }  // namespace
 
-// Reports a possible loss of status. A status without the condition Launched may belong to a new claim. A
-// claim is new only to the process that was there when it was created and has not seen it launched. A
+namespace {
+
+// Reports whether the claim, by its status, creates a machine or ends without one. A deleted claim begins no
+// attempt, so it has nothing after a removal that is younger than its deletion.
+bool shows_no_machine(const Situation& s) {
+    const auto& status = s.claim.status;
+    const auto& deleted_at = s.claim.metadata.deletionTimestamp;
+    if (is_true(s.claim, conditions::kFailed) || is_unadopted(status)) return false;
+    if (is_true(s.claim, conditions::kMachineDeleted)) {
+        const auto removed_at = since(status, conditions::kMachineDeleted);
+        return !deleted_at || !removed_at || *removed_at < *deleted_at;
+    }
+    if (status.machineID.empty()) return true;
+    return !deleted_at && !is_true(s.claim, conditions::kLaunched) &&
+           !api::find_condition(status.conditions, conditions::kMachineDeleted);
+}
+
+}  // namespace
+
+// Reports a possible loss of status. A claim is new only to the process that was there when it was created. A
+// status that another process wrote may come from a backup, so it is no proof that no later machine exists. A
 // doubtful machine stays doubtful until it is settled.
 bool may_have_lost_status(const Situation& s) {
     const auto& metadata = s.claim.metadata;
@@ -130,16 +149,21 @@ bool may_have_lost_status(const Situation& s) {
     if (!api::has_finalizer(metadata, api::finalizers::kClaim)) return false;
     if (metadata.deletionTimestamp && stated_gone(s)) return false;
     if (s.went_back) return true;
+    if (s.is_unchecked && shows_no_machine(s)) return true;
     if (has_begun) return false;
     if (has_doubtful_machine(status)) return true;
-    const bool is_untouched = !api::find_condition(status.conditions, conditions::kLaunched);
-    return is_untouched && (metadata.deletionTimestamp || s.predates_us);
+    return metadata.deletionTimestamp && !api::find_condition(status.conditions, conditions::kLaunched);
 }
 
 bool has_doubtful_machine(const ClaimStatus& status) {
     const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
-    return launched && (launched->reason == kMachineNotKnown || launched->reason == kMachineNotShown ||
-                        launched->reason == kSeveralMachines || launched->reason == kMarkOfOther);
+    return needs_person_for_machine(status) || (launched && launched->reason == kMachineNotKnown);
+}
+
+bool needs_person_for_machine(const ClaimStatus& status) {
+    const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
+    return launched && (launched->reason == kMachineNotShown || launched->reason == kSeveralMachines ||
+                        launched->reason == kMarkOfOther);
 }
 
 Decision decide(const Situation& s) {

@@ -41,7 +41,7 @@ struct Situation {
     bool is_superseded = false;           // its machine is kept, and so is a younger one of its pool
     bool namesake_is_leftover = false;  // it is from an earlier attempt of this claim, whose machine is gone
     bool went_back = false;             // its status is older than one that this process saw
-    bool predates_us = false;         // it is older than this process' work, so others may have acted for it
+    bool is_unchecked = false;  // it is older than this process' work, and its machine was not looked for yet
     std::optional<Hold> launch_hold;  // why nothing may be launched: pool not selected, paused, ...
     bool volumes_attached = false;    // to the node
     std::string held_volumes;         // description of the volumes that hold the machine; empty: none
@@ -101,6 +101,8 @@ inline constexpr std::string_view kMachineNotShown = "MachineNotShown";  // its 
 inline constexpr std::string_view kSeveralMachines = "SeveralMachines";  // several carry its mark
 inline constexpr std::string_view kMarkOfOther = "MarkOfOtherMachine";   // it has another UUID
 bool has_doubtful_machine(const ClaimStatus& status);
+// Reports whether the machine is doubtful until a person acts. The provider has answered.
+bool needs_person_for_machine(const ClaimStatus& status);
 
 // ---- parts of decide(), one per stage
 Decision decide_launch(const Situation& situation);

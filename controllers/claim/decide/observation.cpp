@@ -69,7 +69,7 @@ Situation Observation::situation() const {
     s.namesake = namesake.get();
     s.namesake_is_leftover = namesake_is_leftover;
     s.went_back = went_back;
-    s.predates_us = predates_us;
+    s.is_unchecked = is_unchecked;
     s.launch_hold = launch_hold;
     s.volumes_attached = volumes_attached;
     s.held_volumes = held_volumes;

@@ -33,7 +33,7 @@ struct Observation {
     std::set<std::string> tied_pods;    // see Situation
     bool has_present_template = false;  // see NodeOrigin
     bool went_back = false;             // see Situation
-    bool predates_us = false;           // see Situation
+    bool is_unchecked = false;          // see Situation
     std::optional<Hold> launch_hold;
     std::string guest_silence;       // see Situation
     MachineReports::Report machine;  // see Situation

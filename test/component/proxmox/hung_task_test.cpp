@@ -280,6 +280,27 @@ TEST_CASE("What is being made, is marked, or was begun by somebody else is no le
     CHECK(leftovers(lab).empty());
 }
 
+TEST_CASE("A clone that was not configured is found by its name where nothing else shows it") {
+    Lab lab(test::world_with_template("local"));
+    test::use_template(lab, test::named("debian"));
+    lab.config.spec.proxmox->vmIDRange.reset();
+    lab.restart();
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    launch_until(lab, spec, "qmclone");
+    lab.plant(4711, spec.record.host, {{"name", spec.name}, {"description", "somebody's"}});
+    lab.restart();
+    lab.wait(1min);
+    auto* finder = lab.provider->capabilities().leftover_finder;
+    CHECK(lab.run(lab.provider->list()).empty());
+    CHECK(lab.run(finder->unfinished("another")).empty());
+    const auto found = lab.run(finder->unfinished(spec.name));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].is_unfinished);
+    CHECK(found[0].record.machine_id == spec.record.machine_id);
+    CHECK(found[0].identity.claim_uid == spec.identity.claim_uid);
+}
+
 TEST_CASE("What our tasks are making is known while no list shows it") {
     const auto type = GENERATE(as<std::string>(), "qmcreate", "qmclone");
     Lab lab(test::world_with_template("local"));

@@ -73,7 +73,7 @@ private:
             return;
         if (waits(claim, api::conditions::kLaunched,
                   {api::reasons::kLimitExceeded, api::reasons::kSecretMissing}) ||
-            waits_for_its_mark(claim) || has_only_copies(claim)) {
+            waits_for_its_mark(claim) || has_only_copies(claim) || has_lost_its_mark(claim)) {
             return;
         }
         // A user may delete a pool that no operator has seen and leave a claim for it behind.
@@ -172,6 +172,19 @@ private:
             if (machine == machines.end()) return false;
             const auto mark = world_.administrators.mark_of(machine->second);
             return mark && mark->claim_uid == claim.metadata.uid;
+        });
+    }
+
+    // Reports whether the claim's status is lost, and somebody took the mark off its machine. The system UUID
+    // alone proves no machine, so a person has to write the mark again.
+    bool has_lost_its_mark(const NodeSmithClaim& claim) const {
+        if (!waits(claim, api::conditions::kLaunched, {"MachineNotShown"})) return false;
+        const auto& machines = world_.proxmox.cluster().world.machines;
+        return std::ranges::any_of(world_.administrators.untouchable(), [&](const auto& entry) {
+            const auto machine = machines.find(entry.first);
+            if (machine == machines.end()) return false;
+            const auto name = machine->second.config.find("name");
+            return name != machine->second.config.end() && name->second == claim.metadata.name;
         });
     }
 

@@ -40,9 +40,13 @@ TEST_CASE("a claim that lost its status takes its machine up again, and makes no
     SECTION("while its machine is not configured yet") {
         auto& machine = world.cloud.machines.begin()->second;
         machine.is_unfinished = true;
+        SECTION("and lists show it") {}
+        SECTION("and nothing but its name shows it") {
+            machine.has_only_name = true;
+        }
         lose_status(world);
         REQUIRE(world.run_until([&] { return !world.claim()->status.machineID.empty(); }, 1min));
-        machine.is_unfinished = false;
+        machine.is_unfinished = machine.has_only_name = false;
     }
     REQUIRE(world.run_until([&] { return world.ready(); }, 5min));
     CHECK(world.cloud.created() == 1);
@@ -95,10 +99,129 @@ TEST_CASE("a claim that loses its status while its machine is made waits for it,
         lose_status(world);
         process = std::make_unique<Process>(world);
     }
+    SECTION("while the operator does not run, and the backup knows of the attempt") {
+        process.reset();
+        world.server.restore(backup);
+        process = std::make_unique<Process>(world);
+    }
+    SECTION("while the operator runs, and somebody wrote to the claim since") {
+        world.server.restore(backup);
+        for (int i = 0; i < 20; ++i)
+            world.server.edit<NodeSmithClaim>(kClaim, [i](NodeSmithClaim& claim) {
+                claim.metadata.annotations["example.org/note"] = std::to_string(i);
+            });
+        process->list_anew();
+    }
     REQUIRE(world.run_until([&] { return world.waits_for_half_made(); }, 30s));
     CHECK(world.run_until([&] { return world.ready(); }, 10min));
     CHECK(world.cloud.created() == 1);
     CHECK(world.claim()->status.systemUUID == uuid);
+}
+
+namespace {
+
+// TwoAttempts is a world whose claim fails one attempt and then serves with the machine of the second.
+struct TwoAttempts : World {
+    TwoAttempts() { launch(); }
+    bool is_at(std::string_view type) { return condition(type) != nullptr; }
+    bool serves_with_second() {
+        return ready() && claim()->status.launchAttempts == 2 && cloud.machines.size() == 1;
+    }
+    bool is_launched() { return claim() && api::is_true(claim()->status.conditions, conditions::kLaunched); }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a claim that is restored to an earlier attempt while no operator runs takes its machine up again") {
+    TwoAttempts world;
+    auto process = std::make_unique<Process>(world);
+    world.machines_join = false;
+    SECTION("that is about to be created") {
+        REQUIRE(world.run_until([&] { return world.claim() && !world.claim()->status.machineID.empty(); }));
+    }
+    SECTION("whose machine ran") {
+        REQUIRE(world.run_until([&] { return world.is_launched(); }));
+    }
+    SECTION("whose machine is being removed") {
+        REQUIRE(world.run_until([&] { return world.is_at(conditions::kMachineDeleted); }));
+    }
+    SECTION("that has ended") {
+        REQUIRE(world.run_until([&] { return world.is_at(conditions::kMachineDeleted); }));
+        REQUIRE(world.run_until([&] { return !world.is_at(conditions::kMachineDeleted); }));
+    }
+    const auto backup = world.server.store().back_up();
+    REQUIRE(world.run_until([&] { return world.claim()->status.launchAttempts == 2; }));
+    world.machines_join = true;
+    REQUIRE(world.run_until([&] { return world.serves_with_second(); }));
+    const auto second = world.claim()->status;
+    process.reset();
+    world.server.restore(backup);
+    world.kubelet_joins(world.cloud.machines.begin()->second);  // its Node is younger than the backup
+    process = std::make_unique<Process>(world);
+    CHECK(world.run_until([&] { return world.serves_with_second(); }, 30min));
+    CHECK(world.cloud.created() == 2);
+    CHECK(world.claim()->status.systemUUID == second.systemUUID);
+    CHECK(world.cloud.violations().empty());
+    world.server.remove<NodeSmithClaim>(kClaim);
+    CHECK(world.run_until([&] { return world.gone(); }, 5min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("a claim that is restored to before it was placed, and then deleted, ends only with its machine") {
+    World world;
+    auto process = std::make_unique<Process>(world);
+    world.run(2s);
+    auto& host = world.cloud.hosts.begin()->second;
+    host.usable = false;
+    world.launch();
+    world.run(5s);
+    REQUIRE(world.claim()->status.launchAttempts == 1);
+    const auto backup = world.server.store().back_up();
+    host.usable = true;
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    process.reset();
+    world.server.restore(backup);
+    world.server.remove<NodeSmithClaim>(kClaim);
+    process = std::make_unique<Process>(world);
+    CHECK(world.run_until([&] { return world.gone(); }, 5min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("a claim does not take up the machine of an attempt that a person declared gone") {
+    World world;
+    auto process = std::make_unique<Process>(world);
+    world.machines_join = false;
+    world.launch();
+    REQUIRE(world.run_until([&] { return !world.cloud.machines.empty(); }));
+    world.run(1min);
+    const auto left = world.cloud.machines.begin()->second;
+    REQUIRE(world.run_until([&] { return world.claim()->status.launchAttempts == 2; }));
+    world.machines_join = true;
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    process.reset();
+    world.cloud.plant(left).machine_id = "9999";
+    world.server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) { claim.status.machineID.clear(); });
+    process = std::make_unique<Process>(world);
+    CHECK(world.run_until([&] { return world.ready(); }, 5min));
+    CHECK(world.claim()->status.launchAttempts == 2);
+}
+
+TEST_CASE("a new leader goes on with the machine that the claim names, whatever else cannot be read") {
+    Slow world;
+    auto process = std::make_unique<Process>(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.is_being_made(); }, 1min));
+    process.reset();
+    auto strange = world.cloud.machines.begin()->second;
+    strange.machine_id = "9999";
+    strange.identity.claim_uid = "someone";
+    strange.state = providers::MachineState::running;
+    strange.is_unread = true;
+    world.cloud.plant(strange);
+    process = std::make_unique<Process>(world);
+    CHECK(world.run_until([&] { return world.ready(); }, 5min));
+    CHECK(world.cloud.created() == 1);
 }
 
 TEST_CASE("a claim that lost its status does not wait for a half-made machine of another one") {

@@ -67,6 +67,9 @@ public:
     providers::Capabilities capabilities() override { return {.dismantler = this, .leftover_finder = this}; }
     asio::awaitable<providers::Leftovers> leftovers() override { co_return script_.leftovers; }
     asio::awaitable<std::vector<providers::Leftover>> under_way() override { co_return script_.under_way; }
+    asio::awaitable<std::vector<providers::Machine>> unfinished(std::string) override {
+        throw std::logic_error("unfinished");
+    }
     asio::awaitable<std::string> dismantle() override {
         if (++script_.dismantlings == 1) script_.checks_before = script_.checks;
         co_return script_.left;

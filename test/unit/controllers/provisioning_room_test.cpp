@@ -118,6 +118,22 @@ TEST_CASE("a claim that waits for room keeps nothing else from being bought, nor
     CHECK(world.claims().size() == 2);
 }
 
+TEST_CASE("pods do not wait for a claim whose machine a person has to find") {
+    World world;
+    world.put_pending_pod("pod", "8", "8Gi");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    const auto reason = GENERATE(as<std::string>(), "MachineNotKnown", "MachineNotShown", "SeveralMachines",
+                                 "MarkOfOtherMachine");
+    world.server.edit<NodeSmithClaim>(api::key_of(world.claims()[0]), [&](NodeSmithClaim& claim) {
+        claim.status.providerRef = "proxmox";
+        objects::set_condition(claim.status.conditions, conditions::kLaunched, api::ConditionStatus::False,
+                               api::Time(world.clock.wall_now()), reason);
+    });
+    world.run_for(10min);
+    CHECK(world.claims().size() == (reason == "MachineNotKnown" ? 1 : 2));
+}
+
 TEST_CASE("a claim that waits for room is withdrawn once no pod needs it") {
     World world;
     const auto pod = world.put_pending_pod("large", "8", "8Gi");
