@@ -80,7 +80,6 @@ public:
             co_await bmcs_.clock_.sleep_for(kBmcResetsAfter);
             throw base::TransportError(what + ": connection reset", true);
         }
-        if (is_ours_) bmcs_.note_session(host_, request, response);
         co_return response;
     }
     asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest request) override {
@@ -92,6 +91,29 @@ private:
     Host& host_;
     bool is_ours_;
     std::unique_ptr<base::HttpTransport> board_;
+};
+
+// ClientEnd is the process's end of a connection. An answer that arrives here has reached the process, while
+// the cable also carries late requests of dead processes.
+class Bmcs::ClientEnd final : public base::HttpTransport {
+public:
+    ClientEnd(Bmcs& bmcs, Host& host, std::string process, std::unique_ptr<base::HttpTransport> wire)
+        : bmcs_(bmcs), host_(host), process_(std::move(process)), wire_(std::move(wire)) {}
+
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
+        auto response = co_await wire_->send(request);
+        bmcs_.note_session(host_, process_, request, response);
+        co_return response;
+    }
+    asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest request) override {
+        co_return co_await wire_->open(std::move(request));
+    }
+
+private:
+    Bmcs& bmcs_;
+    Host& host_;
+    std::string process_;
+    std::unique_ptr<base::HttpTransport> wire_;
 };
 
 Bmcs::Bmcs(fake::ApiServer& server, ClusterSnapshot& view, Kubelets& kubelets, FaultPlan& faults,
@@ -132,20 +154,26 @@ std::unique_ptr<base::HttpTransport> Bmcs::connect(const std::string& url, Clust
     return std::make_unique<Cable>(*this, *hosts_.at(url.substr(8)), cluster);
 }
 
-void Bmcs::note_session(Host& host, const base::HttpRequest& request, const base::HttpResponse& response) {
+std::unique_ptr<base::HttpTransport> Bmcs::note_sessions(const std::string& process, const std::string& url,
+                                                         std::unique_ptr<base::HttpTransport> wire) {
+    return std::make_unique<ClientEnd>(*this, *hosts_.at(url.substr(8)), process, std::move(wire));
+}
+
+void Bmcs::note_session(Host& host, const std::string& process, const base::HttpRequest& request,
+                        const base::HttpResponse& response) {
     const bool is_login = request.method == "POST" && request.target.ends_with("/Sessions");
     const auto location = response.headers.find("Location");
     if (!is_login || response.status != 201 || !location) return;
-    host.sessions[std::string(*location)] = clock_.now();
+    host.sessions[std::string(*location)] = process;
     for (const auto& listener : session_listeners_) listener(host.name);
 }
 
-std::vector<base::TimePoint> Bmcs::open_sessions(const std::string& name) const {
+std::map<std::string, int> Bmcs::open_sessions(const std::string& name) const {
     const auto& host = *hosts_.at(name);
-    std::vector<base::TimePoint> opened;
-    for (const auto& [target, at] : host.sessions)
-        if (host.bmc->has_session(target)) opened.push_back(at);
-    return opened;
+    std::map<std::string, int> counts;
+    for (const auto& [target, process] : host.sessions)
+        if (host.bmc->has_session(target)) ++counts[process];
+    return counts;
 }
 
 bool Bmcs::was_just_cut_by_others(const std::string& name) const {

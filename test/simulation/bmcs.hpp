@@ -41,6 +41,9 @@ public:
     bool has(const std::string& name) const { return hosts_.contains(name); }
     bool serves(const std::string& url) const;
     std::unique_ptr<base::HttpTransport> connect(const std::string& url, Cluster cluster);
+    // Wraps the end of a connection that is at a process of our operator, to note the sessions that it opens.
+    std::unique_ptr<base::HttpTransport> note_sessions(const std::string& process, const std::string& url,
+                                                       std::unique_ptr<base::HttpTransport> wire);
 
     std::vector<std::string> names() const;
     redfish_simulator::Bmc& bmc(const std::string& name) { return *hosts_.at(name)->bmc; }
@@ -56,8 +59,8 @@ public:
     // Records that a BMC says that it cannot shut the host down. The code that makes a BMC say so calls this.
     void note_cannot_shut_down(const std::string& name) { hosts_.at(name)->cannot_shut_down = true; }
     bool cannot_shut_down(const std::string& name) const { return hosts_.at(name)->cannot_shut_down; }
-    // Returns when each session was opened that is still valid and whose token our operator knows.
-    std::vector<base::TimePoint> open_sessions(const std::string& name) const;
+    // Returns for each process of our operator the number of valid sessions whose tokens it received.
+    std::map<std::string, int> open_sessions(const std::string& name) const;
     // Reports whether people turned the host on, or the operator released it to its user.
     bool is_foreign(const std::string& name) const { return hosts_.at(name)->is_foreign; }
     // Returns since when another machine's BMC answers at the host's address.
@@ -99,7 +102,7 @@ public:
     using AnyResetListener = std::function<void(Cluster, const std::string&, const std::string&)>;
     // Called when the power of a host has changed, before its Node notices.
     using PowerListener = std::function<void(const std::string&, Power)>;
-    // Called with the host's name when our operator has learned of a session that it opened.
+    // Called with the host's name when a process of our operator has received the token of a session.
     using SessionListener = std::function<void(const std::string&)>;
     void subscribe(ResetListener listener) { reset_listeners_.push_back(std::move(listener)); }
     void subscribe_to_sessions(SessionListener listener) {
@@ -115,6 +118,7 @@ public:
 private:
     class Cable;
     class Board;
+    class ClientEnd;
     struct Host {
         std::string name;
         std::string uuid;
@@ -131,7 +135,7 @@ private:
         std::optional<base::TimePoint> off_since;
         std::optional<base::TimePoint> shutdown_asked;
         bool cannot_shut_down = false;
-        std::map<std::string, base::TimePoint> sessions;  // by target
+        std::map<std::string, std::string> sessions;  // the process that opened it, by target
         redfish_simulator::OddAnswers odd;
         std::unique_ptr<redfish_simulator::Bmc> bmc;
         std::unique_ptr<base::Alarm> boot;
@@ -141,7 +145,8 @@ private:
     Host& any(base::Random& random);
     base::HttpResponse serve(Host& host, const base::HttpRequest& request, Cluster cluster);
     void note_wake(Host& host, Cluster cluster, bool was_off);
-    void note_session(Host& host, const base::HttpRequest& request, const base::HttpResponse& response);
+    void note_session(Host& host, const std::string& process, const base::HttpRequest& request,
+                      const base::HttpResponse& response);
     Registration registration_of(const Host& host) const;
     void watch(Host& host);
     void power_changed(Host& host, Power power);

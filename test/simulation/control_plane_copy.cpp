@@ -63,11 +63,11 @@ ControlPlaneCopy::ControlPlaneCopy(World& world) : world_(world), parts_(std::ma
     parts_->server.restore(world.server.store().back_up());
     leave_only_what_serves();
     auto premises = premises_of(world);
-    auto& [context, clock, trace, faults, network, server, seed, name, settings, random_for, connect] =
-        premises;
+    auto& [context, clock, trace, faults, network, server, seed, name, settings, random_for, connect,
+           observe] = premises;
     Premises ours{context,         clock,          trace, parts_->faults,
                   parts_->network, parts_->server, seed,  "the copy's operator",
-                  settings,        random_for,     {}};
+                  settings,        random_for,     {},    observe};
     ours.connect = [&world, to_original = connect](const base::HttpClientOptions& options) {
         return std::make_unique<Witness>(world, to_original(options));
     };

@@ -19,6 +19,7 @@ Premises premises_of(World& world) {
                       "operator",
                       {},
                       {},
+                      {},
                       {}};
     auto& settings = premises.settings;
     if (has_tenants(world)) settings.namespaces = controllers::ManagedNamespaces({kNodesNamespace});
@@ -32,6 +33,11 @@ Premises premises_of(World& world) {
         [&world](const base::HttpClientOptions& options) -> std::unique_ptr<base::HttpTransport> {
         if (world.bmcs.serves(options.url)) return world.bmcs.connect(options.url, Cluster::ours);
         return world.host_apis.connect(options);
+    };
+    premises.observe = [&world](const Process& process, const base::HttpClientOptions& options,
+                                std::unique_ptr<base::HttpTransport> wire) {
+        if (!world.bmcs.serves(options.url)) return wire;
+        return world.bmcs.note_sessions(process.name(), options.url, std::move(wire));
     };
     return premises;
 }
@@ -67,7 +73,9 @@ Process& Operators::start() {
     auto& process = *instance->process;
     if (premises_.faults.has(Fault::clock_jump)) shift_from_the_start(process);
     auto connect = [this, &process](const base::HttpClientOptions& options) {
-        return premises_.network.connect(process, premises_.connect(options));
+        auto wire = premises_.network.connect(process, premises_.connect(options));
+        if (!premises_.observe) return wire;
+        return premises_.observe(process, options, std::move(wire));
     };
     auto settings = premises_.settings;
     settings.election.identity = name;

@@ -27,6 +27,10 @@ struct Premises {
     std::function<std::unique_ptr<base::Random>(const std::string&)> random_for;
     // Connects to a provider.
     std::function<std::unique_ptr<base::HttpTransport>(const base::HttpClientOptions&)> connect;
+    // Wraps a process's end of a connection to a provider. Empty: nobody observes it.
+    std::function<std::unique_ptr<base::HttpTransport>(const Process&, const base::HttpClientOptions&,
+                                                       std::unique_ptr<base::HttpTransport>)>
+        observe;
 };
 
 // Returns what the world's own operators need.

@@ -90,7 +90,7 @@ struct OtherCluster::Parts {
           workloads(server, view, world.trace),
           network(world.context.get_executor(), world.clock, faults, world.trace) {
         Premises premises{world.context, world.clock,          world.trace, faults, network, server,
-                          world.seed,    "the other operator", {},          {},     {}};
+                          world.seed,    "the other operator", {},          {},     {},      {}};
         premises.random_for = [&world](const std::string& purpose) { return world.random_for(purpose); };
         premises.connect = [&world](const base::HttpClientOptions& options) {
             return world.bmcs.connect(options.url, Cluster::theirs);
