@@ -39,8 +39,11 @@ private:
         return is_ready(node) && ready && ready->lastTransitionTime && ready->lastTransitionTime->at <= when;
     }
 
+    // A request to a host that is off cuts no power. The operator repeats it as long as the BMC reports a
+    // remembered power state, and the Node is Ready until its lease expires.
     void check_force(const std::string& name) const {
-        const auto& bmcs = world_.bmcs;
+        auto& bmcs = world_.bmcs;
+        if (bmcs.bmc(name).power() == Power::off) return;
         const auto* provider = world_.view.find<NodeSmithProvider>({kNodesNamespace, "rack"});
         const auto* node = world_.view.node_of_machine(bmcs.uuid(name));
         const bool may_be_unheard =
@@ -48,8 +51,7 @@ private:
         const bool is_in_service =
             node && is_ready_since(*node, world_.clock.wall_now() - kHeardOf) && !may_be_unheard;
         if (!provider || !is_in_service || bmcs.meddled_with(bmcs.uuid(name))) return;
-        const bool cannot =
-            world_.bmcs.bmc(name).profile().no_graceful_shutdown || bmcs.cannot_shut_down(name);
+        const bool cannot = bmcs.bmc(name).profile().no_graceful_shutdown || bmcs.cannot_shut_down(name);
         const auto& power_off = provider->spec.redfish->powerOff;
         if (cannot || power_off.mode == api::v1alpha1::PowerOffMode::Force) return;
         const auto asked = bmcs.shutdown_asked(name);
