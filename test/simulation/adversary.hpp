@@ -46,6 +46,8 @@ private:
     void ask_for_another_try();
     const api::Node* node_on_machine_of(const NodeSmithClaim& claim) const;
     void label_nodes_as_told();
+    bool has_lost_its_host(const NodeSmithClaim& claim) const;
+    bool has_only_copies(const NodeSmithClaim& claim) const;
     void state_gone_as_told();
     void end_other_operators_as_told();
 

@@ -1,4 +1,5 @@
 // Users of the cluster who delete and edit objects.
+#include "controllers/state/identity.hpp"
 #include "test/simulation/adversary.hpp"
 #include "test/simulation/forgers.hpp"
 #include "test/simulation/images.hpp"
@@ -166,22 +167,42 @@ void Adversary::label_nodes_as_told() {
 }
 
 // A claim that lost its host has no machine. If a forged status names another Node, the operator cannot know
-// that. A person has to state that the machine is gone.
+// that.
+bool Adversary::has_lost_its_host(const NodeSmithClaim& claim) const {
+    const auto* drained = api::find_condition(claim.status.conditions, api::conditions::kDrained);
+    const bool is_told = drained && drained->reason == api::reasons::kNodeIdentityMismatch;
+    if (!is_told || !world_.bmcs.has(claim.status.host)) return false;
+    const auto names = [&claim](const auto& entry) {
+        return is_stranger(*entry.second) &&
+               entry.second->status.nodeInfo.systemUUID == claim.status.systemUUID;
+    };
+    const auto is_given = [&claim](const auto& entry) {
+        const auto& owner = entry.second->status.claimRef;
+        return owner && owner->uid == claim.metadata.uid;
+    };
+    return std::ranges::any_of(world_.view.all<api::Node>(), names) &&
+           !std::ranges::any_of(world_.view.all<NodeSmithHost>(), is_given);
+}
+
+// A claim that lost its status may have an adopted machine with a system UUID of its own. The operator cannot
+// know that a machine with its mark is a copy that somebody made of another one.
+bool Adversary::has_only_copies(const NodeSmithClaim& claim) const {
+    const auto* launched = api::find_condition(claim.status.conditions, api::conditions::kLaunched);
+    const bool is_told = launched && launched->reason == "MarkOfOtherMachine";
+    if (!is_told || !claim.metadata.deletionTimestamp) return false;
+    // The person knows the machine by its system UUID, even if somebody spoiled its mark.
+    constexpr std::int64_t kMostAttempts = 8;
+    std::set<std::string> own;
+    for (std::int64_t attempt = 1; attempt <= kMostAttempts; ++attempt)
+        own.insert(controllers::claim::system_uuid(claim.metadata.uid, attempt));
+    return std::ranges::none_of(world_.proxmox.cluster().world.machines,
+                                [&own](const auto& entry) { return own.contains(uuid_of(entry.second)); });
+}
+
+// A person states that the machine is gone where the operator cannot find that out.
 void Adversary::state_gone_as_told() {
     for (const auto& [key, claim] : std::map(world_.view.all<NodeSmithClaim>())) {
-        const auto* drained = api::find_condition(claim->status.conditions, api::conditions::kDrained);
-        const bool is_told = drained && drained->reason == api::reasons::kNodeIdentityMismatch;
-        if (!is_told || !world_.bmcs.has(claim->status.host)) continue;
-        const auto names = [&claim](const auto& entry) {
-            return is_stranger(*entry.second) &&
-                   entry.second->status.nodeInfo.systemUUID == claim->status.systemUUID;
-        };
-        const auto is_given = [&claim](const auto& entry) {
-            const auto& owner = entry.second->status.claimRef;
-            return owner && owner->uid == claim->metadata.uid;
-        };
-        if (!std::ranges::any_of(world_.view.all<api::Node>(), names)) continue;
-        if (std::ranges::any_of(world_.view.all<NodeSmithHost>(), is_given)) continue;
+        if (!has_lost_its_host(*claim) && !has_only_copies(*claim)) continue;
         if (claim->metadata.annotations->contains(std::string(api::annotations::kMachineGone))) continue;
         world_.trace.line("admin", "states that the machine of claim ", key.name, " is gone");
         world_.happenings.count("person: stated that a machine is gone");
