@@ -277,25 +277,3 @@ TEST_CASE("nothing is removed by a process that may no longer lead") {
     world.run_for(10min);
     CHECK_FALSE(world.is_leaving("a"));
 }
-
-TEST_CASE("metrics say which nodes could be removed and how many may be, until the pool is gone") {
-    World world({"a", "b"});
-    world.edit_pool([](auto& pool) {
-        pool.spec.disruption.budgets = {{std::int64_t{0}, {}, "", {}}};
-        pool.spec.scaleDown.maxConcurrent = 0;
-    });
-    world.run_for(2min);
-    const auto has = [&world](const std::string& name, const std::string& value) {
-        return world.metrics.exposition().find("kubenodesmith_disruption_" + name +
-                                               R"(_nodes{namespace="default",pool="small",reason="Empty"} )" +
-                                               value + "\n") != std::string::npos;
-    };
-    CHECK(has("eligible", "2"));
-    CHECK(has("allowed", "0"));
-    world.edit_pool([](auto& pool) { pool.spec.disruption.budgets = {{"50%", {}, "", {}}}; });
-    world.run_for(1s);
-    CHECK(has("allowed", "1"));
-    world.server.remove<objects::NodeSmithPool>({"default", "small"});
-    world.run_for(10min);
-    CHECK(world.metrics.exposition().find("disruption_eligible_nodes{") == std::string::npos);
-}
