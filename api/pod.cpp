@@ -34,7 +34,7 @@ BOOST_DESCRIBE_STRUCT(TopologySpreadConstraint, (),
                       (maxSkew, topologyKey, whenUnsatisfiable, labelSelector, minDomains, nodeAffinityPolicy,
                        nodeTaintsPolicy, matchLabelKeys))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeClaimVolumeSource, (), (claimName))
-BOOST_DESCRIBE_STRUCT(EmptyDirVolumeSource, (), (medium))
+BOOST_DESCRIBE_STRUCT(EmptyDirVolumeSource, (), (medium, sizeLimit))
 BOOST_DESCRIBE_STRUCT(HostPathVolumeSource, (), (path))
 BOOST_DESCRIBE_STRUCT(VolumeResourceRequirements, (), (requests))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeClaimSpec, (),

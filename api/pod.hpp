@@ -107,7 +107,8 @@ struct PersistentVolumeClaimVolumeSource {
 };
 
 struct EmptyDirVolumeSource {
-    std::string medium;
+    std::string medium;  // "": the node's disk
+    std::optional<Quantity> sizeLimit;
     bool operator==(const EmptyDirVolumeSource&) const = default;
 };
 

@@ -30,12 +30,13 @@ BOOST_DESCRIBE_STRUCT(ScaleDown, (),
                        delayAfterFailure))
 BOOST_DESCRIBE_ENUM(DriftPolicy, Replace, Ignore, Unrecognized)
 BOOST_DESCRIBE_ENUM(LocalVolumesPolicy, Keep, Discard, Unrecognized)
+BOOST_DESCRIBE_ENUM(EmptyDirPolicy, Evict, Keep, Unrecognized)
 BOOST_DESCRIBE_ENUM(RepairAction, Replace, PowerCycleThenReplace, None, Unrecognized)
 BOOST_DESCRIBE_ENUM(DisruptionReason, Empty, Underutilized, Drifted, Expired, Unhealthy, Evacuation,
                     Unrecognized)
 BOOST_DESCRIBE_STRUCT(Repair, (), (notReadyFor, maxUnhealthyPercent, action))
 BOOST_DESCRIBE_STRUCT(DisruptionBudget, (), (nodes, reasons, schedule, duration))
-BOOST_DESCRIBE_STRUCT(Disruption, (), (drift, expireAfter, localVolumes, repair, budgets))
+BOOST_DESCRIBE_STRUCT(Disruption, (), (drift, expireAfter, localVolumes, emptyDir, repair, budgets))
 BOOST_DESCRIBE_STRUCT(PoolSpec, (),
                       (providerRef, poolLabelKey, deletionPolicy, weight, limits, machineTemplate, bootstrap,
                        scaleUp, scaleDown, disruption))

@@ -68,6 +68,7 @@ struct ScaleDown {
 enum class DriftPolicy { Replace, Ignore, Unrecognized };
 enum class RepairAction { Replace, PowerCycleThenReplace, None, Unrecognized };
 enum class LocalVolumesPolicy { Keep, Discard, Unrecognized };
+enum class EmptyDirPolicy { Evict, Keep, Unrecognized };
 enum class DisruptionReason { Empty, Underutilized, Drifted, Expired, Unhealthy, Evacuation, Unrecognized };
 
 struct Repair {
@@ -89,6 +90,7 @@ struct Disruption {
     DriftPolicy drift = DriftPolicy::Replace;
     DurationOrNever expireAfter;
     LocalVolumesPolicy localVolumes = LocalVolumesPolicy::Keep;  // volumes bound to the disks of its nodes
+    EmptyDirPolicy emptyDir = EmptyDirPolicy::Evict;             // pods with data in one, for consolidation
     Repair repair;
     std::vector<DisruptionBudget> budgets = {DisruptionBudget{}};
     bool operator==(const Disruption&) const = default;

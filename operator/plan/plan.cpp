@@ -4,6 +4,7 @@
 
 #include "api/names.hpp"
 #include "controllers/disruption/rules/budgets.hpp"
+#include "controllers/disruption/rules/pods.hpp"
 #include "controllers/provisioning/decision.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_state.hpp"
@@ -136,7 +137,7 @@ private:
                 removal.possible = outcome.possible;
                 removal.reasons = std::move(outcome.reasons);
                 note_volumes(*facts, removal);
-                note_protection(node, removal);
+                note_protection(node, pool->spec.disruption.emptyDir, removal);
                 if (removal.possible) note_budget(*pool, removal);
             }
             plan_.nodes.push_back(std::move(removal));
@@ -156,11 +157,17 @@ private:
                                held + " can be used on this node only: " + how_to_release_volumes());
     }
 
-    void note_protection(const scheduling::Node& node, PlannedRemoval& removal) {
+    void note_protection(const scheduling::Node& node, api::v1alpha1::EmptyDirPolicy empty_dir,
+                         PlannedRemoval& removal) {
         for (const auto& pod : node.pods) {
-            if (!is_drainable(*pod) || !is_protected(*pod, report_.time)) continue;
+            if (!is_drainable(*pod)) continue;
+            if (is_protected(*pod, report_.time))
+                removal.reasons.push_back("pod " + api::key_of(*pod).str() + " must not be disrupted");
+            else if (const auto data = disruption::local_data_blocker(*pod, empty_dir))
+                removal.reasons.push_back(data->message);
+            else
+                continue;
             removal.possible = false;
-            removal.reasons.push_back("pod " + api::key_of(*pod).str() + " must not be disrupted");
         }
     }
 

@@ -41,6 +41,19 @@ def test_a_large_node_is_replaced_by_a_small_one(clean):
     assert "2c/4Gi" in table and "8c/16Gi" not in table
 
 
+def test_pods_with_an_empty_dir_move_as_soon_as_their_pool_lets_them(clean):
+    stack = clean
+    apply_all(stack, template=SIZES, disruption={"emptyDir": "Keep"})
+    pods = manifests.deployment("small", 1, cpu="1", volumes=[{"name": "cache", "emptyDir": {}}])
+    large = hardly_used_node(stack, pods)
+    patch_pool(stack, scaleDown={"policy": "WhenEmptyOrUnderutilized"})
+    blocked(stack, large, "has data in the emptyDir cache")
+    # Without the field, a pool evicts such pods.
+    patch_pool(stack, disruption={"emptyDir": None})
+    wait_disrupted(stack, large, "Underutilized")
+    wait_replaced(stack, large, 1)
+
+
 def test_a_drifted_node_is_replaced_first_and_an_old_one_too(clean):
     stack = clean
     apply_all(stack)

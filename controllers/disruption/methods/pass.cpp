@@ -12,6 +12,7 @@ PodRules pod_rules(const PoolView& view, const Member& member, Kind kind, bool a
     rules.has_deadline = member.claim->spec.terminationGracePeriod.has_value();
     rules.all_at_once = all_at_once;
     rules.spared = member.tied_pods;
+    rules.empty_dir = view.pool->spec.disruption.emptyDir;
     const auto& scale_down = view.pool->spec.scaleDown;
     if (scale_down.drainTimeoutAction == api::v1alpha1::DrainTimeoutAction::Abort)
         rules.given_up_after = scale_down.drainTimeout;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/saturating.hpp"
 #include "base/text.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/pod_budgets.hpp"
@@ -22,10 +23,15 @@ Blocker blocker(const char* reason, const api::Pod& pod, const std::string& what
     return {reason, "pod " + name_of(pod) + " " + what, until};
 }
 
-bool has_local_data(const api::Pod& pod) {
-    return std::ranges::any_of(pod.spec.volumes, [](const api::Volume& volume) {
-        return volume.hostPath || (volume.emptyDir && volume.emptyDir->medium != "Memory");
-    });
+// Volumes up to this limit hold sockets, locks and other scratch files, which the pod writes again.
+constexpr std::int64_t kScratchBytes = std::int64_t{100} << 20;
+
+// Reports whether the volume may hold data that took time to make. Memory and huge pages hold none, because
+// every restart of the pod loses them. The kubelet enforces only positive limits.
+bool holds_data(const api::EmptyDirVolumeSource& source) {
+    if (!source.medium.empty()) return false;
+    const auto limit = source.sizeLimit ? source.sizeLimit->value() : base::Saturating(0);
+    return limit <= 0 || limit > kScratchBytes;
 }
 
 std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, api::Time now) {
@@ -36,11 +42,7 @@ std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, a
         return blocker("PodDisruptionBudget", pod, budget);
     if (is_safe_to_evict(pod)) return std::nullopt;
     if (!api::controller_of(pod.metadata)) return blocker("BarePod", pod, protection_of(pod, now));
-    if (rules.kind == Kind::Underutilized && has_local_data(pod))
-        return blocker("LocalStorage", pod,
-                       "has data in an emptyDir or hostPath (annotate it " +
-                           std::string(api::annotations::kSafeToEvict) + "=true if it may be evicted)");
-    return std::nullopt;
+    return rules.kind == Kind::Underutilized ? local_data_blocker(pod, rules.empty_dir) : std::nullopt;
 }
 
 // Checks budgets for pods that have no other place yet: none of them is back before the last has left.
@@ -73,6 +75,23 @@ std::optional<Blocker> too_slow(const PodPointers& pods, api::Duration timeout) 
 }
 
 }  // namespace
+
+std::optional<Blocker> local_data_blocker(const api::Pod& pod, api::v1alpha1::EmptyDirPolicy policy) {
+    if (is_safe_to_evict(pod)) return std::nullopt;
+    const auto remedy = "annotate it " + std::string(api::annotations::kSafeToEvict) + "=true";
+    const bool keeps = policy != api::v1alpha1::EmptyDirPolicy::Evict;
+    for (const auto& volume : *pod.spec.volumes) {
+        if (volume.hostPath)
+            return blocker(
+                "LocalStorage", pod,
+                "has the hostPath volume " + volume.name + " (" + remedy + " if it may be evicted)");
+        if (keeps && volume.emptyDir && holds_data(*volume.emptyDir))
+            return blocker("LocalStorage", pod,
+                           "has data in the emptyDir " + volume.name + " (" + remedy +
+                               ", or set disruption.emptyDir of the pool to Evict, if it may be evicted)");
+    }
+    return std::nullopt;
+}
 
 std::optional<Blocker> pod_blocker(const PodPointers& all, const PodRules& rules, api::Time now) {
     if (rules.kind == Kind::Empty || rules.kind == Kind::Unhealthy) return std::nullopt;

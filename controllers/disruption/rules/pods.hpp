@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/core.hpp"
+#include "api/v1alpha1/pool.hpp"
 #include "controllers/disruption/rules/use.hpp"
 #include "controllers/state/blocker.hpp"
 #include "controllers/state/pod_budgets.hpp"
@@ -26,7 +27,12 @@ struct PodRules {
     std::optional<api::Duration> given_up_after;
     // UIDs of pods that stay on the node, because its machine is kept for their volumes.
     std::set<std::string> spared;
+    // The pool's disruption.emptyDir.
+    api::v1alpha1::EmptyDirPolicy empty_dir = api::v1alpha1::EmptyDirPolicy::Evict;
 };
+// Returns why data of the pod on its node's disk keeps a node that would be removed only to save it: a
+// hostPath, or with the policy Keep an emptyDir that may hold data.
+std::optional<Blocker> local_data_blocker(const api::Pod& pod, api::v1alpha1::EmptyDirPolicy policy);
 // Returns why a pod cannot be evicted: do-not-disrupt, local data, a budget without slack, or no owner to
 // recreate it. It may also need more time to end than the drain has. Empty and unhealthy nodes are not asked.
 std::optional<Blocker> pod_blocker(const PodPointers& pods, const PodRules& rules, api::Time now);

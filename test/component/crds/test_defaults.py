@@ -43,7 +43,7 @@ def test_a_pool(cluster):
             "maxConcurrent": 1, "drainTimeout": "10m", "drainTimeoutAction": "Abort", "volumeDetachTimeout": "2m",
             "delayAfterDelete": "0s", "delayAfterFailure": "10m"},
         "disruption": {
-            "drift": "Replace", "expireAfter": "Never", "localVolumes": "Keep",
+            "drift": "Replace", "expireAfter": "Never", "localVolumes": "Keep", "emptyDir": "Evict",
             "repair": {"notReadyFor": "10m", "maxUnhealthyPercent": 20, "action": "Replace"},
             "budgets": [{"nodes": "10%"}]},
     }

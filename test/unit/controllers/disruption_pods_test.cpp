@@ -77,13 +77,36 @@ TEST_CASE("a pod that nobody would bring back keeps its node, unless it is said 
 TEST_CASE("local data keeps a node that would only be saved, not one that has to be replaced") {
     auto pod = web();
     auto& volume = pod.spec.volumes->emplace_back();
-    volume.emptyDir.emplace();
-    CHECK(reason(pod) == "LocalStorage");
-    CHECK(reason(pod, Kind::Drifted).empty());
-    volume.emptyDir->medium = "Memory";
-    CHECK(reason(pod).empty());
     volume.hostPath.emplace();
     CHECK(reason(pod) == "LocalStorage");
+    CHECK(reason(pod, Kind::Drifted).empty());
+    pod.metadata.annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] = "true";
+    CHECK(reason(pod).empty());
+}
+
+TEST_CASE("an emptyDir keeps a node if its pool says so, unless it is in memory or small") {
+    auto pod = web();
+    auto& source = pod.spec.volumes->emplace_back().emptyDir.emplace();
+    const auto reason_with = [&pod](api::v1alpha1::EmptyDirPolicy policy, Kind kind = Kind::Underutilized) {
+        const BudgetPointers none;
+        PodRules rules{kind, none};
+        rules.empty_dir = policy;
+        const auto found = pod_blocker(one(pod), rules, objects::at(1h));
+        return found ? found->reason : "";
+    };
+    using Policy = api::v1alpha1::EmptyDirPolicy;
+    CHECK(reason_with(Policy::Evict).empty());
+    CHECK(reason_with(Policy::Keep) == "LocalStorage");
+    CHECK(reason_with(Policy::Unrecognized) == "LocalStorage");
+    CHECK(reason_with(Policy::Keep, Kind::Drifted).empty());
+    source.sizeLimit = api::Quantity::parse("100Mi");
+    CHECK(reason_with(Policy::Keep).empty());
+    source.sizeLimit = api::Quantity::parse("101Mi");
+    CHECK(reason_with(Policy::Keep) == "LocalStorage");
+    source.sizeLimit = api::Quantity::parse("0");  // no limit
+    CHECK(reason_with(Policy::Keep) == "LocalStorage");
+    source.medium = "Memory";
+    CHECK(reason_with(Policy::Keep).empty());
 }
 
 TEST_CASE("a budget without slack keeps a node") {

@@ -200,6 +200,25 @@ TEST_CASE("minNodes and pods that must not be disrupted keep a node") {
     CHECK_THAT(table_of(shielded), Catch::Contains("pod shop/lathe must not be disrupted"));
 }
 
+TEST_CASE("a plan says which emptyDir keeps a node, and what a person can do about it") {
+    auto pod = running_pod();
+    pod.insert(pod.find("  containers:"), "  volumes: [{name: cache, emptyDir: {}}]\n");
+    CHECK(table_of(plan_of({kCluster, node_in_service(), pod})).find("emptyDir") == std::string::npos);
+
+    auto keeping = std::string(kCluster);
+    keeping.insert(keeping.find("  limits:"), "  disruption: {emptyDir: Keep}\n");
+    const auto kept = plan_of({keeping, node_in_service(), pod});
+    REQUIRE(kept.nodes.size() == 1);
+    CHECK_FALSE(kept.nodes.front().possible);
+    const auto reason = "pod shop/lathe has data in the emptyDir cache";
+    CHECK_THAT(kept.nodes.front().reasons.back(), Catch::Contains(reason));
+    CHECK_THAT(kept.nodes.front().reasons.back(),
+               Catch::Contains("set disruption.emptyDir of the pool to Evict"));
+
+    pod.replace(pod.find("emptyDir: {}"), 12, "emptyDir: {sizeLimit: 64Mi}");
+    CHECK(table_of(plan_of({keeping, node_in_service(), pod})).find("emptyDir") == std::string::npos);
+}
+
 TEST_CASE("a node that could go stays while the pool's budget is closed, and the plan names it") {
     std::string closed(kCluster);
     closed.replace(closed.find("  limits:"), 0,
