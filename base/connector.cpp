@@ -195,4 +195,14 @@ asio::awaitable<void> Connector::start_tls(NetStream& stream) {
     }
 }
 
+asio::awaitable<std::string> presented_fingerprint(asio::any_io_executor executor, Clock& clock,
+                                                   HttpClientOptions options) {
+    options.tls.insecure_skip_verify = true;
+    Connector connector(std::move(executor), clock, std::move(options));
+    const auto deadline = clock.now() + connector.options().connect_timeout;
+    const auto stream = co_await connector.connect(deadline);
+    if (!stream->tls()) throw std::runtime_error(connector.url().authority() + ": not a TLS connection");
+    co_return presented_by(*stream->tls());
+}
+
 }  // namespace base

@@ -1,5 +1,5 @@
-// Connector opens connections to one server: name lookup, TCP, proxy, TLS. It is not a public interface of
-// base/.
+// Connector opens connections to one server: name lookup, TCP, proxy, TLS. Only presented_fingerprint() is a
+// public interface of base/.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -40,5 +40,11 @@ private:
     std::optional<Url> proxy_;
     std::optional<asio::ssl::context> tls_;
 };
+
+// Returns the SHA-256 fingerprint (AA:BB:...) of the certificate that the server shows, whoever signed it. No
+// request is sent. Throws std::runtime_error if there is no connection, and std::invalid_argument as
+// Connector does.
+asio::awaitable<std::string> presented_fingerprint(asio::any_io_executor executor, Clock& clock,
+                                                   HttpClientOptions options);
 
 }  // namespace base

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "base/http_date.hpp"
+#include "base/openssl.hpp"
 
 namespace base {
 namespace {
@@ -105,6 +106,11 @@ ssl::context make_server_context(const KeyPair& pair) {
     return context;
 }
 
+std::string presented_by(NetStream::Tls& tls) {
+    const openssl::Certificate certificate(SSL_get1_peer_certificate(tls.native_handle()));
+    return certificate ? fingerprint_of(certificate.get()) : std::string();
+}
+
 void ServerVerification::prepare(NetStream::Tls& tls) {
     auto* handle = tls.native_handle();
     boost::system::error_code not_an_address;
@@ -132,10 +138,8 @@ void ServerVerification::prepare(NetStream::Tls& tls) {
 
 void ServerVerification::check_pin(NetStream::Tls& tls) const {
     if (!options_.fingerprint_sha256 || options_.insecure_skip_verify) return;
-    std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(tls.native_handle()),
-                                                            &X509_free);
-    auto presented = certificate ? fingerprint_of(certificate.get()) : std::string();
-    if (!certificate || normalized(presented) != normalized(*options_.fingerprint_sha256)) {
+    const auto presented = presented_by(tls);
+    if (presented.empty() || normalized(presented) != normalized(*options_.fingerprint_sha256)) {
         throw std::runtime_error("the server's certificate has SHA-256 fingerprint " + presented +
                                  ", which is not the one configured");
     }

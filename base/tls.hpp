@@ -15,6 +15,9 @@ namespace base {
 asio::ssl::context make_client_context(const TlsClientOptions& options);
 asio::ssl::context make_server_context(const KeyPair& pair);
 
+// Returns the SHA-256 fingerprint of the certificate that the peer showed in the handshake; empty: none.
+std::string presented_by(NetStream::Tls& tls);
+
 // ServerVerification checks the server's certificate in one client handshake, and explains why it was
 // refused.
 class ServerVerification {

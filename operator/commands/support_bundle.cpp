@@ -1,19 +1,15 @@
 #include "operator/commands/support_bundle.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <boost/json/array.hpp>
-#include <cerrno>
 #include <memory>
-#include <system_error>
 
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "bootstrap/yaml_writer.hpp"
 #include "operator/command_line/answer.hpp"
 #include "operator/command_line/formats.hpp"
+#include "operator/command_line/private_file.hpp"
 #include "operator/commands/operator_pods.hpp"
 #include "operator/commands/redaction.hpp"
 #include "operator/commands/status.hpp"
@@ -153,24 +149,6 @@ private:
     std::string missing_;
 };
 
-// Writes a file that only its owner may read, as it contains names of the cluster.
-void write_private(const std::string& file, const std::string& text) {
-    const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    const auto fail = [&](const char* what) {
-        const auto why = std::error_code(errno, std::generic_category()).message();
-        if (opened >= 0) ::close(opened);
-        throw std::runtime_error(std::string("cannot ") + what + " " + file + ": " + why);
-    };
-    if (opened < 0) fail("create");
-    for (std::size_t done = 0; done < text.size();) {
-        const auto written = ::write(opened, text.data() + done, text.size() - done);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) fail("write");
-        done += static_cast<std::size_t>(written);
-    }
-    if (::close(opened) != 0) throw std::runtime_error("cannot write " + file);
-}
-
 std::string default_name(api::Time now) {
     auto time = now.str();
     std::erase_if(time, [](char c) { return c == ':' || c == '-'; });
@@ -183,7 +161,7 @@ Answer bundle_answer(const BundleRequest& request, const ClientOptions& options,
     const auto archive = make_support_bundle(session, *view, version);
     if (request.file == "-") return {archive};
     const auto file = request.file.empty() ? default_name(session.now()) : request.file;
-    write_private(file, archive);
+    PrivateFile(file).write(archive);
     return {"Wrote " + file + " (" + std::to_string(archive.size() / 1024) +
             " KiB). It contains no Secrets, but names and addresses: review it before you share it.\n"};
 }

@@ -104,6 +104,19 @@ std::string refusal_of(const base::HttpResponse& response) {
                                             : of_a_stranger(response.status);
 }
 
+std::string without_secret(std::string text, const std::string& secret) {
+    if (secret.empty()) return text;
+    for (auto at = text.find(secret); at != std::string::npos; at = text.find(secret, at))
+        text.replace(at, secret.size(), "***");
+    return text;
+}
+
+void hide_secret(base::HttpResponse& response, const std::string& secret) {
+    if (response.status < 400) return;
+    response.body = without_secret(std::move(response.body), secret);
+    response.reason = without_secret(std::move(response.reason), secret);
+}
+
 json::value data_of(const Call& call, const base::HttpResponse& response) {
     const bool is_success = response.status >= 200 && response.status < 300;
     try {

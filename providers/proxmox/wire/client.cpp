@@ -36,12 +36,6 @@ base::HttpClientOptions options_for(const std::string& url, const base::TlsClien
     return http;
 }
 
-void replace_all(std::string& text, const std::string& part) {
-    if (part.empty()) return;
-    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at))
-        text.replace(at, part.size(), "***");
-}
-
 }  // namespace
 
 Client::Client(ClientOptions options, ProviderEnvironment& environment)
@@ -302,15 +296,12 @@ void Client::authorize(base::HttpRequest& request) const {
 }
 
 void Client::mask(base::HttpResponse& response) const {
-    if (response.status < 400) return;
-    response.body = without_credentials(std::move(response.body));
-    response.reason = without_credentials(std::move(response.reason));
+    hide_secret(response, credentials_.token_secret);
+    hide_secret(response, credentials_.password);
 }
 
 std::string Client::without_credentials(std::string text) const {
-    replace_all(text, credentials_.token_secret);
-    replace_all(text, credentials_.password);
-    return text;
+    return without_secret(without_secret(std::move(text), credentials_.token_secret), credentials_.password);
 }
 
 void Client::require_permission(const Call& call) const {

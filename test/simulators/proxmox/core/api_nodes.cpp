@@ -120,8 +120,10 @@ json::object certificate(const std::string& file, const std::string& fingerprint
 // Shows only the authority if the host is named "localhost", because no folder has that name.
 asio::awaitable<json::value> certificates_info(Call& call) {
     json::array result;
-    result.push_back(certificate("pve-root-ca.pem", call.cluster.world.authority_fingerprint,
-                                 "/CN=Proxmox Virtual Environment/O=PVE Cluster Manager CA"));
+    auto authority = certificate("pve-root-ca.pem", call.cluster.world.authority_fingerprint,
+                                 "/CN=Proxmox Virtual Environment/O=PVE Cluster Manager CA");
+    if (!call.cluster.world.authority_pem.empty()) authority["pem"] = call.cluster.world.authority_pem;
+    result.push_back(std::move(authority));
     if (call.text("node") != "localhost") {
         const auto& host = call.cluster.host(call.node);
         result.push_back(certificate("pve-ssl.pem", host.certificate_fingerprint, "/CN=" + host.name));

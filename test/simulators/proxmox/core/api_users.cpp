@@ -15,26 +15,44 @@ json::object describe(const Token& token) {
     return result;
 }
 
+json::array tokens_of(const World& world, const std::string& user) {
+    json::array result;
+    for (const auto& [id, token] : world.tokens) {
+        if (token.user != user) continue;
+        auto entry = describe(token);
+        entry["tokenid"] = token.id;
+        result.push_back(std::move(entry));
+    }
+    return result;
+}
+
 asio::awaitable<json::value> list_users(Call& call) {
     bool all = has_any(call.cluster.world, call.user, "/access/groups", {"User.Modify", "Sys.Audit"});
     json::array result;
     for (const auto& [id, user] : call.cluster.world.users) {
         bool self = call.user == id || call.user.starts_with(id + "!");
         if (!all && !self) continue;
-        result.push_back({{"userid", id},
-                          {"enable", user.enabled ? 1 : 0},
-                          {"expire", user.expire},
-                          {"realm-type", id.substr(id.find('@') + 1)}});
+        json::object entry{{"userid", id},
+                           {"enable", user.enabled ? 1 : 0},
+                           {"expire", user.expire},
+                           {"realm-type", id.substr(id.find('@') + 1)}};
+        if (call.flag("full")) {
+            entry["groups"] = "";
+            entry["tokens"] = tokens_of(call.cluster.world, id);
+        }
+        result.push_back(std::move(entry));
     }
     co_return result;
 }
 
 asio::awaitable<json::value> create_user(Call& call) {
-    co_await call.cluster.lock_user_config("create user failed");
     auto id = call.text("userid");
+    const auto realm = id.substr(id.find('@') + 1);
+    call.require("/access/realm/" + realm, "Realm.AllocateUser");
+    co_await call.cluster.lock_user_config("create user failed");
     auto& users = call.cluster.world.users;
     if (users.contains(id)) throw failure("create user failed: user '" + id + "' already exists");
-    users[id] = {id, call.text("password"), call.flag("enable", true), call.integer("expire")};
+    users[id] = {id, call.text("password"), call.flag("enable", true), call.integer("expire"), {}};
     co_return nullptr;
 }
 
@@ -67,14 +85,7 @@ Token& find_token(Call& call) {
 
 asio::awaitable<json::value> list_tokens(Call& call) {
     require_token_rights(call);
-    json::array result;
-    for (const auto& [id, token] : call.cluster.world.tokens) {
-        if (token.user != call.text("userid")) continue;
-        auto entry = describe(token);
-        entry["tokenid"] = token.id;
-        result.push_back(std::move(entry));
-    }
-    co_return result;
+    co_return tokens_of(call.cluster.world, call.text("userid"));
 }
 
 asio::awaitable<json::value> get_token(Call& call) {

@@ -71,6 +71,23 @@ std::string Authentication::make_ticket(const std::string& user, std::int64_t no
     return plain + "::" + sign(plain);
 }
 
+// Proxmox escapes the colons of the data, as they separate the parts of a ticket. The user is only in the
+// signature.
+std::string Authentication::make_challenge(const std::string& user, const std::string& challenge,
+                                           std::int64_t now) const {
+    std::string escaped;
+    for (char c : challenge) escaped += c == ':' ? std::string("%3A") : std::string(1, c);
+    auto plain = "PVE:!tfa!" + escaped + ":" + hex(static_cast<std::uint64_t>(now), 8);
+    return plain + "::" + sign(plain + ":" + user);
+}
+
+bool Authentication::is_valid_challenge(const std::string& user, const std::string& ticket,
+                                        std::int64_t now) const {
+    auto parts = split(ticket, ':');
+    return parts.size() == 5 && parts[1].starts_with("!tfa!") && is_fresh(parts[2], now) &&
+           parts[4] == sign("PVE:" + parts[1] + ":" + parts[2] + ":" + user);
+}
+
 std::string Authentication::make_csrf_token(const std::string& user, std::int64_t now) const {
     auto time = hex(static_cast<std::uint64_t>(now), 8);
     return time + ":" + sign("csrf:" + time + ":" + user);

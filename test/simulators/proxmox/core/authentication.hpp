@@ -18,6 +18,11 @@ public:
 
     std::string make_ticket(const std::string& user, std::int64_t now) const;
     std::string make_csrf_token(const std::string& user, std::int64_t now) const;
+    // Returns the ticket of a login that lacks its second factor. It is good for nothing but to show that
+    // factor. `challenge` is JSON with the kinds of factors that the user may show.
+    std::string make_challenge(const std::string& user, const std::string& challenge, std::int64_t now) const;
+    // Reports whether we issued the challenge to this user no more than two hours ago.
+    bool is_valid_challenge(const std::string& user, const std::string& ticket, std::int64_t now) const;
     // Reports whether we issued the ticket to this user no more than two hours ago.
     bool is_valid_ticket(const std::string& user, const std::string& ticket, std::int64_t now) const;
 

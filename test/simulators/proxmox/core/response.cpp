@@ -60,7 +60,8 @@ base::HttpResponse raw_response(int status, const std::string& reason, const std
 
 json::object masked(const json::object& parameters) {
     json::object result = parameters;
-    for (const char* name : {"password", "cipassword", "otp", "input-data", "content-data", "sshkeys"}) {
+    for (const char* name :
+         {"password", "cipassword", "otp", "tfa-challenge", "input-data", "content-data", "sshkeys"}) {
         if (auto* value = result.if_contains(name)) *value = "********";
     }
     // This masks the content of agent/file-write. The "content" of an upload is only its kind.

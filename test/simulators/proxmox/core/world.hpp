@@ -134,11 +134,21 @@ struct Machine {
     std::optional<Config> generated_cloudinit;
 };
 
+// SecondFactors are what a user must show at the login beside the password. Without any, the password
+// suffices.
+struct SecondFactors {
+    std::string totp;                     // the code of the moment; empty: none
+    std::set<std::string> recovery_keys;  // each is good for one login
+    bool webauthn = false;                // a security key, which needs a browser
+    bool any() const { return !totp.empty() || !recovery_keys.empty() || webauthn; }
+};
+
 struct User {
     std::string id;  // name@realm
     std::string password;
     bool enabled = true;
     std::int64_t expire = 0;
+    SecondFactors second_factors{};
 };
 
 struct Token {
@@ -194,6 +204,7 @@ struct World {
     std::string cluster_name = "lab";
     std::string authority_fingerprint;  // fingerprint of pve-root-ca.pem, which distinguishes clusters of the
                                         // same name
+    std::string authority_pem;          // pve-root-ca.pem itself; empty: not shown
     bool standalone = false;            // one host that never joined a cluster
     std::string version = "9.2.11";
     std::vector<Host> hosts;

@@ -133,8 +133,13 @@ void read_access(World& world, const Fields& fields) {
         world.users = {{"root@pam", {"root@pam", "", true, 0}}};
         for (const auto& user : *users) {
             auto id = user.text("id");
-            world.users[id] = {id, user.text("password", ""), user.flag("enabled", true),
-                               static_cast<std::int64_t>(user.number("expire", 0))};
+            auto keys = user.texts("recoveryKeys");
+            world.users[id] = {
+                id,
+                user.text("password", ""),
+                user.flag("enabled", true),
+                static_cast<std::int64_t>(user.number("expire", 0)),
+                {user.text("totp", ""), {keys.begin(), keys.end()}, user.flag("webauthn", false)}};
         }
     }
     if (auto tokens = fields.find_list("tokens")) {

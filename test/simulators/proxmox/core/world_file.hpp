@@ -21,7 +21,9 @@ inline constexpr const char* kDefaultTokenSecret = "00000000-1111-4222-8333-4444
 //   hosts: [{name, ip, cpus, memoryMiB, bridges: [{name, address, port}], maintenance}]
 //   storages: [{id, type, path, content: [..], shared, hosts: [..], totalGiB, usedGiB, enabled, active,
 //               volumes: [{name, content, format, sizeMiB, vmid, host, data}]}]
-//   roles: {name: [privileges]}, users: [{id, password, enabled, expire}]
+//   roles: {name: [privileges]}
+//   users: [{id, password, enabled, expire, totp: the valid code, recoveryKeys: [..], webauthn}]; root@pam is
+//          always there, with a password if it is listed
 //   tokens: [{user, id, secret, separated, expire}], acl: [{path, user | token, role, propagate}]
 //   pools: [{id, comment, vms: [..]}], options: {next-id: "lower=..,upper=.."}
 //   machines: [{vmid, node, config: {..}, agentSilent}]: templates and others that exist from the start.

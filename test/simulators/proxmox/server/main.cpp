@@ -98,6 +98,7 @@ int serve(const Options& options) {
     std::filesystem::create_directories(state);
     auto certificate = make_certificate(world.hosts.front().name);
     for (auto& host : world.hosts) host.certificate_fingerprint = certificate.fingerprint_sha256;
+    world.authority_pem = certificate.authority_pem;
     // Two simulators are two clusters, whatever their names are. A simulator that is restarted remains the
     // same cluster.
     if (world.authority_fingerprint.empty())
