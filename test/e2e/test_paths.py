@@ -1,20 +1,28 @@
-"""The pages of docs/start lead to a node. Each page's commands grant the rights, and its manifests are applied. Only the addresses
+"""The pages of docs/start lead to a node. Each page's commands prepare Proxmox, and its manifests are applied. Only the addresses
 and the image are replaced by those of the simulated site, and the join of K3s by that of kubeadm."""
 
 import hashlib
 import re
+import shlex
 import subprocess
 
 import pytest
 import yaml
 
-import manifests
-from proxmox_world import documented_world
-from stack import ROOT, Stack, is_true, running_pods, wait_for
+from stack import BIN, ROOT, Stack, is_true, running_pods, wait_for
 
 START = ROOT / "docs/start"
 HERE_DOCUMENT = re.compile(r"<<'?EOF'?\n(.*?)^EOF$", re.MULTILINE | re.DOTALL)
 IMAGE, URL = "debian", "https://images.example/debian.qcow2"
+CHECKSUM = hashlib.sha512(IMAGE.encode()).hexdigest()
+PASSWORD = "of-the-administrator"
+
+
+def filled(text):
+    """Puts values for the page's variables."""
+    for variable, value in {"$IMAGES/$RELEASE/$FILE": URL, "$CHECKSUM": CHECKSUM, "$FINGERPRINT": ":".join(["AB"] * 32)}.items():
+        text = text.replace(variable, value)
+    return text
 
 
 def objects(page):
@@ -22,11 +30,8 @@ def objects(page):
     text = (START / page).read_text()
     sources = [block for block in HERE_DOCUMENT.findall(text) if "kind:" in block and "$NAME" not in block]
     sources += re.findall(r"<!-- save: \S+ machines/\S+ -->\n```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    checksum = hashlib.sha512(IMAGE.encode()).hexdigest()
     for source in sources:
-        for variable, value in {"$IMAGES/$RELEASE/$FILE": URL, "$CHECKSUM": checksum, "$FINGERPRINT": ":".join(["AB"] * 32)}.items():
-            source = source.replace(variable, value)
-        yield from yaml.safe_load_all(source)
+        yield from yaml.safe_load_all(filled(source))
 
 
 def of_kind(found, *kinds):
@@ -35,16 +40,33 @@ def of_kind(found, *kinds):
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory):
-    world = documented_world(START / "homelab.md")
-    world["web"] = [{"url": URL, "data": IMAGE, "diskGiB": 3}]
+    contents = re.search(r"^pvesm set local --content (\S+)$", (START / "homelab.md").read_text(), re.MULTILINE)[1]
+    world = {"hosts": [{"name": "pve1", "cpus": 32, "memoryMiB": 131072}],
+             "storages": [{"id": "local", "content": contents.split(",")},
+                          {"id": "local-lvm", "type": "lvmthin", "content": ["images"], "totalGiB": 1000}],
+             "users": [{"id": "root@pam", "password": PASSWORD}], "tokens": [], "pools": [], "roles": {}, "acl": [],
+             "web": [{"url": URL, "data": IMAGE, "diskGiB": 3}], "durations": {"boot": 1}}
     with Stack(tmp_path_factory.mktemp("stack"), world) as running:
         running.install_crds()
         yield running
 
 
+@pytest.fixture(scope="module")
+def prepared(stack):
+    """Runs the homelab page's command that prepares Proxmox. Returns the manifests that it would apply."""
+    (command,) = re.findall(r"^build/release/bin/(kubenodesmith setup proxmox (?:.*\\\n)*.*)$", (START / "homelab.md").read_text(), re.MULTILINE)
+    program, *argv = [word for word in shlex.split(filled(command)) if word != "--apply"]
+    argv[argv.index("--endpoint") + 1] = stack.proxmox.url
+    done = subprocess.run([BIN / program, *argv, "--yes", "--password-stdin", "--fingerprint", stack.proxmox.fingerprint],
+                          input=PASSWORD, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return list(yaml.safe_load_all(done.stdout))
+
+
 @pytest.mark.parametrize("page", ["homelab.md", "company.md", "bare-metal.md"])
-def test_an_api_server_takes_the_manifests_of_the_page(stack, page):
-    ours = [item for item in objects(page) if item["apiVersion"].startswith("kubenodesmith")]
+def test_an_api_server_takes_the_manifests_of_the_page(stack, page, prepared):
+    found = [*objects(page), *(prepared if page == "homelab.md" else [])]
+    ours = [item for item in found if item["apiVersion"].startswith("kubenodesmith")]
     assert {item["kind"] for item in ours} == {"NodeSmithProvider", "NodeSmithPool", "NodeSmithControlPlane"}
     stack.cluster.kubectl("apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-", stdin=yaml.safe_dump_all(ours))
 
@@ -57,13 +79,12 @@ def test_the_script_of_the_bare_metal_page_writes_a_host_for_each_line(stack, tm
     stack.cluster.kubectl("apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", tmp_path / "hosts.yaml")
 
 
-def test_the_homelab_page_leads_to_a_node_from_a_plain_image(stack):
+def test_the_homelab_page_leads_to_a_node_from_a_plain_image(stack, prepared):
     stack.operator.start().wait_ready()
-    found = list(objects("homelab.md"))
-    provider, pool = of_kind(found, "NodeSmithProvider")[0], of_kind(found, "NodeSmithPool")[0]
-    provider["spec"]["proxmox"].update(endpoint=f"{stack.proxmox.url}/api2/json", tls={"fingerprintSHA256": stack.proxmox.fingerprint})
+    found = [*objects("homelab.md"), *prepared]
+    (pool,) = of_kind(found, "NodeSmithPool")
     assert pool["spec"]["bootstrap"].pop("format") == "K3s" and pool["spec"]["bootstrap"].pop("apiServerEndpoint")
-    stack.apply(manifests.secret(stack.proxmox), *of_kind(found, "Secret", "NodeSmithProvider", "NodeSmithPool", "NodeSmithControlPlane"))
+    stack.apply(*of_kind(found, "Secret", "NodeSmithProvider", "NodeSmithPool", "NodeSmithControlPlane"))
     wait_for("a Ready provider", lambda: is_true(stack.objects("nodesmithproviders")[0], "Ready"))
     stack.apply(*of_kind(found, "Pod"))
     wait_for("a running pod", lambda: running_pods(stack.pods()), 240)
