@@ -19,7 +19,7 @@ BOOST_DESCRIBE_STRUCT(TopologySelectorLabelRequirement, (), (key, values))
 BOOST_DESCRIBE_STRUCT(TopologySelectorTerm, (), (matchLabelExpressions))
 BOOST_DESCRIBE_ENUM(VolumeBindingMode, Immediate, WaitForFirstConsumer, Unrecognized)
 BOOST_DESCRIBE_STRUCT(StorageClass, (), (metadata, provisioner, volumeBindingMode, allowedTopologies))
-BOOST_DESCRIBE_STRUCT(CSIDriverSpec, (), (storageCapacity))
+BOOST_DESCRIBE_STRUCT(CSIDriverSpec, (), (storageCapacity, preventPodSchedulingIfMissing))
 BOOST_DESCRIBE_STRUCT(CSIDriver, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(CSIStorageCapacity, (),
                       (metadata, storageClassName, nodeTopology, capacity, maximumVolumeSize))

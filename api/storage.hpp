@@ -91,6 +91,8 @@ struct StorageClass {
 
 struct CSIDriverSpec {
     bool storageCapacity = false;  // the scheduler reads CSIStorageCapacity objects
+    // The scheduler refuses nodes whose CSINode does not list the driver (Kubernetes 1.37).
+    bool preventPodSchedulingIfMissing = false;
     bool operator==(const CSIDriverSpec&) const = default;
 };
 

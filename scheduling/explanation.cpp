@@ -192,6 +192,11 @@ Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& cla
         return say("the pod has " + std::to_string(excess->wanted) + " volumes of driver " + excess->driver +
                    ", and its machines can attach " + std::to_string(excess->limit) +
                    " (CSINode, or machineTemplate.volumeLimits of the pool)");
+    if (const auto driver = placer.driver_missing_on_new(id, index))
+        return say(
+            "its youngest node does not run the CSI driver " + *driver +
+            ", without which no pod with such a volume is scheduled (preventPodSchedulingIfMissing): let the "
+            "driver's DaemonSet run on the pool's nodes");
     const bool is_anywhere = places == BitSet::all(pool.places.size());
     if (const auto obstacle = topology_obstacle(placer, id, places, index); !obstacle.empty())
         return say(obstacle);

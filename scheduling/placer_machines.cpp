@@ -139,7 +139,8 @@ BitSet PodPlacer::open_places(std::size_t pool, BitSet places) const {
 std::optional<PodPlacer::Offer> PodPlacer::offer_of(Attempt& attempt, std::size_t pool) {
     if (!snapshot_.pools[pool].closed.empty()) return std::nullopt;
     const auto& plan = attempt.plan;
-    if (volume_use_.beyond_new(pool, plan.volumes)) return std::nullopt;
+    if (volume_use_.beyond_new(pool, plan.volumes) || volume_use_.driver_missing_on_new(pool, plan.volumes))
+        return std::nullopt;
     const auto first_row = rows_.templates_of(pool);
     return best_offer(attempt, pool, open_places(pool, attempt.variant.candidates->places[pool]), kNone,
                       [&](std::size_t chosen, const BitSet& group) -> std::optional<Fit> {
@@ -234,6 +235,10 @@ bool PodPlacer::has_free_volumes(ClassId id, const BitSet& places, std::size_t p
 
 std::optional<VolumeUse::Excess> PodPlacer::volumes_beyond_new(ClassId id, std::size_t pool) {
     return volume_use_.beyond_new(pool, plans_.of(id).volumes);
+}
+
+std::optional<std::string> PodPlacer::driver_missing_on_new(ClassId id, std::size_t pool) {
+    return volume_use_.driver_missing_on_new(pool, plans_.of(id).volumes);
 }
 
 std::string PodPlacer::problem_of(ClassId id) {

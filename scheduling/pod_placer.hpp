@@ -72,6 +72,8 @@ public:
     bool has_free_volumes(ClassId id, const BitSet& places, std::size_t pool);
     // See VolumeUse::beyond_new().
     std::optional<VolumeUse::Excess> volumes_beyond_new(ClassId id, std::size_t pool);
+    // See VolumeUse::driver_missing_on_new().
+    std::optional<std::string> driver_missing_on_new(ClassId id, std::size_t pool);
     // See Plans.
     const Provision* without_room(ClassId id, std::size_t pool) { return plans_.without_room(id, pool); }
     // Returns why no node would help the class; empty: one might.

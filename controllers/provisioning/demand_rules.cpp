@@ -24,10 +24,10 @@ std::optional<api::Time> last_end(const Informers& informers, const std::string&
     return last;
 }
 
-// Returns when the next young node should have reported the room of its CSI drivers.
+// Returns when the next young node should run its CSI drivers and have reported their room.
 std::optional<api::Time> next_report(const Informers& informers, api::Time now) {
     const bool any_reports = std::ranges::any_of(informers.csi_drivers.store().all(), [](const auto& entry) {
-        return entry.second->spec.storageCapacity;
+        return entry.second->spec.storageCapacity || entry.second->spec.preventPodSchedulingIfMissing;
     });
     std::optional<api::Time> next;
     if (!any_reports) return next;

@@ -88,6 +88,10 @@ void ProvisioningReconciler::subscribe(kube::WorkQueue& queue) {
     kube::watch(informers_.hosts).changed(essence_of_host, is_host_ready).call(again);
     kube::watch(informers_.control_planes).changed(&NodeSmithControlPlane::spec, kUsage).call(again);
     kube::watch(informers_.csi_drivers).changed(&api::CSIDriver::spec).call(again);
+    kube::watch(informers_.csi_nodes)
+        .changed(&api::CSINode::spec)
+        .when([this](const api::CSINode&) { return !waiting_.empty(); })
+        .call(again);
     kube::watch(informers_.csi_storage_capacities)
         .when([this](const api::CSIStorageCapacity&) { return !waiting_.empty(); })
         .call(again);

@@ -25,7 +25,42 @@ bool for_each_driver(const std::vector<Attachment>& attachments, const Each& eac
     return true;
 }
 
+bool runs(const Node& node, const std::string& driver) {
+    return node.csi && std::ranges::find(node.csi->spec.drivers, driver, &api::CSINodeDriver::name) !=
+                           node.csi->spec.drivers.end();
+}
+
+// Returns the pools whose youngest Node, long enough in service, does not run the driver.
+std::set<std::size_t> pools_without(const std::string& driver, const Snapshot& snapshot) {
+    std::map<std::size_t, std::pair<api::Time, bool>> youngest;
+    for (const auto& node : snapshot.nodes) {
+        if (!node.pool || !node.is_of_present_template || node.availability != Availability::ready ||
+            node.is_settling)
+            continue;
+        const std::pair shown(node.node->metadata.creationTimestamp.value_or(api::Time()),
+                              runs(node, driver));
+        const auto [entry, is_first] = youngest.try_emplace(*node.pool, shown);
+        if (!is_first) entry->second = std::max(entry->second, shown);
+    }
+    std::set<std::size_t> pools;
+    for (const auto& [pool, shown] : youngest)
+        if (!shown.second) pools.insert(pool);
+    return pools;
+}
+
 }  // namespace
+
+VolumeUse::VolumeUse(const Snapshot& snapshot, Rows& rows, VolumeIndex& volumes)
+    : rows_(rows), volumes_(volumes), limits_(attach_limits(snapshot)) {
+    for (const auto& driver : snapshot.volumes.drivers)
+        if (driver->spec.preventPodSchedulingIfMissing)
+            required_.emplace(driver->metadata.name, pools_without(driver->metadata.name, snapshot));
+}
+
+bool VolumeUse::lacks_driver(std::size_t slot, const std::string& driver) const {
+    return slot < rows_.nodes() && required_.contains(driver) && !may_still_report(rows_.node(slot)) &&
+           !runs(rows_.node(slot), driver);
+}
 
 std::set<Attachment>& VolumeUse::attached(std::size_t slot) {
     const auto [entry, added] = attached_.try_emplace(slot);
@@ -58,6 +93,7 @@ std::optional<std::int64_t> VolumeUse::limit(std::size_t slot, std::optional<std
 
 bool VolumeUse::can_attach(std::size_t slot, std::optional<std::size_t> pool, const VolumeDemand& demand) {
     return for_each_driver(demand.attachments, [&](const auto& wanted) {
+        if (lacks_driver(slot, wanted.front().driver)) return false;
         const auto limit = this->limit(slot, pool, wanted.front().driver);
         if (!limit) return true;
         const auto& before = attached(slot);
@@ -78,6 +114,15 @@ std::optional<VolumeUse::Excess> VolumeUse::beyond_new(std::size_t pool, const V
         return !excess;
     });
     return excess;
+}
+
+std::optional<std::string> VolumeUse::driver_missing_on_new(std::size_t pool,
+                                                            const VolumeDemand& demand) const {
+    for (const auto& attachment : demand.attachments) {
+        const auto found = required_.find(attachment.driver);
+        if (found != required_.end() && found->second.contains(pool)) return attachment.driver;
+    }
+    return std::nullopt;
 }
 
 bool VolumeUse::is_reached(std::size_t row, const api::PersistentVolume& volume) {

@@ -19,13 +19,12 @@ namespace scheduling {
 
 class VolumeUse {
 public:
-    VolumeUse(const Snapshot& snapshot, Rows& rows, VolumeIndex& volumes)
-        : rows_(rows), volumes_(volumes), limits_(attach_limits(snapshot)) {}
+    VolumeUse(const Snapshot& snapshot, Rows& rows, VolumeIndex& volumes);
 
     // Reports whether claims and volumes are left for the demand at the row.
     bool is_left(std::size_t row, const VolumeDemand& demand);
-    // Reports whether the slot can attach the volumes in addition to its present ones.
-    // `pool` is that of the slot's machine.
+    // Reports whether the slot can attach the volumes in addition to its present ones, and runs their drivers
+    // where the kube-scheduler insists on that. `pool` is that of the slot's machine.
     bool can_attach(std::size_t slot, std::optional<std::size_t> pool, const VolumeDemand& demand);
     // Excess names a driver from which the demand wants more volumes than a new
     // machine of the pool can attach.
@@ -35,6 +34,10 @@ public:
         std::int64_t limit = 0;
     };
     std::optional<Excess> beyond_new(std::size_t pool, const VolumeDemand& demand) const;
+    // Returns a driver of the demand that a new machine of the pool will not run although the kube-scheduler
+    // insists on it (CSIDriver.spec.preventPodSchedulingIfMissing). The pool's youngest Node shows this.
+    // Source: k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits, from 1.37.
+    std::optional<std::string> driver_missing_on_new(std::size_t pool, const VolumeDemand& demand) const;
     // `row` is the slot's own, or the present place of a launched machine.
     void take(std::size_t slot, std::size_t row, const VolumeDemand& demand);
     // Returns a conflict with placed pods that exists wherever the pod would be; empty: none.
@@ -47,6 +50,7 @@ private:
     std::optional<std::int64_t> limit(std::size_t slot, std::optional<std::size_t> pool,
                                       const std::string& driver) const;
     std::optional<std::int64_t> limit_of_new(std::size_t pool, const std::string& driver) const;
+    bool lacks_driver(std::size_t slot, const std::string& driver) const;
     bool is_reached(std::size_t row, const api::PersistentVolume& volume);
     // Returns one volume for each choice.
     std::optional<Volumes> chosen(std::size_t row, const VolumeDemand& demand);
@@ -55,6 +59,7 @@ private:
     Rows& rows_;
     VolumeIndex& volumes_;
     const std::vector<AttachLimits> limits_;                  // limits of new machines, by pool
+    std::map<std::string, std::set<std::size_t>> required_;   // drivers that nodes must run: pools without it
     std::map<std::size_t, std::set<Attachment>> attached_;    // by slot
     std::map<const api::PersistentVolume*, BitSet> reached_;  // rows
     std::set<const api::PersistentVolume*> taken_;            // pre-provisioned volumes

@@ -42,6 +42,14 @@ scheduling::Snapshot pods_with_volumes(int count) {
     return cluster;
 }
 
+// Lets the kube-scheduler refuse nodes that do not run the driver.
+void require_driver(scheduling::Snapshot& cluster) {
+    auto driver = std::make_shared<api::CSIDriver>();
+    driver->metadata.name = "csi.test";
+    driver->spec.preventPodSchedulingIfMissing = true;
+    cluster.volumes.drivers = {driver};
+}
+
 std::size_t machines(const scheduling::Snapshot& cluster) {
     const auto result = solve(cluster);
     CHECK(result.unplaced.empty());
@@ -112,4 +120,35 @@ TEST_CASE("a pod with more volumes than any machine attaches is told so") {
     CHECK(result.unplaced[0].reasons ==
           std::vector<std::string>{"pool small: the pod has 2 volumes of driver csi.test, and its machines "
                                    "can attach 1 (CSINode, or machineTemplate.volumeLimits of the pool)"});
+}
+
+TEST_CASE("a node that does not run the driver of a volume takes the pod only if no driver is required") {
+    auto cluster = pods_with_volumes(1);
+    cluster.nodes = {node("of-others")};
+    CHECK(machines(cluster) == 0);
+    require_driver(cluster);
+    CHECK(machines(cluster) == 1);
+    cluster.nodes[0].csi = attaches(3);
+    CHECK(machines(cluster) == 0);
+}
+
+TEST_CASE(
+    "a young node without the driver is waited for, and an older one shows that a new one would lack it") {
+    auto cluster = pods_with_volumes(1);
+    require_driver(cluster);
+    cluster.nodes = {node("first")};
+    cluster.nodes[0].pool = 0;
+    cluster.nodes[0].is_settling = true;
+    CHECK(machines(cluster) == 0);
+    cluster.nodes[0].is_settling = false;
+    const auto result = solve(cluster);
+    CHECK(result.claims.empty());
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons ==
+          std::vector<std::string>{
+              "pool small: its youngest node does not run the CSI driver csi.test, without "
+              "which no pod with such a volume is scheduled (preventPodSchedulingIfMissing): "
+              "let the driver's DaemonSet run on the pool's nodes"});
+    cluster.nodes[0].is_of_present_template = false;
+    CHECK(machines(cluster) == 1);
 }
