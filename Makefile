@@ -67,6 +67,12 @@ judges: build ## Run in full what make test samples or leaves out: 240 workloads
 	$(BUILD)/bin/simulation --seeds 250
 	$(BUILD)/bin/simulation --of-users --seeds 250
 
+PREVIOUS := component-(crds|scheduling)|e2e-(buying|crash|deletion|disruption|evictions|lifecycle|nomination|rights)
+.PHONY: previous
+previous: build ## Run the tests in which Kubernetes decides with the minor version before the newest
+	CONTROLPLANE_PROGRAMS="kube-apiserver-previous kube-controller-manager-previous kube-scheduler-previous" hack/setup_controlplane.sh
+	KUBERNETES_RELEASE=previous ctest --test-dir $(BUILD) --output-on-failure -R '^($(PREVIOUS))$$'
+
 .PHONY: bench
 bench: build ## Run the benchmarks at small sizes and write one table of them (build/bench.md)
 	@$(PYTHON) bench/table.py --bin $(BUILD)/bin

@@ -10,6 +10,7 @@ module=$PWD/test/controlplane
 bin=$PWD/build/controlplane/bin
 stamps=$PWD/build/controlplane/stamps
 oldest=$module/oldest
+previous=$module/previous
 judges=$PWD/test/judges
 go=
 
@@ -60,6 +61,12 @@ build helm helm.sh/helm/v3/cmd/helm "-X helm.sh/helm/v3/internal/version.version
 version=$(flags_of "$(version_of k8s.io/kubernetes "$oldest")")
 for program in kube-apiserver kube-controller-manager kube-scheduler kubeadm; do
     build "$program-oldest" "k8s.io/kubernetes/cmd/$program" "$version" "$oldest"
+done
+# The control plane of the previous minor version is built only where it is named, as make previous does.
+version=$(flags_of "$(version_of k8s.io/kubernetes "$previous")")
+for program in kube-apiserver kube-controller-manager kube-scheduler; do
+    [[ " ${CONTROLPLANE_PROGRAMS:-} " != *" $program-previous "* ]] ||
+        build "$program-previous" "k8s.io/kubernetes/cmd/$program" "$version" "$previous"
 done
 # These judge workflows and alerts. promtool is built without its ways to discover targets, a sixth of its packages, and only where it
 # is named (CONTROLPLANE_PROGRAMS=promtool, as make judges does): it takes minutes. Where they are missing, the tests that ask them are

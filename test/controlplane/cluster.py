@@ -99,7 +99,7 @@ def wait_for(what, condition, timeout=PATIENCE_SECONDS, interval=0.05):
 
 class Cluster:
     """One cluster in one state folder. `with` calls start() and stop(). `oldest` selects the oldest Kubernetes that the user
-    guide supports."""
+    guide supports. Otherwise KUBERNETES_RELEASE=previous selects the minor version before the newest."""
 
     def __init__(self, state, bin_dir=None, oldest=False):
         self.state = Path(state).resolve()
@@ -110,7 +110,8 @@ class Cluster:
         self.audit_log = self.state / "logs" / "audit.log"
         self.processes = Processes(self.state)
         self._client = None
-        self._suffix = "-oldest" if oldest else ""
+        release = "oldest" if oldest else os.environ.get("KUBERNETES_RELEASE")
+        self._suffix = f"-{release}" if release else ""
 
     def __enter__(self):
         self.start(die_with_parent=True)

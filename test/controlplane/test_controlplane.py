@@ -66,7 +66,7 @@ def test_a_machine_with_cloud_init_data_joins_and_becomes_ready(cluster, guest):
     assert found["spec"]["providerID"] == "proxmox://c/pve/101"
     assert taint in found["spec"]["taints"]
     assert found["status"]["nodeInfo"]["systemUUID"] == guest.system_uuid
-    assert found["status"]["nodeInfo"]["kubeletVersion"] == "v1.36.3"
+    assert found["status"]["nodeInfo"]["kubeletVersion"] == "v1.37.2"
     assert (found["status"]["capacity"]["cpu"], found["status"]["capacity"]["memory"]) == ("4", "8Gi")
     assert (found["status"]["allocatable"]["cpu"], found["status"]["allocatable"]["memory"]) == ("3900m", f"{8192 - 200}Mi")
 
