@@ -169,7 +169,7 @@ std::int64_t major_of(const std::string& version) {
 
 ClientOptions client_options(const ProxmoxLogin& login, std::string ticket) {
     ClientOptions options;
-    options.provider = "setup";
+    options.provider = {"", "setup"};
     options.endpoints = {login.endpoint};
     options.tls = login.tls;
     options.credentials.username = login.username;
