@@ -50,7 +50,15 @@ RedfishError not_now(const std::string& tried, std::string message, base::Durati
     return RedfishError(tried, std::move(complaint));
 }
 
-// Returns the same while it is doubtful whether user and password are right.
+// Returns the error of a BMC whose sessions are all in use and that refuses Basic.
+RedfishError no_session_left(const std::string& tried) {
+    return not_now(tried,
+                   "not now: the BMC has no session left and accepts no other login; end sessions there that "
+                   "nobody needs, such as those of its web interface, or wait until one expires",
+                   kSessionRetry);
+}
+
+// Returns the error of a request that was not sent while it is doubtful whether user and password are right.
 RedfishError doubtful(const std::string& tried, std::string message, base::Duration retry_after) {
     auto error = not_now(tried, std::move(message), retry_after);
     error.complaint.kind = ErrorKind::doubted;
@@ -185,8 +193,7 @@ asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::Htt
         if (is_basic_a_guess()) {
             access_->is_basic_refused = true;
             access_->basic_until.reset();
-            throw not_now(tried, "not now: the BMC has no session left and accepts no other login",
-                          kSessionRetry);
+            throw no_session_left(tried);
         }
         co_await note_refusal(tried);
     }
@@ -303,9 +310,7 @@ asio::awaitable<void> Bmc::log_in() {
 
 // Uses Basic for a while, unless the BMC is known to refuse it.
 void Bmc::go_without_session() {
-    if (access_->is_basic_refused)
-        throw not_now("logging in to " + host(),
-                      "not now: the BMC has no session left and accepts no other login", kSessionRetry);
+    if (access_->is_basic_refused) throw no_session_left("logging in to " + host());
     access_->basic_until = wire_.now() + kWithoutSession;
 }
 

@@ -113,6 +113,7 @@ TEST_CASE("without a session to be had, a refused Basic proves nothing") {
     for (int i = 0; i < 3; ++i) {
         const auto report = look(world, "a");
         CHECK(report.reason == "Busy");
+        CHECK_THAT(report.message, Catch::Contains("end sessions there that nobody needs"));
         CHECK(report.refused_credentials.empty());
         world.pass(minutes{1});
     }
