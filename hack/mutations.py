@@ -462,6 +462,8 @@ MUTATIONS = [
              Edit("is_usable", r"(if \(entry\.path != path \|\| !is_ours\(entry\.subject\)\) return false;)", "")),
     Mutation("cut the end of a long message", "nobody learns the cause", "base",
              Edit("shortened", r"beginning\(text, (shown \* 3 / 8)\)", "shown")),
+    Mutation("wait for the Secret of a provider that never had a machine", "what is deleted at once never ends", "controllers",
+             Edit("never_had_machine", r"why\.reason == (reasons::kSecretMissing)", "reasons::kSecretForbidden")),
     Mutation("let a provider go while a task still makes a VM", "a half-made VM is left behind, and nobody is told", "controllers",
              Edit("orphans_of", r"(for \(const auto& made : under_way\) add\(made\.message\);)", "")),
     Mutation("begin a session before the one that ended is gone", "a BMC has two sessions of ours", "providers/redfish",

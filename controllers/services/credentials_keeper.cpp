@@ -50,6 +50,17 @@ CredentialsObstacle forbidden(const kube::ObjectKey& secret, const kube::ApiErro
                 secret.namespace_ + ": " + error.what()};
 }
 
+// Returns false if the operator may not read the Secret.
+asio::awaitable<bool> is_missing(kube::Client& client, kube::ObjectKey secret) {
+    try {
+        const auto found = co_await client.get<api::Secret>(secret);
+        co_return !found.has_value();
+    } catch (const kube::ApiError& error) {
+        if (!error.is_forbidden()) throw;
+    }
+    co_return false;
+}
+
 }  // namespace
 
 CredentialsKeeper::CredentialsKeeper(Informers& informers, kube::Client& client,
@@ -101,6 +112,10 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::protect(kube::Informer<T
         const kube::ObjectKey former{key.namespace_, recorded};
         co_await remove_finalizer(former, object->metadata.uid);
     }
+    // No machine was made with a Secret that is missing, so no deletion may wait for it.
+    const bool is_first = recorded.empty() && !secret.name.empty();
+    const bool is_absent = is_first && co_await is_missing(client_, secret);
+    if (is_absent) co_return missing(secret);
     auto after = *object;
     after.status.protectedSecret = secret.name;
     co_await write_status(client_, informer, *object, std::move(after));

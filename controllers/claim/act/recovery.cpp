@@ -62,6 +62,16 @@ bool has_gone_back(const NodeSmithClaim& before, const NodeSmithClaim& after) {
     return after.status.launchAttempts < before.status.launchAttempts || lost_machine;
 }
 
+// Reports whether a claim that is being deleted has no machine at a provider that cannot be asked without its
+// Secret. The provider records its Secret before its first machine is made, and until no claim of its pools
+// is left. A claim that stays waits for the Secret, which it needs for its launch.
+bool never_had_machine(const Informers& informers, const NodeSmithClaim& claim,
+                       const NodeSmithProvider& provider, const ProviderUnavailable& why) {
+    const auto pool = informers.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
+    return claim.metadata.deletionTimestamp && pool && why.reason == reasons::kSecretMissing &&
+           provider.status.protectedSecret.empty();
+}
+
 std::string described(const providers::Machine& machine) {
     return machine.record.machine_id + " on host " + machine.record.host;
 }
@@ -131,7 +141,9 @@ asio::awaitable<Recovery::Found> Recovery::look(ProviderPointer provider, const 
         found.obstacle = "the provider's account lacks rights: " + ready->message;
     const auto lookup = co_await instances_.get(api::key_of(*provider));
     if (const auto* missing = std::get_if<ProviderUnavailable>(&lookup)) {
-        found.obstacle = missing->message;
+        const bool had_one = went_back_.contains(claim.metadata.uid);
+        if (had_one || !never_had_machine(informers_, claim, *provider, *missing))
+            found.obstacle = missing->message;
         co_return found;
     }
     const auto backend = std::get<std::shared_ptr<providers::Provider>>(lookup);

@@ -378,6 +378,33 @@ TEST_CASE("a machine that is taken up again is not said to run while its host is
     CHECK(world.cloud.created() == 1);
 }
 
+// A process died after it added the finalizer. Then everything was deleted at once.
+TEST_CASE(
+    "a claim that is deleted without its status waits for a missing Secret only if its provider had it") {
+    World world;
+    const bool had_machines = GENERATE(false, true);
+    world.server.edit<NodeSmithProvider>({"default", "proxmox"}, [&](NodeSmithProvider& provider) {
+        provider.spec.credentialsSecretRef.emplace().name = "token";
+        provider.status.protectedSecret = had_machines ? "token" : "";
+    });
+    world.launch();
+    world.server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) {
+        claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
+    });
+    SECTION("it is deleted") {
+        world.server.remove<NodeSmithClaim>(kClaim);
+        Process process(world);
+        CHECK(world.run_until([&] { return world.gone(); }, 5min) != had_machines);
+        if (had_machines) CHECK(world.reason(conditions::kLaunched) == "MachineNotKnown");
+    }
+    SECTION("it is not deleted") {
+        Process process(world);
+        world.run(5min);
+        CHECK(world.reason(conditions::kLaunched) == "MachineNotKnown");
+        CHECK(world.cloud.created() == 0);
+    }
+}
+
 TEST_CASE("a claim that is deleted without its status ends only when its machine is known, and gone") {
     World world;
     world.machines_join = false;

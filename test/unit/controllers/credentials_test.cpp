@@ -98,6 +98,20 @@ TEST_CASE("a Secret carries our finalizer while machines need it, and nothing el
     CHECK(world.writes() == writes);
 }
 
+TEST_CASE("a Secret that does not exist is not recorded, and is protected once it does") {
+    World world;
+    world.server.remove<api::Secret>(kToken);
+    put_claim(world);
+    world.start();
+    world.run_for(1min);
+    CHECK(world.condition("Ready") == "False SecretMissing");
+    CHECK(world.provider().status.protectedSecret.empty());
+    world.put_secret("root@pam!token");
+    world.run_for(6min);
+    CHECK(is_held(world));
+    CHECK(world.provider().status.protectedSecret == "token");
+}
+
 TEST_CASE("a Secret that is deleted while machines need it is kept for them, and the provider says so") {
     World world;
     put_claim(world);
