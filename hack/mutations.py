@@ -274,6 +274,8 @@ MUTATIONS = [
              Edit("attempt", r"()if \(error\.is_conflict\(\) \|\| error\.is_not_found\(\)\) \{", "throw;\n        ")),
     Mutation("forget with the leader how many claims were created", "more machines an hour than the rate allows", "controllers",
              Edit("remember_launch", r"&& !(counts_against_rate)\(informers, claim\)", "!counts_against_rate")),
+    Mutation("forget with an attempt that its machine ran", "a pod gets a fourth machine within the hour", "controllers",
+             Edit("fail_attempt", r"(status\.hasRun = has_run\(status\);)", "")),
     Mutation("forget the launches of a pool that is being deleted", "more machines are created in an hour than the rate allows",
              "controllers", Edit("remember_launch", r"if \((!pool) \|\|", "!pool || pool->metadata.deletionTimestamp")),
     Mutation("forget with the leader how many nodes were removed", "more nodes leave within an hour than the rate allows",

@@ -15,11 +15,11 @@ BOOST_DESCRIBE_STRUCT(ClaimInterface, (), (name, macAddress))
 BOOST_DESCRIBE_STRUCT(ContestedLabel, (), (key, effect, value, found, manager, count, time))
 BOOST_DESCRIBE_STRUCT(ClaimStatus, (),
                       (observedGeneration, conditions, phase, size, providerRef, host, zone, machineID,
-                       systemUUID, providerID, cluster, taskRef, launchAttempts, excusedAttempts, failedHosts,
-                       nextRetryTime, lastFailure, waitsForRoomSince, addresses, networkInterfaces, boot,
-                       keptSince, bootstrapTokenID, bootstrapKeySHA256, templateHash, templateRevision,
-                       nodeName, capacity, allocatable, undeclaredTaints, emptySince, unneededSince,
-                       lastPodEventTime, contestedLabels, disruptionCause, undoneDisruption))
+                       systemUUID, providerID, cluster, taskRef, launchAttempts, excusedAttempts, hasRun,
+                       failedHosts, nextRetryTime, lastFailure, waitsForRoomSince, addresses,
+                       networkInterfaces, boot, keptSince, bootstrapTokenID, bootstrapKeySHA256, templateHash,
+                       templateRevision, nodeName, capacity, allocatable, undeclaredTaints, emptySince,
+                       unneededSince, lastPodEventTime, contestedLabels, disruptionCause, undoneDisruption))
 BOOST_DESCRIBE_STRUCT(NodeSmithClaim, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -87,7 +87,8 @@ struct ClaimStatus {
     std::string cluster;  // identity of the machine's cluster at the provider; empty: not recorded
     std::string taskRef;  // a running task at the provider
     std::int32_t launchAttempts = 0;
-    std::int32_t excusedAttempts = 0;      // of these, failed for a temporary cause: they use up no attempt
+    std::int32_t excusedAttempts = 0;  // of these, failed for a temporary cause: they use up no attempt
+    bool hasRun = false;               // the machine of a failed attempt ran, so pods waited for it in vain
     std::vector<std::string> failedHosts;  // hosts at fault for failed attempts of this claim: used last
     std::optional<Time> nextRetryTime;
     std::optional<ClaimFailure> lastFailure;

@@ -90,10 +90,7 @@ std::vector<std::string> launched_for_living(const NodeSmithClaim& claim, const 
 
 // A claim whose machine is being created may get one at any moment.
 bool never_had_machine(const NodeSmithClaim& claim) {
-    const auto& status = claim.status;
-    const bool has_run = claim::is_true(claim, conditions::kLaunched) || !status.nodeName.empty() ||
-                         (status.boot && status.boot->startedTime);
-    return claim::is_true(claim, conditions::kFailed) && !has_run;
+    return claim::is_true(claim, conditions::kFailed) && !claim::has_run(claim.status);
 }
 
 std::vector<PastLaunch> past_launches(const NodeSmithPool& pool) {

@@ -91,7 +91,13 @@ void note_failed_host(ClaimStatus& status, const std::string& host) {
 
 }  // namespace
 
+bool has_run(const ClaimStatus& status) {
+    return status.hasRun || api::is_true(status.conditions, conditions::kLaunched) ||
+           !status.nodeName.empty() || (status.boot && status.boot->startedTime);
+}
+
 void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_attempts, api::Time now) {
+    status.hasRun = has_run(status);
     const bool is_excused = failure.is_excused && status.excusedAttempts < kMostExcused;
     if (is_excused) base::count_up(status.excusedAttempts);
     const auto counted = status.launchAttempts - status.excusedAttempts;

@@ -54,6 +54,8 @@ struct Failure {
 };
 // Excused attempts beyond this number count like others, because an endless series helps no one.
 inline constexpr std::int32_t kMostExcused = 10;
+// Reports whether a machine of this attempt or of an earlier one ran.
+bool has_run(const ClaimStatus& status);
 void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_attempts, api::Time now);
 // Fails the claim because no host takes the machine and waiting has ended. It blames neither pool nor host.
 void fail_for_room(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now);

@@ -25,6 +25,23 @@ const kube::ObjectKey kProvider{"default", "proxmox"};
 
 }  // namespace
 
+TEST_CASE("a claim whose first machine ran in vain counts as a launch, whatever the next attempts do") {
+    NodeSmithClaim claim;
+    claim.status.launchAttempts = 1;
+    SECTION("it ran") {
+        objects::set_condition(claim.status.conditions, api::conditions::kLaunched,
+                               api::ConditionStatus::True);
+    }
+    SECTION("it was never made") {}
+    const bool ran = api::is_true(claim.status.conditions, api::conditions::kLaunched);
+    claim::fail_attempt(claim.status, {"RegistrationTimeout", "silent", "pve1"}, 2, objects::at(1s));
+    claim::forget_attempt(claim.status, {}, objects::at(2s));
+    ++claim.status.launchAttempts;
+    claim::fail_attempt(claim.status, {"CreateFailed", "full", "pve1"}, 2, objects::at(3s));
+    REQUIRE(api::is_true(claim.status.conditions, api::conditions::kFailed));
+    CHECK(controllers::provisioning::never_had_machine(claim) == !ran);
+}
+
 TEST_CASE("hosts that failed claims of the provider are known to all its claims for half an hour") {
     auto elsewhere = failed_on("d", "pve1", 100s);
     elsewhere.status.providerRef = "other";
