@@ -383,7 +383,7 @@ MUTATIONS = [
     Mutation("let a machine be made where an earlier attempt is recorded", "two machines of one claim", "controllers",
              Edit("shows_no_machine", r"return (!deleted_at && !is_true\(s\.claim, conditions::kLaunched\))", "false")),
     Mutation("take up a machine that was declared gone", "a claim gets the machine of an attempt that it gave up", "controllers",
-             Edit("is_past", r"machine\.identity\.attempt < (first_unknown\(status\))", "1")),
+             Edit("is_past", r"()machine\.identity\.attempt < first_unknown", "false && ")),
     Mutation("let anything that cannot be read hold up a recorded machine", "a new leader leaves machines half made", "controllers",
              Edit("take_up", r"if \((is_settled)\)", "false")),
     Mutation("take an older status for the operator's own if it was written since", "two machines have one UUID and one MAC address", "controllers",

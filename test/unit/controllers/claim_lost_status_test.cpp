@@ -195,14 +195,16 @@ TEST_CASE("a claim does not take up the machine of an attempt that a person decl
     world.launch();
     REQUIRE(world.run_until([&] { return !world.cloud.machines.empty(); }));
     world.run(1min);
-    const auto left = world.cloud.machines.begin()->second;
+    auto left = world.cloud.machines.begin()->second;
+    left.machine_id = "9999";
     REQUIRE(world.run_until([&] { return world.claim()->status.launchAttempts == 2; }));
     world.machines_join = true;
     REQUIRE(world.run_until([&] { return world.ready(); }));
     process.reset();
-    world.cloud.plant(left).machine_id = "9999";
+    world.cloud.plant(left);
     world.server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) { claim.status.machineID.clear(); });
     process = std::make_unique<Process>(world);
+    CHECK(world.run_until([&] { return !world.claim()->status.machineID.empty(); }, 5min));
     CHECK(world.run_until([&] { return world.ready(); }, 5min));
     CHECK(world.claim()->status.launchAttempts == 2);
 }
@@ -220,6 +222,8 @@ TEST_CASE("a new leader goes on with the machine that the claim names, whatever 
     strange.is_unread = true;
     world.cloud.plant(strange);
     process = std::make_unique<Process>(world);
+    world.run(1min);
+    CHECK(world.reason(conditions::kLaunched) == "Launching");
     CHECK(world.run_until([&] { return world.ready(); }, 5min));
     CHECK(world.cloud.created() == 1);
 }
