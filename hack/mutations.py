@@ -251,6 +251,8 @@ MUTATIONS = [
              Edit("upkeep", r"label && (now < pause_ends\(\*label\))", "now < label->time")),
     Mutation("never end a series of replacements", "machines that are old from the start are replaced for ever",
              "controllers", Edit("series_blocker", r"if \((lineage\.cause\.empty\(\))", "true")),
+    Mutation("destroy a machine whatever was attached since the look at it", "disks of people are deleted", "providers/proxmox",
+             Edit("act", r"if \((co_await has_changed\(identity, seen\.look\))\)", "false")),
     Mutation("destroy machines with whatever is attached to them", "disks of people are deleted", "providers",
              Edit("obstacle", r"if \((unexplained\.empty\(\))\) co_return std::string\(\); const auto moved", "true")),
     Mutation("let Proxmox delete every volume of a VMID", "volumes of a CSI plugin and of other clusters are deleted",

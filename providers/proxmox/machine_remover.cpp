@@ -271,7 +271,11 @@ asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, Remove
             task = co_await switch_off(seen.look);
             break;
         case RemoveStep::destroy:
-            task = co_await destroy(identity, seen.look);
+            task = co_await images_.delete_for_destruction(identity, seen.look);
+            if (!task.empty()) break;
+            if (co_await has_changed(identity, seen.look))
+                co_return in_progress("looking again at the VM, which was changed meanwhile", "", kSoon);
+            task = co_await destroy(seen.look);
             break;
     }
     const auto poll = tasks_.next_poll(task);
@@ -301,9 +305,15 @@ asio::awaitable<std::string> MachineRemover::volume_obstacle(const Look& machine
     co_return co_await guard_.obstacle(machine.host, machine.vmid, std::move(made));
 }
 
-asio::awaitable<std::string> MachineRemover::destroy(const MachineIdentity& identity, const Look& machine) {
-    auto deletion = co_await images_.delete_for_destruction(identity, machine);
-    if (!deletion.empty()) co_return deletion;
+// A destruction has no digest, and the looks at volumes and images take a while. What somebody attached in
+// the meantime would be destroyed with the VM.
+asio::awaitable<bool> MachineRemover::has_changed(const MachineIdentity& identity, const Look& machine) {
+    const auto now = co_await machines_.look_at(identity, machine.host, machine.vmid);
+    co_return now.presence != machine.presence || now.ownership != machine.ownership ||
+        now.config.option("digest") != machine.config.option("digest");
+}
+
+asio::awaitable<std::string> MachineRemover::destroy(const Look& machine) {
     try {
         const auto upid = co_await client_.change(destroy_vm(machine.host, machine.vmid));
         co_return text_of(upid);

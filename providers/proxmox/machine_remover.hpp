@@ -52,7 +52,9 @@ private:
     asio::awaitable<std::string> switch_off(const Look& machine);
     // Returns why the stopped machine must not be destroyed; empty: it may be.
     asio::awaitable<std::string> volume_obstacle(const Look& machine);
-    asio::awaitable<std::string> destroy(const MachineIdentity& identity, const Look& machine);
+    // Reports whether somebody changed the VM since it was looked at.
+    asio::awaitable<bool> has_changed(const MachineIdentity& identity, const Look& machine);
+    asio::awaitable<std::string> destroy(const Look& machine);
 
     const Settings& settings_;
     Client& client_;

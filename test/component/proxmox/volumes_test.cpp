@@ -1,6 +1,10 @@
 // Tests volumes of others: disks that people kept or attached, volumes of a CSI plugin, and disks of another
 // cluster on the same storage. They all survive the removal of a machine or a template.
 #include "test/simulators/proxmox/core/volumes.hpp"
+
+#include <functional>
+#include <utility>
+
 #include "test/component/proxmox/image_lab.hpp"
 
 using namespace providers;
@@ -45,6 +49,28 @@ RemovalBlocked held(Lab& lab, MachineSpec& spec) {
     REQUIRE(std::holds_alternative<RemovalBlocked>(result));
     return std::get<RemovalBlocked>(result);
 }
+
+// Runs an action once, when the first request comes after one with that end of its path.
+class AfterRequest final : public proxmox_simulator::FaultPlan {
+public:
+    AfterRequest(std::string end, std::function<void()> action)
+        : end_(std::move(end)), action_(std::move(action)) {}
+
+    std::optional<proxmox_simulator::RequestFault> on_request(const std::string&,
+                                                              const std::string& path) override {
+        if (has_come_ && action_) std::exchange(action_, nullptr)();
+        has_come_ = has_come_ || path.ends_with(end_);
+        return std::nullopt;
+    }
+    std::optional<proxmox_simulator::TaskFault> on_task(const std::string&, const std::string&) override {
+        return std::nullopt;
+    }
+
+private:
+    std::string end_;
+    std::function<void()> action_;
+    bool has_come_ = false;
+};
 
 std::string free_option(const proxmox_simulator::Config& config) {
     return config.contains("scsi5") ? "scsi6" : "scsi5";
@@ -134,6 +160,26 @@ TEST_CASE("A disk that somebody attached under the machine's ID holds its remova
     lab.vm(spec)->config.erase(option);
     lab.wait(1min);
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(exists(lab, disk));
+}
+
+TEST_CASE(
+    "A disk that is attached while the operator looks at the volumes is not destroyed with the machine") {
+    Lab lab;
+    use_disk(lab);
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    const auto vmid = std::stoi(spec.record.machine_id);
+    std::string disk;
+    AfterRequest attach("/" + spec.record.machine_id + "/pending", [&] {
+        disk = put_volume(lab, "local", vmid, "vm-" + spec.record.machine_id + "-disk-7.raw");
+        auto& config = lab.vm(spec)->config;
+        config[free_option(config)] = disk + ",size=1G";
+    });
+    lab.simulator.cluster().faults = &attach;
+    const auto why = held(lab, spec);
+    lab.simulator.cluster().faults = nullptr;
+    CHECK(why.reason == "UnknownVolumes");
     CHECK(exists(lab, disk));
 }
 
