@@ -241,12 +241,16 @@ TEST_CASE_METHOD(Evicted,
 }
 
 TEST_CASE_METHOD(Evicted, "requests to evict are counted by what came of them") {
-    refuse(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.");
+    start();
+    server.put(test::a_budget("all"));
     step();
     const auto has = [this](const std::string& labels) {
         return metrics.exposition().find("kubenodesmith_evictions_total{" + labels) != std::string::npos;
     };
-    CHECK(has(R"(action="evict",result="accepted"} 3)"));
-    CHECK(has(R"(action="evict",result="blocked"} 1)"));
+    CHECK(has(R"(action="evict",result="blocked"} 4)"));
+    server.remove<api::PodDisruptionBudget>({"default", "all"});
+    drain_for(20s);
+    CHECK(has(R"(action="evict",result="blocked"} 4)"));
+    CHECK(has(R"(action="evict",result="accepted"} 4)"));
     CHECK_FALSE(has(R"(action="delete")"));
 }
