@@ -30,12 +30,15 @@ inline constexpr std::string_view kArch = "kubernetes.io/arch";
 inline constexpr std::string_view kOs = "kubernetes.io/os";
 inline constexpr std::string_view kExcludeFromLoadBalancers =
     "node.kubernetes.io/exclude-from-external-load-balancers";
+inline constexpr std::string_view kCoschedulingGroup = "scheduling.x-k8s.io/pod-group";  // PodGroup of a pod
 }  // namespace labels
 
 namespace annotations {
 inline constexpr std::string_view kDoNotDisrupt = "kubenodesmith.io/do-not-disrupt";
 inline constexpr std::string_view kKarpenterDoNotDisrupt = "karpenter.sh/do-not-disrupt";
 inline constexpr std::string_view kSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+inline constexpr std::string_view kVolcanoGroup =
+    "scheduling.k8s.io/group-name";  // Volcano's PodGroup of a pod
 inline constexpr std::string_view kScaleDownDisabled = "cluster-autoscaler.kubernetes.io/scale-down-disabled";
 // On a NodeSmithHost: a new value requests another try of credentials that its BMC refused.
 inline constexpr std::string_view kRetryCredentials = "kubenodesmith.io/retry-credentials";

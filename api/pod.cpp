@@ -43,10 +43,11 @@ BOOST_DESCRIBE_STRUCT(PersistentVolumeClaimTemplate, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(EphemeralVolumeSource, (), (volumeClaimTemplate))
 BOOST_DESCRIBE_STRUCT(Volume, (), (name, persistentVolumeClaim, emptyDir, hostPath, ephemeral))
 BOOST_DESCRIBE_STRUCT(PodResourceClaim, (), (name, resourceClaimName, resourceClaimTemplateName))
+BOOST_DESCRIBE_STRUCT(PodSchedulingGroup, (), (podGroupName))
 BOOST_DESCRIBE_STRUCT(PodSpec, (),
                       (nodeName, nodeSelector, affinity, tolerations, topologySpreadConstraints,
                        initContainers, containers, runtimeClassName, overhead, resources, priority,
-                       terminationGracePeriodSeconds, hostNetwork, volumes, resourceClaims))
+                       terminationGracePeriodSeconds, hostNetwork, volumes, resourceClaims, schedulingGroup))
 BOOST_DESCRIBE_ENUM(PodPhase, Unknown, Pending, Running, Succeeded, Failed, Unrecognized)
 BOOST_DESCRIBE_STRUCT(ContainerStatus, (), (name, allocatedResources, resources))
 BOOST_DESCRIBE_STRUCT(PodStatus, (),

@@ -162,6 +162,12 @@ struct PodResourceClaim {
     bool operator==(const PodResourceClaim&) const = default;
 };
 
+// PodSchedulingGroup names the PodGroup of the pod, in its namespace. The PodGroup may not exist yet.
+struct PodSchedulingGroup {
+    std::string podGroupName;
+    bool operator==(const PodSchedulingGroup&) const = default;
+};
+
 // PodSpec shares the parts that are equal in all pods of a workload.
 struct PodSpec {
     std::string nodeName;
@@ -179,6 +185,7 @@ struct PodSpec {
     bool hostNetwork = false;
     Shared<std::vector<Volume>> volumes;
     Shared<std::vector<PodResourceClaim>> resourceClaims;
+    Shared<PodSchedulingGroup> schedulingGroup;
     bool operator==(const PodSpec&) const = default;
 };
 

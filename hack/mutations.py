@@ -488,4 +488,10 @@ MUTATIONS = [
              Edit("has_short_outage", r"return (!since \|\| now\.at < since->at \+ kShortOutage);", "false")),
     Mutation("keep the series of objects that are gone", "alerts about pools that nobody has any more", "operator",
              Edit("publish", r"if \((!next_\.contains\(labels\))\)", "false")),
+    Mutation("keep no node for data in an emptyDir", "a pool with disruption.emptyDir Keep loses data to save a node", "controllers",
+             Edit("local_data_blocker", r"keeps = (policy != [\w:]+);", "false")),
+    Mutation("launch for a part of a PodGroup", "two of eight members get machines that stay idle", "controllers",
+             Edit("run", r"if \((has_room\(group, unplaced\))\) return false;", "true")),
+    Mutation("hold a PodGroup for a limit that only delays launches", "a group larger than scaleUp.batchSize never starts", "controllers",
+             Edit("", r"if \((budget\.is_pace)\) budget\.nodes\.reset\(\);", "false")),
 ]

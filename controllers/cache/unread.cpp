@@ -111,7 +111,8 @@ void forget_unread(api::PodSpec& spec) {
 
 void forget_unread(api::Pod& pod) {
     using namespace api::annotations;
-    forget_foreign(pod.metadata, {kMirrorPod, kSafeToEvict, kDoNotDisrupt, kKarpenterDoNotDisrupt});
+    forget_foreign(pod.metadata,
+                   {kMirrorPod, kSafeToEvict, kDoNotDisrupt, kKarpenterDoNotDisrupt, kVolcanoGroup});
     forget_settled_resources(pod);
     forget_if(pod.status.conditions, [](const auto& condition) { return !is_read_condition(condition); });
     if (!pod.status.conditions.empty())

@@ -15,6 +15,7 @@ void Budgets::add(scheduling::Pool& entry, const PoolSupply& supply) {
         scheduling::Budget pace;
         pace.name = "scaleUp.batchSize or scaleUp.maxConcurrent of pool " + name;
         pace.nodes = supply.gate.most_claims;
+        pace.is_pace = true;
         add_budget(entry.budgets, std::move(pace), own);
     }
     if (supply.manager.name.empty()) return;
@@ -32,6 +33,7 @@ Budgets::Indices Budgets::of_manager(const PoolSupply& supply) {
         scheduling::Budget rate;
         rate.name = "rateLimits.maxCreationsPerHour " + whose;
         rate.nodes = *supply.manager_creations_left;
+        rate.is_pace = true;
         add_budget(shared, std::move(rate), owner);
     }
     return shared;

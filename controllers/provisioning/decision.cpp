@@ -80,8 +80,8 @@ std::vector<PoolLaunch> launches_of(const World& world, const scheduling::Result
     return launches;
 }
 
-std::vector<RefusedPod> refused_pods(const PendingPods& demand, const scheduling::Result& result) {
-    std::vector<RefusedPod> refused;
+std::vector<RefusedPod> refused_pods(const PendingPods& demand, const scheduling::Result& result,
+                                     std::vector<RefusedPod> refused) {
     // Pods of leaving nodes are not pending yet.
     for (const auto& unplaced : result.unplaced)
         if (demand.waiting.contains(unplaced.pod->metadata.uid))
@@ -121,11 +121,12 @@ Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::T
                                  inputs.under_way, now);
     keep_nominations(decision.world, rules.unfounded_nominations);
     decision.freed = free_room_of_ending_pods(decision.world, now);
+    auto incomplete = remove_incomplete_groups(decision.world, decision.demand, informers, solver);
     decision.result = solver.solve(decision.world.snapshot);
     while (take_off_leaving_nodes(decision.world, exhausted_pods(decision.result, launches)))
         decision.result = solver.solve(decision.world.snapshot);
     decision.launches = launches_of(decision.world, decision.result, informers);
-    decision.refused = refused_pods(decision.demand, decision.result);
+    decision.refused = refused_pods(decision.demand, decision.result, std::move(incomplete));
     return decision;
 }
 

@@ -9,17 +9,12 @@
 
 #include "controllers/provisioning/freed_room.hpp"
 #include "controllers/provisioning/pending_pods.hpp"
+#include "controllers/provisioning/pod_groups.hpp"
 #include "controllers/provisioning/supply.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "scheduling/solver.hpp"
 
 namespace controllers::provisioning {
-
-// RefusedPod is a waiting pod that gets nothing now.
-struct RefusedPod {
-    const api::Pod* pod = nullptr;
-    std::vector<std::string> reasons;  // for people
-};
 
 // PoolLaunch describes what one pool launches.
 struct PoolLaunch {

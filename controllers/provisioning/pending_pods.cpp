@@ -1,5 +1,6 @@
 #include "controllers/provisioning/pending_pods.hpp"
 
+#include "controllers/provisioning/pod_groups.hpp"
 #include "controllers/provisioning/predictions.hpp"
 
 namespace controllers::provisioning {
@@ -27,6 +28,12 @@ bool is_nobodys_demand(const api::Pod& pod, const Nodes& nodes, const DemandRule
 bool is_expendable(const api::Pod& pod, const DemandRules& rules) {
     return pod.spec.priority.value_or(0) < rules.expendable_below;
 }
+
+// KindProbe is the pod that shows whether a machine helps its kind.
+struct KindProbe {
+    std::string pod;
+    std::string group;  // its PodGroup, see pod_group_of()
+};
 
 class Selection {
 public:
@@ -93,12 +100,14 @@ private:
                                       std::to_string(history->second.in_vain) +
                                       " times within an hour and did not help them");
         if (pod_history.wrong == 0) return std::nullopt;
-        const auto [probe, is_first] = probes_.try_emplace(kind, api::key_of(*pod).str());
-        if (is_first) return std::nullopt;
+        // A PodGroup starts as a whole, so all of its pods are tried together.
+        const auto group = pod_group_of(*pod);
+        const auto [probe, is_first] = probes_.try_emplace(kind, KindProbe{api::key_of(*pod).str(), group});
+        if (is_first || (!group.empty() && group == probe->second.group)) return std::nullopt;
         return HeldBack{pod,
                         "machines created for pods like it did not help them; waiting to see whether a new "
                         "machine helps pod " +
-                            probe->second,
+                            probe->second.pod,
                         std::nullopt};
     }
 
@@ -106,8 +115,8 @@ private:
     const Pools& pools_;
     api::Time now_;
     const DemandRules& rules_;
-    std::set<std::string> doubtful_;             // kinds whose launched machines did not help
-    std::map<std::string, std::string> probes_;  // pods by kind
+    std::set<std::string> doubtful_;           // kinds whose launched machines did not help
+    std::map<std::string, KindProbe> probes_;  // by kind
 };
 
 }  // namespace

@@ -91,7 +91,7 @@ Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
         const auto pod_history = history_of(pod.uid, pod.kind, pools);
         const auto since = unjudged(claims, pod.uid, pod_history.retry_at);
         if (!since) continue;
-        const Time judged(since->at + kSchedulerPatience);
+        const Time judged(std::max(*since, pod.gathered_at.value_or(*since)).at + kSchedulerPatience);
         if (now < judged) {
             result.judge_at = result.judge_at ? std::min(*result.judge_at, judged) : judged;
             continue;

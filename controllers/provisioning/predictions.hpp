@@ -30,6 +30,9 @@ struct ContradictedPod {
     std::string uid;
     std::string name;  // namespace/name
     std::string kind;  // see kinds.hpp; empty: other machines helped pods of its kind
+    // When the last machine for its PodGroup came into service; nullopt: it has no group, or only one
+    // machine.
+    std::optional<api::Time> gathered_at = std::nullopt;
 };
 
 struct Predictions {

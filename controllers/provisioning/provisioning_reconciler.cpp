@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 #include <exception>
+#include <map>
 
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/provisioning/kinds.hpp"
+#include "controllers/provisioning/pod_groups.hpp"
 #include "controllers/state/replacements.hpp"
 #include "controllers/state/room.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 
 namespace controllers::provisioning {
 
@@ -42,7 +45,34 @@ std::set<std::string> contradicted_pods(const Decision& decision, const Informer
     }
     for (const auto& uid : pods_of_empty_machines(informers))
         if (!fitting.contains(uid)) pods.insert(uid);
+    // Pods of a PodGroup wait until each of them has a place.
+    std::set<std::string> gathering;
+    for (const auto& pod : decision.demand.pods)
+        if (!pods.contains(pod->metadata.uid)) gathering.insert(pod_group_of(*pod));
+    gathering.erase("");
+    for (const auto& pod : decision.demand.pods)
+        if (gathering.contains(pod_group_of(*pod))) pods.erase(pod->metadata.uid);
     return pods;
+}
+
+// Returns when the last machine for each PodGroup came into service, by the group.
+std::map<std::string, api::Time> gathering_ends(const PodPointers& pods, const Informers& informers) {
+    std::map<std::string, std::string> groups;  // by UID of the pod
+    for (const auto& pod : pods)
+        if (auto group = pod_group_of(*pod); !group.empty()) groups[pod->metadata.uid] = std::move(group);
+    std::map<std::string, api::Time> ends;
+    if (groups.empty()) return ends;
+    for (const auto& claim : informers.claims.store().values()) {
+        const auto since = claim::usable_since(*claim);
+        if (!since) continue;
+        for (const auto& uid : launched_for(*claim)) {
+            const auto group = groups.find(uid);
+            if (group == groups.end()) continue;
+            auto& end = ends.try_emplace(group->second, *since).first->second;
+            end = std::max(end, *since);
+        }
+    }
+    return ends;
 }
 
 // Returns an empty kind if machines launched for it were used: then this
@@ -281,10 +311,14 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
     doubted.merge(pods_of_leaving_claims(informers_.claims.store().values()));
     const auto kinds = doubted.empty() ? KindHistories() : launches_by_kind(informers_, now);
     std::vector<ContradictedPod> contradicted;
-    for (const auto& pod : unschedulable_pods(informers_)) {
+    const auto unschedulable = unschedulable_pods(informers_);
+    const auto ends = gathering_ends(unschedulable, informers_);
+    for (const auto& pod : unschedulable) {
         const auto& uid = pod->metadata.uid;
-        if (doubted.contains(uid) && waiting.contains(uid))
-            contradicted.push_back({uid, name_of(*pod), doubtful_kind_of(*pod, kinds, informers_)});
+        if (!doubted.contains(uid) || !waiting.contains(uid)) continue;
+        const auto end = ends.find(pod_group_of(*pod));
+        contradicted.push_back({uid, name_of(*pod), doubtful_kind_of(*pod, kinds, informers_),
+                                end == ends.end() ? std::nullopt : std::optional(end->second)});
     }
     for (const auto& [key, known] : pools) {
         const auto claims = informers_.claims.store().by_index(kClaimsByPool, key.str());

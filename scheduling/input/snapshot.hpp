@@ -37,6 +37,7 @@ struct Budget {
     std::optional<base::Saturating> nodes;
     std::optional<base::Saturating> cpu_cores;
     std::optional<base::Saturating> memory_mib;
+    bool is_pace = false;  // what it cuts now is launched later
 };
 
 // PlaceOfPool is one of a pool's places, with what is specific to the pool's Nodes there.

@@ -1,0 +1,105 @@
+// Tests that no machine is launched for a part of a PodGroup.
+#include "controllers/provisioning/pod_groups.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/provisioning_world.hpp"
+
+using namespace std::chrono_literals;
+using controllers::provisioning::pod_group_of;
+using objects::NodeSmithPool;
+using World = test::ProvisioningWorld;
+
+namespace {
+
+// Returns a pool with this many machines, each with room for one member of a group.
+NodeSmithPool pool_of(std::int64_t machines) {
+    auto pool = World::fixed_size_pool();
+    pool.spec.limits.maxNodes = machines;
+    return pool;
+}
+
+void put_members(World& world, const std::string& group, int count) {
+    for (int i = 0; i < count; ++i)
+        world.put_pending(test::a_pod(group + "-" + std::to_string(i))
+                              .requesting("1500m", "1Gi")
+                              .label(std::string(api::labels::kCoschedulingGroup), group));
+    world.run_for(30s);
+}
+
+}  // namespace
+
+TEST_CASE("a pod names its PodGroup in one of three ways") {
+    api::Pod pod;
+    pod.metadata.namespace_ = "ml";
+    CHECK(pod_group_of(pod).empty());
+    pod.metadata.annotations["scheduling.k8s.io/group-name"] = "volcano";
+    CHECK(pod_group_of(pod) == "ml/volcano");
+    pod.metadata.labels["scheduling.x-k8s.io/pod-group"] = "coscheduling";
+    CHECK(pod_group_of(pod) == "ml/coscheduling");
+    pod.spec.schedulingGroup.emplace().podGroupName = "native";
+    CHECK(pod_group_of(pod) == "ml/native");
+}
+
+TEST_CASE("nothing is created for a part of a PodGroup, and each of its pods learns why") {
+    World world(pool_of(2));
+    put_members(world, "train", 8);
+    CHECK(world.claims().empty());
+    CHECK(world.events.count(
+              "PodGroup default/train starts as a whole, and 6 of its 8 waiting pods cannot get a "
+              "machine, so none is created for a part of it") == 8);
+    CHECK(world.events.count("limits.maxNodes of pool small: 0 nodes left") == 8);
+
+    world.server.edit<NodeSmithPool>({"default", "small"},
+                                     [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 8; });
+    world.run_for(30s);
+    CHECK(world.claims().size() == 8);
+}
+
+TEST_CASE("of two PodGroups that compete for room, one gets all of it") {
+    World world(pool_of(5));
+    put_members(world, "first", 4);
+    REQUIRE(world.claims().size() == 4);
+    put_members(world, "second", 4);
+    CHECK(world.claims().size() == 4);
+
+    World both(pool_of(5));
+    for (int i = 0; i < 4; ++i)
+        for (const std::string group : {"large", "small"})
+            if (group == "large" || i < 3)
+                both.put_pending(test::a_pod(group + "-" + std::to_string(i))
+                                     .requesting("1500m", "1Gi")
+                                     .label(std::string(api::labels::kCoschedulingGroup), group));
+    both.run_for(30s);
+    CHECK((both.claims().size() == 3 || both.claims().size() == 4));
+}
+
+TEST_CASE("a PodGroup that can never get all of its room does not stop a smaller one") {
+    World world(pool_of(3));
+    for (int i = 0; i < 4; ++i)
+        for (const std::string group : {"large", "small"})
+            if (group == "large" || i < 3)
+                world.put_pending(test::a_pod(group + "-" + std::to_string(i))
+                                      .requesting("1500m", "1Gi")
+                                      .label(std::string(api::labels::kCoschedulingGroup), group));
+    world.run_for(30s);
+    CHECK(world.claims().size() == 3);
+}
+
+TEST_CASE("a limit that only delays launches does not hold a PodGroup") {
+    auto pool = pool_of(8);
+    pool.spec.scaleUp.batchSize = 1;
+    World world(pool);
+    put_members(world, "train", 4);
+    world.run_for(5min);
+    CHECK(world.claims().size() == 4);
+}
+
+TEST_CASE("further pods of a PodGroup that has started are ordinary pods") {
+    World world(pool_of(1));
+    world.server.put<api::Node>(objects::a_node("theirs").label("kubernetes.io/hostname", "theirs"));
+    world.put_pending(test::a_pod("train-runs")
+                          .requesting("1500m", "1Gi")
+                          .label(std::string(api::labels::kCoschedulingGroup), "train"));
+    world.bind("train-runs", "theirs");
+    put_members(world, "train", 3);
+    CHECK(world.claims().size() == 1);
+}
