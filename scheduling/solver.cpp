@@ -1,6 +1,7 @@
 #include "scheduling/solver.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -73,6 +74,16 @@ bool is_better(const RatedResult& a, const RatedResult& b) {
     return rank(a) < rank(b) && leaves_nobody_else(a.result, b.result);
 }
 
+// Takes the reasons of pods without a place from a solve that could launch any number of machines. A solve
+// with a limit cannot explain that limit, which is not the pods' problem.
+void take_reasons(Result& limited, const Result& unlimited) {
+    std::map<const api::Pod*, const std::vector<std::string>*> reasons;
+    for (const auto& unplaced : unlimited.unplaced) reasons.emplace(unplaced.pod, &unplaced.reasons);
+    for (auto& unplaced : limited.unplaced)
+        if (const auto found = reasons.find(unplaced.pod); found != reasons.end())
+            unplaced.reasons = *found->second;
+}
+
 // Follows the outcome's plans for other machines.
 void pack(const Snapshot& snapshot, NodeDigests& digests, SolveVariant wish, RatedResult& best) {
     for (const auto& plan : {std::move(best.cheaper), std::move(best.roomier)}) {
@@ -101,6 +112,7 @@ Result Solver::solve(const Snapshot& snapshot) {
         auto few = solve_in_rounds(snapshot, *digests_, wish);
         if (!is_better(few, best)) continue;
         pack(snapshot, *digests_, wish, few);
+        take_reasons(few.result, best.result);
         best = std::move(few);
         break;
     }

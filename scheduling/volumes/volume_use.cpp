@@ -136,6 +136,12 @@ bool VolumeUse::is_reached(std::size_t row, const api::PersistentVolume& volume)
 std::optional<VolumeUse::Volumes> VolumeUse::chosen(std::size_t row, const VolumeDemand& demand) {
     Volumes chosen;
     for (const auto& choice : demand.choices) {
+        // Another pod with the same claim has chosen for all of them.
+        if (const auto shared = volume_of_.find(choice.claim); shared != volume_of_.end()) {
+            if (!is_reached(row, *shared->second)) return std::nullopt;
+            chosen.push_back(shared->second);
+            continue;
+        }
         const auto found = std::ranges::find_if(choice.volumes, [&](const auto* volume) {
             return !taken_.contains(volume) && is_reached(row, *volume) &&
                    std::ranges::find(chosen, volume) == chosen.end();
@@ -160,7 +166,11 @@ void VolumeUse::take(std::size_t slot, std::size_t row, const VolumeDemand& dema
     attached(slot).insert(demand.attachments.begin(), demand.attachments.end());
     used_.insert(demand.exclusives.begin(), demand.exclusives.end());
     if (demand.choices.empty()) return;
-    if (const auto volumes = chosen(row, demand)) taken_.insert(volumes->begin(), volumes->end());
+    const auto volumes = chosen(row, demand);
+    if (!volumes) return;
+    taken_.insert(volumes->begin(), volumes->end());
+    for (std::size_t i = 0; i < volumes->size(); ++i)
+        volume_of_.emplace(demand.choices[i].claim, (*volumes)[i]);
 }
 
 std::string VolumeUse::conflict(const VolumeDemand& demand) const {

@@ -63,7 +63,9 @@ private:
     std::map<std::size_t, std::set<Attachment>> attached_;    // by slot
     std::map<const api::PersistentVolume*, BitSet> reached_;  // rows
     std::set<const api::PersistentVolume*> taken_;            // pre-provisioned volumes
-    std::set<const api::PersistentVolumeClaim*> used_;        // claims for one pod alone
+    // The taken volumes by the claims that get them.
+    std::map<const api::PersistentVolumeClaim*, const api::PersistentVolume*> volume_of_;
+    std::set<const api::PersistentVolumeClaim*> used_;  // claims for one pod alone
 };
 
 // StorageRoom determines where volumes can be provisioned, as CSI drivers report it:

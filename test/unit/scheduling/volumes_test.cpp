@@ -262,6 +262,21 @@ TEST_CASE("each volume made beforehand serves one of the pods that wait") {
           Reasons{"pool small: other pending pods get the volumes that the pod could use there"});
 }
 
+TEST_CASE("pods that share a claim use the one volume that it gets") {
+    auto cluster = cluster_with_claim();
+    auto none = storage_class();
+    none->provisioner = "kubernetes.io/no-provisioner";
+    cluster.volumes.classes = {none};
+    cluster.pods = {with_volume("p", "data"), with_volume("q", "data"), with_volume("r", "other")};
+    cluster.volumes.claims = {claim("data"), claim("other")};
+    cluster.nodes = {node("a"), node("b")};
+    cluster.volumes.volumes = {local_volume("on-a", "a"), local_volume("on-b", "b")};
+    const auto result = solve(cluster);
+    CHECK(result.unplaced.empty());
+    CHECK(target_of(cluster, result, "p") == target_of(cluster, result, "q"));
+    CHECK(target_of(cluster, result, "p") != target_of(cluster, result, "r"));
+}
+
 TEST_CASE("a volume in the only zone that there is binds its machine to that zone") {
     auto cluster = cluster_with_claim();
     cluster.pools[0].places.pop_back();
