@@ -73,6 +73,11 @@ previous: build ## Run the tests in which Kubernetes decides with the minor vers
 	CONTROLPLANE_PROGRAMS="kube-apiserver-previous kube-controller-manager-previous kube-scheduler-previous" hack/setup_controlplane.sh
 	KUBERNETES_RELEASE=previous ctest --test-dir $(BUILD) --output-on-failure -R '^($(PREVIOUS))$$'
 
+.PHONY: agreement
+agreement: build ## Measure how often plans and the kube-scheduler's filter plugins disagree, on CLUSTERS=2000 random clusters from FIRST=0 on
+	CONTROLPLANE_PROGRAMS=schedulerfilters hack/setup_controlplane.sh
+	KUBENODESMITH_BIN=$(BUILD)/bin $(PYTHON) test/component/filters/agreement.py --clusters $(or $(CLUSTERS),2000) --first $(or $(FIRST),0)
+
 .PHONY: bench
 bench: build ## Run the benchmarks at small sizes and write one table of them (build/bench.md)
 	@$(PYTHON) bench/table.py --bin $(BUILD)/bin

@@ -51,7 +51,7 @@ version=$(flags_of "$(version_of k8s.io/kubernetes)")
 for program in kube-apiserver kube-controller-manager kube-scheduler kubeadm kubectl; do
     build "$program" "k8s.io/kubernetes/cmd/$program" "$version"
 done
-for program in testnode hollownode; do
+for program in testnode hollownode schedulerfilters; do
     build "$program" "./cmd/$program" "$version"
 done
 build etcd go.etcd.io/etcd/server/v3 ""

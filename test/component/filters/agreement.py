@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Measures how often `kubenodesmith plan` and the kube-scheduler's filter plugins disagree: agreement.py [--clusters N] [--first SEED]
+
+Each cluster is a frozen state. `plan` and the plugins (test/controlplane/cmd/schedulerfilters) judge the same objects. There are
+three rates: pods that get a machine although a Node takes them, pods that are placed where the plugins refuse them, and pods that
+get nothing although a new machine of a pool would take them."""
+
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from clusters import ZONES, Cluster  # noqa: E402
+
+ROOT = HERE.parents[2]
+RATES = {"needless": "get a machine although a Node takes them", "misplaced": "are placed where the plugins refuse them",
+         "wronglyRefused": "get nothing although a new machine would take them"}
+# The plugins of the default profile that can refuse a pending pod for a node of these clusters. NodeName refuses only pods that name
+# a node, which are never pending, and NodeDeclaredFeatures only pods with fields that are off by default.
+PLUGINS = {"NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits",
+           "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources"}
+
+
+def judge_program():
+    given = Path(os.environ.get("CONTROLPLANE_BIN", "")) / "schedulerfilters"
+    return given if given.is_file() else ROOT / "build/controlplane/bin/schedulerfilters"
+
+
+class Judge:
+    """Asks the plugins. The program runs until the judge is closed."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([judge_program()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def ask(self, question):
+        self.process.stdin.write(json.dumps(question) + "\n")
+        self.process.stdin.flush()
+        verdict = json.loads(self.process.stdout.readline())
+        if verdict.get("error"):
+            raise RuntimeError(verdict["error"])
+        return verdict
+
+
+def plan_of(cluster):
+    program = Path(os.environ["KUBENODESMITH_BIN"]) / "kubenodesmith"
+    answer = subprocess.run([program, "plan", "-f", "-", "-o", "json"], capture_output=True, text=True,
+                            input=json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster.objects}))
+    if answer.returncode not in (0, 1):
+        raise RuntimeError(answer.stderr)
+    return json.loads(answer.stdout)
+
+
+def question_of(cluster, plan):
+    """Returns what the plugins are asked about the plan."""
+    question = {"objects": [o for o in cluster.objects if "kubenodesmith" not in o["apiVersion"]], "machines": [], "onNodes": [], "onMachines": [],
+                "refused": [], "templates": list(cluster.templates())}
+    for i, machine in enumerate(plan["launches"]):
+        name, pool = f"planned-{i}", machine["pool"].split("/")[1]
+        # A machine without a zone may be in any of them.
+        zone = machine["zone"] or cluster.random.choice(ZONES)
+        question["machines"].append(cluster.machine(name, pool, zone, machine["cpuCores"], machine["memoryMiB"]))
+        question["onMachines"] += [{"pod": pod, "node": name} for pod in machine["pods"]]
+    for pod in plan["pods"]:
+        if not pod["node"]:
+            question["refused"].append(pod["pod"])
+        elif pod["pod"] not in {placement["pod"] for placement in question["onMachines"]}:
+            question["onNodes"].append({"pod": pod["pod"], "node": pod["node"]})
+    return question
+
+
+def measure(seeds, tell=lambda text: None):
+    """Returns the figures: pods judged, disagreements by rate (as texts), and refusals by plugin."""
+    total, refusals, found = collections.Counter(), collections.Counter(), {rate: [] for rate in RATES}
+    with Judge() as judge:
+        for seed in seeds:
+            cluster = Cluster(seed)
+            plan = plan_of(cluster)
+            question = question_of(cluster, plan)
+            verdict = judge.ask(question)
+            total.update(clusters=1, pods=verdict["judged"], on_nodes=len(question["onNodes"]), on_machines=len(question["onMachines"]),
+                         refused=len(question["refused"]), left_out=len(cluster.pending) - verdict["judged"])
+            refusals.update(verdict["refusals"])
+            reasons = {pod["pod"]: "; ".join(pod["reasons"]) for pod in plan["pods"]}
+            for rate, texts in found.items():
+                for finding in verdict[rate] or []:
+                    text = f"seed {seed}: pod {finding['pod']} and {finding['node']}: {finding.get('plugin', '')} {finding.get('message', '')}" \
+                        f" {reasons.get(finding['pod'], '')}"
+                    texts.append(text)
+                    tell(f"{rate}: {text}")
+    return total, found, refusals
+
+
+def table_of(total, found, refusals):
+    lines = [", ".join(f"{key} {value}" for key, value in total.items())]
+    lines += [f"{len(texts)} pods ({100 * len(texts) / max(1, total['pods']):.3f} %) {RATES[rate]}" for rate, texts in found.items()]
+    lines.append("refusals by plugin: " + ", ".join(f"{name} {count}" for name, count in sorted(refusals.items())))
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--clusters", type=int, default=2000)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--question", action="store_true", help="print the question of the first seed and end")
+    given = parser.parse_args()
+    if given.question:
+        cluster = Cluster(given.first)
+        print(json.dumps(question_of(cluster, plan_of(cluster))))
+        return 0
+    total, found, refusals = measure(range(given.first, given.first + given.clusters), print)
+    print(f"seeds {given.first} to {given.first + given.clusters - 1}")
+    print(table_of(total, found, refusals))
+    missing = sorted(name for name in PLUGINS if refusals[name] < 100)
+    if missing:
+        print("refused less than 100 times:", ", ".join(missing))
+    return 1 if missing or any(found.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
