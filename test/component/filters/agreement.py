@@ -19,7 +19,10 @@ from clusters import ZONES, Cluster  # noqa: E402
 
 ROOT = HERE.parents[2]
 RATES = {"needless": "get a machine although a Node takes them", "misplaced": "are placed where the plugins refuse them",
-         "wronglyRefused": "get nothing although a new machine would take them"}
+         "wronglyRefused": "get nothing although a new machine would take them",
+         "misled": "get the reason that hosts or limits have no room, although all have"}
+# The hosts of these clusters are larger than all pods together, and nothing is limited.
+NO_ROOM = ("no host has room", "no host that suits the pod", " left")
 # The plugins of the default profile that can refuse a pending pod for a node of these clusters. NodeName refuses only pods that name
 # a node, which are never pending, and NodeDeclaredFeatures only pods with fields that are off by default.
 PLUGINS = {"NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits",
@@ -93,6 +96,7 @@ def measure(seeds, tell=lambda text: None):
                          refused=len(question["refused"]), left_out=len(cluster.pending) - verdict["judged"])
             refusals.update(verdict["refusals"])
             reasons = {pod["pod"]: "; ".join(pod["reasons"]) for pod in plan["pods"]}
+            verdict["misled"] = [{"pod": pod, "node": "none"} for pod, text in reasons.items() if any(words in text for words in NO_ROOM)]
             for rate, texts in found.items():
                 for finding in verdict[rate] or []:
                     text = f"seed {seed}: pod {finding['pod']} and {finding['node']}: {finding.get('plugin', '')} {finding.get('message', '')}" \

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"sort"
 
 	v1 "k8s.io/api/core/v1"
@@ -20,7 +21,7 @@ type Verdict struct {
 	Error          string         `json:"error,omitempty"`
 	Needless       []Finding      `json:"needless"`       // pods that get a machine although a Node takes them
 	Misplaced      []Finding      `json:"misplaced"`      // pods that the plugins refuse where the plan places them
-	WronglyRefused []Finding      `json:"wronglyRefused"` // pods that get nothing although a new machine would take them
+	WronglyRefused []Finding      `json:"wronglyRefused"` // pods that get nothing although a machine would take them and unseat none
 	Judged         int            `json:"judged"`         // pods
 	Refusals       map[string]int `json:"refusals"`       // pods refused by nodes, by plugin
 }
@@ -69,7 +70,7 @@ func (s *State) judge(question Question) (Verdict, error) {
 		for _, template := range templates {
 			s.refresh(append(append([]*v1.Node{}, machines...), template))
 			results, _ := s.filter(s.pending[pod], template.Name)
-			if results[template.Name] == nil {
+			if results[template.Name] == nil && !unseats(s.ctx, question, template) {
 				verdict.WronglyRefused = append(verdict.WronglyRefused, Finding{Pod: pod, Node: template.Name})
 				break
 			}
@@ -77,6 +78,17 @@ func (s *State) judge(question Question) (Verdict, error) {
 	}
 	verdict.Refusals = s.refusals
 	return verdict, nil
+}
+
+// unseats reports whether the plugins would refuse another pod where the plan places it if the machine were there, too. An
+// empty machine is a domain of topology spreads, and other domains may then hold too many pods.
+func unseats(ctx context.Context, question Question, template *v1.Node) bool {
+	fresh, err := newState(ctx, question)
+	if err != nil {
+		return false
+	}
+	_, findings := fresh.bindAll(append(question.OnNodes, question.OnMachines...), append(nodesOf(question.Machines), template))
+	return len(findings) > 0
 }
 
 // bindAll binds the pods in any order in which the plugins accept each. It returns those that are never accepted, and why.
