@@ -20,9 +20,9 @@ from clusters import ZONES, Cluster  # noqa: E402
 ROOT = HERE.parents[2]
 RATES = {"needless": "get a machine although a Node takes them", "misplaced": "are placed where the plugins refuse them",
          "wronglyRefused": "get nothing although a new machine would take them",
-         "misled": "get the reason that hosts or limits have no room, although all have"}
-# The hosts of these clusters are larger than all pods together, and nothing is limited.
-NO_ROOM = ("no host has room", "no host that suits the pod", " left")
+         "misled": "get the reason that no host has room, although all have"}
+# The hosts of these clusters are larger than all pods together.
+NO_ROOM = ("no host has room", "no host that suits the pod")
 # The plugins of the default profile that can refuse a pending pod for a node of these clusters. NodeName refuses only pods that name
 # a node, which are never pending, and NodeDeclaredFeatures only pods with fields that are off by default.
 PLUGINS = {"NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits",

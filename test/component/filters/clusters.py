@@ -6,6 +6,7 @@ import random
 
 ZONES = ("rack-a", "rack-b", "rack-c")  # also the names of the hosts
 CSI, LIMIT = "csi.example.org", 3  # the driver, and the volumes that each node can attach
+REPORTING = "reporting.example.org"  # a driver that reports its room
 HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 OURS = "kubenodesmith.parawell.cloud/v1alpha1"
 RESERVED = {"cpuMillicores": 100, "memoryMiB": 256}
@@ -90,10 +91,17 @@ class Cluster:
              "spec": {"pools": ["*"]}},
             {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": CSI, "uid": "uid-driver"}, "spec": {"attachRequired": True}}]
         for name, mode, topologies in (("late", "WaitForFirstConsumer", None), ("late-rack-a", "WaitForFirstConsumer", ["rack-a"]),
-                                       ("at-once", "Immediate", None)):
+                                       ("at-once", "Immediate", None), ("reported", "WaitForFirstConsumer", None)):
             self.objects.append({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name, "uid": f"uid-{name}"},
-                                 "provisioner": CSI, "volumeBindingMode": mode, "reclaimPolicy": "Delete",
+                                 "provisioner": REPORTING if name == "reported" else CSI, "volumeBindingMode": mode, "reclaimPolicy": "Delete",
                                  **({"allowedTopologies": [{"matchLabelExpressions": [{"key": ZONE, "values": topologies}]}]} if topologies else {})})
+        self.objects.append({"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": REPORTING, "uid": "uid-reporting"},
+                             "spec": {"attachRequired": False, "storageCapacity": True}})
+        for zone in ZONES:
+            if self.chance(70):
+                self.objects.append({"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "storageClassName": "reported",
+                                     "metadata": {"name": f"room-{zone}", "namespace": "infra", "uid": f"uid-room-{zone}"},
+                                     "nodeTopology": {"matchLabels": {ZONE: zone}}, "capacity": self.random.choice(("5Gi", "50Gi"))})
         self.objects.append({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "local", "uid": "uid-local"},
                              "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer", "reclaimPolicy": "Delete"})
 
@@ -128,6 +136,10 @@ class Cluster:
             made = node(f"node-{i}", self.random.choice(ZONES[:2]), cpu, cpu * 2048, labels, taints, self.chance(8), extended.items())
             if self.chance(8):
                 del made["metadata"]["labels"][ZONE]
+            if self.chance(6):
+                made["spec"]["taints"] = [*made["spec"].get("taints", []), {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"},
+                                          {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]
+                made["status"]["conditions"][0]["status"] = "False"
             if self.chance(8):
                 made["status"]["allocatable"]["pods"] = made["status"]["capacity"]["pods"] = "5"
             self.nodes.append(made)
@@ -280,7 +292,7 @@ def database(c):
     name, namespace = c.name("postgres"), "data"
     labels = {"app": name}
     key = c.random.choice((HOSTNAME, HOSTNAME, ZONE))
-    storage_class = c.random.choice(("late", "late", "late-rack-a", "local", "at-once"))
+    storage_class = c.random.choice(("late", "late", "late-rack-a", "local", "at-once", "reported"))
     cpu, memory = c.random.choice((("500m", "1Gi"), ("2", "4Gi"), ("6", "12Gi")))
 
     def spec_of(i):
@@ -438,7 +450,8 @@ def files(c):
 def gateway(c):
     """Pods on ports of single addresses and protocols."""
     name = c.name("gateway")
-    port = {"containerPort": 53, "hostPort": 53, "protocol": c.random.choice(("TCP", "UDP")), **({"hostIP": "10.0.0.1"} if c.chance(40) else {})}
+    number = c.random.choice((53, 53, 9100))
+    port = {"containerPort": number, "hostPort": number, "protocol": c.random.choice(("TCP", "UDP")), **({"hostIP": "10.0.0.1"} if c.chance(40) else {})}
     spec = {"containers": [{**container("100m", "64Mi"), "ports": [port]}], "hostNetwork": c.chance(30)}
     if c.chance(30):
         spec["priority"] = c.random.choice((-5, 1000, 2000000000))
@@ -461,6 +474,11 @@ def runners(c):
         spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": expressions}]}}}
     if c.chance(20):
         spec["overhead"] = {"cpu": "250m", "memory": "160Mi"}
+    if c.chance(20):
+        spec["resources"] = {"requests": {"cpu": "8", "memory": "3Gi"}}  # for the whole pod, whatever its containers ask for
+    if c.chance(30):
+        term = {"weight": 10, "preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [c.random.choice(ZONES)]}]}}
+        spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})["preferredDuringSchedulingIgnoredDuringExecution"] = [term]
     c.replicas(name, "shop", {"app": name}, lambda i: dict(spec), 4, "Job")
 
 
