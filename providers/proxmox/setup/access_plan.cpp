@@ -134,6 +134,7 @@ public:
         std::map<std::string, PathGrant> by_path;
         const auto& permissions = is_separated() ? state_.of_token : state_.of_user;
         for (const auto& right : lacking(wish_, state_.templates, permissions)) {
+            if (is_unknown(right)) continue;
             by_path[right.path].privileges.insert(right.privilege);
             by_path[right.path].purposes.insert(right.purpose);
         }
@@ -149,6 +150,16 @@ private:
     }
     bool has_token(const std::string& name) const { return user() && user()->tokens.contains(name); }
     bool is_separated() const { return !plan_.makes_token && user()->tokens.at(wish_.token); }
+
+    // Older versions lack some privileges, and refuse a role that has them.
+    bool is_unknown(const MissingPrivilege& right) {
+        const auto all = state_.roles.find("Administrator");
+        if (all == state_.roles.end() || all->second.contains(right.privilege)) return false;
+        const auto note =
+            "this version of Proxmox VE has no privilege " + right.privilege + " (" + right.purpose + ")";
+        if (std::ranges::find(plan_.notes, note) == plan_.notes.end()) plan_.notes.push_back(note);
+        return true;
+    }
 
     // The old token of that name keeps working, so another one needs another name.
     void choose_token() {

@@ -212,6 +212,19 @@ TEST_CASE("A user that is disabled is said to be, and one with all rights is ref
     CHECK_THROWS_WITH(access_plan(wish, state), Catch::Contains("would have all rights"));
 }
 
+TEST_CASE("A privilege that the server's version lacks is left out and named") {
+    const auto wish = some_wish();
+    AccessState state;
+    for (const auto& step : access_plan(wish, {}).steps)
+        if (step.path == "/access/roles") state.roles["Administrator"].merge(parts(parameter(step, "privs")));
+    CHECK(access_plan(wish, state).notes.empty());
+    state.roles["Administrator"].erase("Sys.AccessNetwork");
+    const auto plan = access_plan(wish, state);
+    REQUIRE(plan.notes.size() == 1);
+    CHECK_THAT(plan.notes[0], Catch::Contains("has no privilege Sys.AccessNetwork (to download the image)"));
+    CHECK_THAT(commands_of(plan), !Catch::Contains("Sys.AccessNetwork"));
+}
+
 TEST_CASE("Clones of a template that was read have their disks and bridges where it has them") {
     ProxmoxSetup wish;
     wish.templates = {9000};
