@@ -81,7 +81,7 @@ struct ProxmoxSite {
     };
     std::string version;
     std::int64_t major_version = 0;
-    std::string cluster;  // empty: a host without a cluster
+    std::string cluster;  // its name; a host without a cluster gives its own
     std::vector<SiteHost> hosts;
     std::vector<SiteStorage> storages;
     std::vector<SiteTemplate> templates;

@@ -61,11 +61,12 @@ void remove_last_character(std::string& text) {
 
 std::string secret_from_terminal(const std::string& question) {
     constexpr char kInterrupt = 3, kEnd = 4, kBackspace = 8, kClear = 21, kDelete = 127;
-    say(question);
     std::string text;
     bool is_interrupted = false;
     {
+        // An answer that was typed before the terminal is silent would be shown and lost.
         const SilentTerminal silent;
+        say(question);
         for (char c = 0; text.size() < kLongestLine && read_one(STDIN_FILENO, c) && c != '\n' && c != kEnd;) {
             is_interrupted = c == kInterrupt;
             if (is_interrupted) break;

@@ -177,7 +177,7 @@ ProxmoxSetup chosen_setup(ProxmoxSetup wish, const ProxmoxSite& site, const Setu
 
 std::string describe(const ProxmoxSite& site) {
     std::string text = "Proxmox VE " + site.version +
-                       (site.cluster.empty() ? std::string() : ", cluster " + site.cluster) + "\n\n";
+                       (site.cluster.empty() ? std::string() : " (" + site.cluster + ")") + "\n\n";
     Table hosts({"HOST", "STATUS", "CPUS", "MEMORY", "BRIDGES"});
     for (const auto& host : site.hosts)
         hosts.add({host.name, host.is_online ? "online" : "offline", std::to_string(host.cpus),

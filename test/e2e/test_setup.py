@@ -1,6 +1,7 @@
 """An administrator lets `setup proxmox` prepare a Proxmox cluster. The token that it makes is enough for a provider."""
 
 import base64
+import hashlib
 import json
 import os
 import pty
@@ -20,7 +21,7 @@ from stack import BIN, Stack, is_true, wait_for
 
 PASSWORD, CODE, KEY = "correct horse battery", "314159", "aaaa-bbbb-cccc-dddd"
 URL, IMAGE = "https://images.example/debian.qcow2", "debian"
-CHECKSUM = "sha512:" + "ab" * 64
+CHECKSUM = "sha512:" + hashlib.sha512(IMAGE.encode()).hexdigest()
 USER = "kubenodesmith@pve"
 TOKEN = f"{USER}!operator"
 

@@ -53,8 +53,9 @@ std::string kinds_in(const std::string& ticket) {
     const auto* kinds = document ? document->if_object() : nullptr;
     if (!kinds) return any;
     const auto* recovery = kinds->if_contains("recovery");
-    const bool has_keys = recovery && (recovery->is_array() ? !recovery->get_array().empty()
-                                                            : text_of(*recovery) != "unavailable");
+    // Older versions name a state in place of the list of keys.
+    const auto state = recovery ? text_of(*recovery) : std::string();
+    const bool has_keys = !state.empty() && state != "[]" && state != "unavailable";
     const bool has_codes = flag_of(*kinds, "totp");
     if (has_codes && has_keys) return any;
     return has_codes ? kCode : has_keys ? kKey : "";
