@@ -32,6 +32,10 @@ json::object capabilities(const World& world, const std::string& user) {
     return result;
 }
 
+asio::awaitable<json::value> get_ticket(Call&) {
+    co_return nullptr;
+}
+
 std::string challenge_of(const SecondFactors& factors) {
     json::object kinds;
     if (!factors.totp.empty()) kinds["totp"] = true;
@@ -290,6 +294,8 @@ asio::awaitable<json::value> list_domains(Call&) {
 void add_user_endpoints(Routes& routes);
 
 void add_access(Routes& routes) {
+    // Proxmox has it for login pages. It answers anybody.
+    routes.add({.method = "GET", .path = "/access/ticket", .handler = get_ticket, .access = Access::world});
     routes.add({.method = "POST",
                 .path = "/access/ticket",
                 .handler = create_ticket,
