@@ -57,11 +57,12 @@ type Question struct {
 	Refused    []string          `json:"refused"`
 }
 
-// State is a cluster as the scheduler's plugins see it. Its snapshot is replaced when a pod is bound.
+// State is a cluster as the scheduler's plugins see it: a SharedLister of its present snapshot, which is replaced when a pod is
+// bound.
 type State struct {
+	*internalcache.Snapshot
 	ctx       context.Context
 	framework framework.Framework
-	snapshot  *internalcache.Snapshot
 	nodes     []*v1.Node // of the cluster
 	daemons   []*apps.DaemonSet
 	pending   map[string]*v1.Pod
@@ -69,11 +70,6 @@ type State struct {
 	reserved  map[string]fwk.CycleState // by pod
 	refusals  map[string]int            // by plugin
 }
-
-// NodeInfos, StorageInfos and PodGroupStates make the state a SharedLister of its present snapshot.
-func (s *State) NodeInfos() fwk.NodeInfoLister           { return s.snapshot.NodeInfos() }
-func (s *State) StorageInfos() fwk.StorageInfoLister     { return s.snapshot.StorageInfos() }
-func (s *State) PodGroupStates() fwk.PodGroupStateLister { return s.snapshot.PodGroupStates() }
 
 func keyOf(pod *v1.Pod) string { return pod.Namespace + "/" + pod.Name }
 
@@ -122,8 +118,7 @@ func (s *State) start(stored []runtime.Object) error {
 		KubeClient:             client,
 	}
 	if options.EnableDeviceTaintRules {
-		options.TaintInformer = factory.Resource().V1beta2().DeviceTaintRules()
-		options.ClassInformer = factory.Resource().V1().DeviceClasses()
+		options.TaintInformer = factory.Resource().V1().DeviceTaintRules()
 	}
 	slices, err := tracker.StartTracker(s.ctx, options)
 	if err != nil {
@@ -174,7 +169,7 @@ func (s *State) refresh(machines []*v1.Node, without ...string) {
 	for _, machine := range machines {
 		pods = append(pods, s.daemonPods(machine)...)
 	}
-	s.snapshot = internalcache.NewSnapshot(pods, nodes)
+	s.Snapshot = internalcache.NewSnapshot(pods, nodes)
 }
 
 // daemonPods returns the pods that the controller of DaemonSets would create on the machine.
@@ -219,7 +214,7 @@ func (s *State) filterNode(cycle fwk.CycleState, pod *v1.Pod, name string, allow
 	if !allowed.AllNodes() && !allowed.NodeNames.Has(name) {
 		return &refusal{"NodeAffinity", "its affinity names other nodes"}
 	}
-	info, err := s.snapshot.Get(name)
+	info, err := s.Snapshot.Get(name)
 	if err != nil {
 		return &refusal{"", err.Error()}
 	}
