@@ -18,6 +18,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/logs"
 	"k8s.io/component-base/version/verflag"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/cmd/kubelet/app"
 	"k8s.io/kubernetes/cmd/kubelet/app/options"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
@@ -48,7 +49,7 @@ type cadvisor struct {
 	hardware
 }
 
-func (c *cadvisor) MachineInfo() (*cadvisorapi.MachineInfo, error) {
+func (c *cadvisor) MachineInfo(klog.Logger) (*cadvisorapi.MachineInfo, error) {
 	return &cadvisorapi.MachineInfo{
 		NumCores: c.CPUs, MemoryCapacity: uint64(c.MemoryMiB) << 20, Timestamp: time.Now(),
 		MachineID: strings.ReplaceAll(c.SystemUUID, "-", ""), SystemUUID: c.SystemUUID, BootID: c.SystemUUID}, nil
