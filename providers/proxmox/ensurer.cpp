@@ -126,6 +126,7 @@ void Ensurer::note_untouched(const EnsureResult& result) {
 }
 
 asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ProxmoxError why) {
+    const auto since = client_.last_answer();
     auto found = co_await machines_.find(spec.identity, spec.record);
     if (found.presence == Presence::present && found.host != spec.record.host) {
         spec.record.host = found.host;
@@ -134,17 +135,16 @@ asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ProxmoxErr
     }
     if (found.presence == Presence::host_down)
         co_return attempt_failed("HostDown", host_down_text(found), true);
-    const auto state = co_await view_.state(kFresh);
+    if (found.presence != Presence::absent) throw ProxmoxError(std::move(why));
+    const auto state = co_await view_.majority_state(kFresh);
     const auto* host = state->find_host(spec.record.host);
     const bool is_off = !host || !host->is_online;
+    if (!is_off) throw ProxmoxError(std::move(why));
     // The host is not online. Cut off from its cluster it executes nothing, so nothing can appear there
     // later.
-    if (found.presence == Presence::absent && is_off) {
-        co_await client_.confirm_quorum();
-        spec.record = MachineRecord();
-        co_return co_await placer_.place(std::move(spec));
-    }
-    throw ProxmoxError(std::move(why));
+    co_await client_.confirm_quorum(since);
+    spec.record = MachineRecord();
+    co_return co_await placer_.place(std::move(spec));
 }
 
 asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const Look& look,

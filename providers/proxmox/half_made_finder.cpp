@@ -79,7 +79,8 @@ asio::awaitable<Leftovers> HalfMadeFinder::find() {
 }
 
 asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find_under_way() {
-    const auto state = co_await view_.state(kGuestsAge);
+    // An endpoint that is cut off takes the other hosts for offline.
+    const auto state = co_await view_.majority_state(kGuestsAge);
     std::vector<Leftover> all;
     for (const auto& host : state->hosts) {
         if (!host.is_online) continue;

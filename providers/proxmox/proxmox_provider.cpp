@@ -73,9 +73,10 @@ public:
                                          InUseCheck in_use) override {
         const auto task = record.task;
         const auto uuid = identity.system_uuid;
+        const auto since = client_.last_answer();
         auto result = co_await remover_.remove(std::move(identity), std::move(record), std::move(in_use));
         if (std::holds_alternative<Gone>(result)) {
-            auto doubt = co_await doubt_of_gone();
+            auto doubt = co_await doubt_of_gone(since);
             if (!doubt.empty()) co_return RemovalInProgress{std::move(doubt), task, doubts_.begin(uuid)};
         }
         co_return result;
@@ -84,16 +85,19 @@ public:
                                      InUseCheck in_use) override {
         const auto task = record.task;
         const auto uuid = identity.system_uuid;
+        const auto since = client_.last_answer();
         auto result = co_await remover_.stop(std::move(identity), std::move(record), std::move(in_use));
         if (std::holds_alternative<Gone>(result)) {
-            auto doubt = co_await doubt_of_gone();
+            auto doubt = co_await doubt_of_gone(since);
             if (!doubt.empty()) co_return RemovalInProgress{std::move(doubt), task, doubts_.begin(uuid)};
         }
         co_return result;
     }
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) override {
+        const auto since = client_.last_answer();
         const bool is_done = co_await releaser_.release(std::move(identity), std::move(record));
-        co_return co_await confirmed(is_done);
+        if (is_done) co_await confirm_gone(since);
+        co_return is_done;
     }
     asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record, Power power,
                                        InUseCheck in_use) override {
@@ -107,8 +111,9 @@ public:
     asio::awaitable<std::vector<Machine>> list() override;
     asio::awaitable<std::vector<Stray>> strays() override;
     asio::awaitable<AdoptResult> adopt(MachineIdentity identity) override {
+        const auto since = client_.last_answer();
         auto result = co_await adoption_.adopt(std::move(identity));
-        if (std::holds_alternative<NotAdopted>(result)) co_await client_.confirm_cluster();
+        if (std::holds_alternative<NotAdopted>(result)) co_await confirm_gone(since);
         co_return result;
     }
     asio::awaitable<Leftovers> leftovers() override {
@@ -120,8 +125,9 @@ public:
         co_return all;
     }
     asio::awaitable<std::vector<Leftover>> under_way() override {
+        const auto since = client_.last_answer();
         auto all = co_await half_made_.find_under_way();
-        co_await client_.confirm_cluster();
+        co_await confirm_gone(since);
         worked_at_ = clock_.now();
         co_return all;
     }
@@ -151,13 +157,17 @@ public:
         co_return health;
     }
     asio::awaitable<std::string> dismantle() override {
+        const auto since = client_.last_answer();
+        co_await view_.majority_state(kListAge);
         auto left = co_await template_keeper_.remove_all();
-        co_await client_.confirm_cluster();
+        co_await confirm_gone(since);
         co_return left;
     }
     asio::awaitable<bool> discard_boot_image(MachineIdentity identity, MachineRecord record) override {
+        const auto since = client_.last_answer();
         const bool is_done = co_await images_.discard(std::move(identity), std::move(record));
-        co_return co_await confirmed(is_done);
+        if (is_done) co_await confirm_gone(since);
+        co_return is_done;
     }
 
 private:
@@ -171,32 +181,28 @@ private:
         }
         co_return std::string();
     }
-    // Throws unless the endpoint is in our cluster and in its majority. Otherwise a missing object may still
-    // exist.
-    asio::awaitable<void> confirm_gone() {
+    // Throws unless the answers after the one with that number came from our cluster and from its majority.
+    // Otherwise an object that they lack may still exist.
+    asio::awaitable<void> confirm_gone(std::uint64_t since) {
         co_await client_.confirm_cluster();
-        co_await client_.confirm_quorum();
+        co_await client_.confirm_quorum(since);
     }
-    // Returns why a missing object may still exist; empty: it is gone.
-    asio::awaitable<std::string> doubt_of_gone() {
+    // Returns why an object that these answers lack may still exist; empty: it is gone.
+    asio::awaitable<std::string> doubt_of_gone(std::uint64_t since) {
         co_await client_.confirm_cluster();
         try {
-            co_await client_.confirm_quorum();
+            co_await client_.confirm_quorum(since);
         } catch (const ProxmoxError& error) {
             if (error.kind != ErrorKind::no_quorum) throw;
             co_return error.what();
         }
         co_return std::string();
     }
-    asio::awaitable<bool> confirmed(bool is_done) {
-        if (is_done) co_await client_.confirm_cluster();
-        co_return is_done;
-    }
     // Returns the state for a list. A claim that lost its status gets a second machine if its first is
     // missing there, so the state must be newer than the last step on a machine.
     asio::awaitable<ClusterView::StatePointer> state_since_work() {
         const auto since_work = worked_at_ ? clock_.now() - *worked_at_ : kListAge;
-        co_return co_await view_.state(std::min(kListAge, since_work));
+        co_return co_await view_.majority_state(std::min(kListAge, since_work));
     }
     bool has_our_tag(const Guest& guest) const {
         return std::ranges::includes(guest.tags, parse_tags(settings_.managed_tag()));
@@ -261,11 +267,12 @@ asio::awaitable<Machine> ProxmoxProvider::machine_of(MachineIdentity identity, s
 
 asio::awaitable<std::optional<Machine>> ProxmoxProvider::get(MachineIdentity identity, MachineRecord record) {
     if (record.machine_id.empty()) co_return std::nullopt;
+    const auto since = client_.last_answer();
     auto look = co_await machines_.find(identity, record);
     const bool is_other = look.presence == Presence::present && look.ownership == Ownership::foreign;
     if (is_other) look = co_await machines_.find_elsewhere(identity);
     if (look.presence == Presence::absent) {
-        co_await confirm_gone();
+        co_await confirm_gone(since);
         co_return std::nullopt;
     }
     const auto vm = "VM " + std::to_string(look.vmid) + " on " + look.host;
@@ -304,6 +311,7 @@ asio::awaitable<std::optional<Machine>> ProxmoxProvider::as_ours(Guest guest) {
 
 // Returns our machines, from the cluster's majority.
 asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
+    const auto since = client_.last_answer();
     const auto state = co_await state_since_work();
     machines_.forget_missing(*state);
     std::vector<Machine> result;
@@ -320,13 +328,14 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
         unread.record.machine_id = std::to_string(guest.vmid);
         result.push_back(std::move(unread));
     }
-    co_await confirm_gone();
+    co_await confirm_gone(since);
     co_return result;
 }
 
 asio::awaitable<std::vector<Machine>> ProxmoxProvider::unfinished(std::string name) {
     std::vector<Machine> result;
     if (!settings_.are_finished_later()) co_return result;
+    const auto since = client_.last_answer();
     const auto state = co_await state_since_work();
     for (const auto& guest : state->guests) {
         // A new VM shows no name for seconds. The VMs of a host that is down show none either.
@@ -339,7 +348,7 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::unfinished(std::string na
         const bool may_be_it = machine && (machine->is_unfinished || machine->identity.claim_uid.empty());
         if (may_be_it) result.push_back(*std::move(machine));
     }
-    co_await confirm_gone();
+    co_await confirm_gone(since);
     co_return result;
 }
 

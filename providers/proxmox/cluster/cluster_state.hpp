@@ -69,6 +69,7 @@ struct ClusterState {
     std::vector<StorageState> storages;
     std::set<std::string> pools;           // resource pools that the token may see (Pool.Audit)
     std::vector<std::string> passed_over;  // messages about unusable entries with odd names
+    std::uint64_t last_answer_before = 0;  // number of the client's last answer before it was read
 
     const HostState* find_host(const std::string& name) const;
     const Guest* find_guest(std::int64_t vmid) const;

@@ -20,9 +20,11 @@ asio::awaitable<ClusterView::StatePointer> ClusterView::state(base::Duration max
     const bool is_new = state_.fetched_at && *state_.fetched_at >= begun && max_age > base::Duration::zero();
     if (is_new || state_.is_fresh(clock_.now(), max_age)) co_return state_.value;
     const auto asked_at = clock_.now();
+    const auto last_answer = client_.last_answer();
     const auto call = get_cluster_resources();
     const auto data = co_await client_.read(call);
     auto found = parse_cluster_state(data);
+    found.last_answer_before = last_answer;
     // Every cluster lists its hosts, whatever a token may see. An answer without hosts proves nothing about
     // guests.
     if (found.hosts.empty()) throw ProxmoxError(ErrorKind::other, call.tried, "the answer names no host");
@@ -35,6 +37,17 @@ asio::awaitable<ClusterView::StatePointer> ClusterView::state(base::Duration max
     state_.value = std::make_shared<const ClusterState>(std::move(found));
     state_.fetched_at = asked_at;
     co_return state_.value;
+}
+
+asio::awaitable<ClusterView::StatePointer> ClusterView::majority_state(base::Duration max_age) {
+    const auto last_answer = client_.last_answer();
+    auto state = co_await this->state(max_age);
+    if (state == of_majority_) co_return state;
+    // A proof that comes later says nothing, as quorum may have been regained in between.
+    if (state->last_answer_before < last_answer) state = co_await this->state(base::Duration::zero());
+    co_await client_.confirm_quorum(state->last_answer_before);
+    of_majority_ = state;
+    co_return state;
 }
 
 asio::awaitable<std::string> ClusterView::name() {

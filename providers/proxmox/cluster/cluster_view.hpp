@@ -28,6 +28,9 @@ public:
     // Returns a state that is not older than max_age. With zero it is fetched after this call began. Throws
     // ProxmoxError.
     asio::awaitable<StatePointer> state(base::Duration max_age);
+    // Returns such a state that was proven right after it was read to come from the cluster's majority. Use
+    // it to conclude that something is gone. Throws ProxmoxError, of kind no_quorum without that proof.
+    asio::awaitable<StatePointer> majority_state(base::Duration max_age);
     // Returns the name used in providerIDs. This is the recorded name, else the cluster's name, or the host's
     // name for a standalone host. If the token may not read it, it is the provider's name. It does not change
     // while the process runs.
@@ -57,6 +60,7 @@ private:
     base::Clock& clock_;
     base::Gate fetches_;
     Cached<StatePointer> state_;
+    StatePointer of_majority_;  // last state with a proof
     Cached<Permissions> permissions_;
     Cached<IDRange> id_range_;
     std::string name_;

@@ -18,7 +18,8 @@ bool EpochCarrier::is_ours(const MachineIdentity& identity) const {
 
 asio::awaitable<EpochLook> EpochCarrier::read_epoch(ExpectedUuid expected) {
     EpochLook look;
-    const auto state = co_await view_.state(kGuestsAge);
+    const auto since = client_.last_answer();
+    const auto state = co_await view_.majority_state(kGuestsAge);
     const auto tag = parse_tags(settings_.managed_tag());
     const auto may_be_ours = [&tag](const Guest& guest) {
         return !guest.is_container && !guest.is_template && std::ranges::includes(guest.tags, tag);
@@ -42,7 +43,7 @@ asio::awaitable<EpochLook> EpochCarrier::read_epoch(ExpectedUuid expected) {
         if (look.slot) break;
     }
     co_await client_.confirm_cluster();
-    co_await client_.confirm_quorum();
+    co_await client_.confirm_quorum(since);
     co_return look;
 }
 

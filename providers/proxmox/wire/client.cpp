@@ -191,7 +191,7 @@ asio::awaitable<json::value> Client::attempt(const Call& call, Endpoint& endpoin
     auto response = co_await authorized_exchange(call, endpoint);
     mask(response);
     if (response.status == 401) refuse_credentials(call, refusal_of(response));
-    ++endpoint.answers;
+    endpoint.last_answer = ++answers_;
     try {
         auto data = data_of(call, response);
         note_quorum(call, endpoint, std::nullopt);
@@ -215,6 +215,13 @@ void Client::note_quorum(const Call& call, Endpoint& endpoint, std::optional<Err
     if (failure == ErrorKind::no_quorum) quorum_missed_at_ = endpoint.cut_off_at = now;
     if (failure || (!needs_quorum && call.operation != "configure_vm")) return;
     quorum_missed_at_.reset();
+    note_majority(endpoint);
+}
+
+// Casts doubt on all answers until now if the endpoint was without quorum. One that is under way may still
+// come from that time.
+void Client::note_majority(Endpoint& endpoint) {
+    if (endpoint.cut_off_at) endpoint.doubtful_until = ++answers_;
     endpoint.cut_off_at.reset();
 }
 

@@ -72,10 +72,13 @@ public:
     // Proves that all answers so far came from the cluster. Call it between reading and concluding that
     // something is missing. Throws ProxmoxError, OtherClusterError.
     asio::awaitable<void> confirm_cluster();
-    // Proves that all answers so far came from endpoints in the majority of their cluster. An endpoint
-    // without quorum knows no later changes. Call it before concluding that something is gone. Throws
-    // ProxmoxError of kind no_quorum. An endpoint that hides its quorum is trusted.
-    asio::awaitable<void> confirm_quorum();
+    // Returns the number of the last answer. All answers of a client are numbered in the order they arrive.
+    std::uint64_t last_answer() const { return answers_; }
+    // Proves that the answers after the one with that number came from endpoints in the majority of their
+    // cluster. An endpoint without quorum knows no later changes. Call it before concluding from these
+    // answers that something is gone. Throws ProxmoxError, of kind no_quorum if one may come from a minority.
+    // An endpoint that hides its quorum is trusted.
+    asio::awaitable<void> confirm_quorum(std::uint64_t since);
     // Switches to an endpoint with quorum if the current one has none. Reports whether the endpoint in use
     // has quorum. If that is hidden, the last refused change decides.
     asio::awaitable<bool> seek_quorum();
@@ -106,9 +109,10 @@ private:
         bool is_pinned = false;  // the cluster itself reported the certificate that it must show
         std::optional<base::TimePoint> proven_at;
         std::optional<base::TimePoint> cut_off_at;  // last seen without quorum
-        std::uint64_t answers = 0;
-        std::uint64_t quorate_answers = 0;  // number of answers up to the last proof of quorum
-        std::uint64_t proven_answers = 0;   // number of answers up to the last proof of the cluster
+        std::uint64_t last_answer = 0;              // its number
+        std::uint64_t proven_until = 0;             // number of the last answer with a proof of the cluster
+        std::uint64_t quorate_until = 0;            // number of the last answer with a proof of quorum
+        std::uint64_t doubtful_until = 0;           // number of the last answer before it regained quorum
     };
     struct Ticket {
         std::string cookie;
@@ -117,6 +121,7 @@ private:
     };
 
     void note_quorum(const Call& call, Endpoint& endpoint, std::optional<ErrorKind> failure);
+    void note_majority(Endpoint& endpoint);
     // Returns the endpoint in use first, and endpoints recently without quorum last.
     std::vector<std::size_t> order() const;
     bool is_cut_off(const Endpoint& endpoint) const;
@@ -150,6 +155,7 @@ private:
     ProviderEnvironment& environment_;
     base::TlsClientOptions tls_;
     std::vector<Endpoint> endpoints_;
+    std::uint64_t answers_ = 0;  // number of answers of all endpoints, and of the times one regained quorum
     struct Direct {
         HostAddress address;
         std::shared_ptr<Endpoint> endpoint;

@@ -32,9 +32,9 @@ asio::awaitable<void> Client::prove(Endpoint& endpoint, base::Duration max_age) 
 
 asio::awaitable<void> Client::ask_for_proof(Endpoint& endpoint) {
     const auto asked_at = environment_.clock.now();
-    const bool has_unproven_answers = endpoint.answers > endpoint.proven_answers;
+    const bool has_unproven_answers = endpoint.last_answer > endpoint.proven_until;
     // If this fails, the caller concludes nothing. Later answers need a new proof.
-    endpoint.proven_answers = endpoint.answers;
+    endpoint.proven_until = endpoint.last_answer;
     endpoint.proven_at.reset();
     const auto id = co_await identity_at(endpoint);
     if (cluster_.id.empty()) cluster_.id = id;
@@ -91,12 +91,12 @@ asio::awaitable<std::string> Client::name_at(Endpoint& endpoint) {
 asio::awaitable<void> Client::confirm_cluster() {
     if (misled_ && environment_.clock.now() - misled_->at < kMisledFor) throw misled_->error;
     for (auto& endpoint : endpoints_)
-        if (endpoint.answers > endpoint.proven_answers) co_await prove(endpoint, base::Duration::zero());
+        if (endpoint.last_answer > endpoint.proven_until) co_await prove(endpoint, base::Duration::zero());
 }
 
 // Reports whether the endpoint has quorum. A standalone host always has.
 asio::awaitable<bool> Client::has_quorum(Endpoint& endpoint) {
-    const auto answers = endpoint.answers;
+    const auto last_answer = endpoint.last_answer;
     try {
         const auto status = co_await ask(get_cluster_status(), endpoint);
         is_quorum_hidden_ = false;
@@ -112,35 +112,26 @@ asio::awaitable<bool> Client::has_quorum(Endpoint& endpoint) {
         is_quorum_hidden_ = true;
         co_return !is_cut_off(endpoint);
     }
-    endpoint.cut_off_at.reset();
-    endpoint.quorate_answers = answers;
+    note_majority(endpoint);
+    endpoint.quorate_until = last_answer;
     co_return true;
 }
 
-// Asks every endpoint whose later answers lack a proof of quorum. An endpoint that no longer answers proves
-// nothing, so another one must.
-asio::awaitable<void> Client::confirm_quorum() {
-    std::exception_ptr silence;
-    bool is_any_quorate = false;
+// Asks every endpoint whose last answer lacks a proof of quorum. An endpoint that regained quorum cannot
+// prove where its earlier answers came from, and one that no longer answers proves nothing.
+asio::awaitable<void> Client::confirm_quorum(std::uint64_t since) {
+    const auto refuse = [](const Endpoint& endpoint, const std::string& why) {
+        throw ProxmoxError(ErrorKind::no_quorum, "asking " + endpoint.url + " whether it has quorum",
+                           why + ", so its answers may be incomplete and are not used");
+    };
     for (auto& endpoint : endpoints_) {
-        if (endpoint.answers == endpoint.quorate_answers) continue;
-        bool is_quorate = false;
-        try {
-            is_quorate = co_await has_quorum(endpoint);
-        } catch (const ProxmoxError& error) {
-            if (!is_passing(error.kind)) throw;
-            silence = std::current_exception();
-            continue;
+        if (endpoint.last_answer <= since) continue;
+        if (endpoint.last_answer > endpoint.quorate_until) {
+            const bool is_quorate = co_await has_quorum(endpoint);
+            if (!is_quorate) refuse(endpoint, "it has none");
         }
-        if (!is_quorate) {
-            // Its earlier answers are worthless for all callers.
-            endpoint.quorate_answers = endpoint.answers;
-            throw ProxmoxError(ErrorKind::no_quorum, "asking " + endpoint.url + " whether it has quorum",
-                               "it has none, so its answers may be incomplete and are not used");
-        }
-        is_any_quorate = true;
+        if (since < endpoint.doubtful_until) refuse(endpoint, "it had none a short while ago");
     }
-    if (silence && !is_any_quorate) std::rethrow_exception(silence);
 }
 
 asio::awaitable<bool> Client::seek_quorum() {

@@ -329,6 +329,7 @@ TEST_CASE("A blank machine without tags is listed, so that it is found when its 
     lab.simulator.faults().add_option(".*", "tags", kNoQuorum, 3);  // once for each endpoint
     ensure_until_refused(lab, spec);
     lab.wait(20s);
+    CHECK(lab.run(lab.provider->check()).reason.empty());  // finds that the cluster has quorum again
     const auto machines = lab.run(lab.provider->list());
     REQUIRE(machines.size() == 1);
     CHECK(machines.front().identity.claim_uid == spec.identity.claim_uid);

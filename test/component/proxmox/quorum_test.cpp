@@ -124,6 +124,101 @@ TEST_CASE("Nothing is gone by the word of an endpoint that is cut off") {
     CHECK(lab.run(lab.provider->get(spec.identity, spec.record)));
 }
 
+namespace {
+
+// CutOff is a cluster whose only endpoint was cut off before a machine was launched, so it does not know it.
+struct CutOff {
+    Lab lab;
+    MachineSpec spec;
+
+    CutOff() {
+        lab.config.spec.proxmox->endpoints.clear();
+        lab.config.spec.proxmox->nodeWhitelist = {"porsche"};
+        lab.restart();
+        spec = lab.machine(1);
+        lab.launch(spec);
+        const auto machine = *lab.vm(spec);
+        auto& cluster = lab.simulator.cluster();
+        cluster.world.machines.erase(machine.vmid);
+        cluster.isolate("alfaromeo");
+        cluster.world.machines[machine.vmid] = machine;
+        lab.restart();
+    }
+    void end() { lab.simulator.cluster().rejoin("alfaromeo"); }
+    auto get() { return lab.run(lab.provider->get(spec.identity, spec.record)); }
+    auto list() { return lab.run(lab.provider->list()); }
+};
+
+}  // namespace
+
+TEST_CASE("The answers of an endpoint that is cut off are believed by no later caller") {
+    CutOff world;
+    CHECK_THROWS_WITH(world.list(), Catch::Contains("it has none"));
+    SECTION("that lists the machines again") {
+        CHECK_THROWS_WITH(world.list(), Catch::Contains("it has none"));
+    }
+    SECTION("that asks for one machine") {
+        CHECK_THROWS_WITH(world.get(), Catch::Contains("it has none"));
+    }
+    SECTION("that removes one machine") {
+        CHECK(std::holds_alternative<RemovalInProgress>(world.lab.remove(world.spec)));
+    }
+    SECTION("that lists the machines once the endpoint sees the others again") {
+        world.end();
+        CHECK_THROWS_WITH(world.list(), Catch::Contains("it had none"));
+        CHECK(world.list().size() == 1);
+    }
+}
+
+TEST_CASE("By the word of an endpoint that is cut off nothing that is done to a machine is finished") {
+    CutOff world;
+    auto& [lab, spec] = world;
+    const auto capabilities = lab.provider->capabilities();
+    SECTION("not its removal") {
+        CHECK(std::holds_alternative<RemovalInProgress>(lab.remove(spec)));
+    }
+    SECTION("not its stop") {
+        const auto result = lab.run(capabilities.machine_stopper->stop(spec.identity, spec.record, {}));
+        CHECK(std::holds_alternative<RemovalInProgress>(result));
+    }
+    SECTION("not its release") {
+        CHECK_THROWS_WITH(lab.run(lab.provider->release(spec.identity, spec.record)),
+                          Catch::Contains("it has none"));
+    }
+    SECTION("not the removal of its boot image") {
+        CHECK_THROWS_WITH(lab.run(lab.provider->discard_boot_image(spec.identity, spec.record)),
+                          Catch::Contains("it has none"));
+    }
+    SECTION("not its creation") {
+        CHECK_THROWS_WITH(lab.run(capabilities.leftover_finder->under_way()), Catch::Contains("it has none"));
+    }
+    SECTION("not the removal of all templates") {
+        CHECK_THROWS_WITH(lab.run(capabilities.dismantler->dismantle()), Catch::Contains("it has none"));
+    }
+}
+
+TEST_CASE("A machine that an endpoint does not know is not gone, whoever asks that endpoint meanwhile") {
+    for (auto delay = 0ms; delay < 60ms; ++delay) {
+        CutOff world;
+        auto& lab = world.lab;
+        bool is_listed = false;
+        asio::co_spawn(lab.context, lab.provider->list(),
+                       [&](std::exception_ptr, const std::vector<Machine>&) { is_listed = true; });
+        lab.wait(delay);
+        INFO("the removal begins " << delay.count() << " ms after the list");
+        const auto result = lab.remove(world.spec);
+        CHECK_FALSE(std::holds_alternative<Gone>(result));
+        while (!is_listed) lab.wait(1s);
+    }
+}
+
+TEST_CASE("What an endpoint that is cut off has shown is not listed once it sees the others again") {
+    CutOff world;
+    world.lab.run(world.lab.provider->offerings());
+    world.end();
+    CHECK(world.list().size() == 1);
+}
+
 TEST_CASE("Machines are listed as they are now, and by the cluster's majority alone") {
     Lab lab;
     lab.config.spec.proxmox->endpoints.clear();
