@@ -374,6 +374,8 @@ MUTATIONS = [
              Edit("may_have_lost_status", r"if \((s\.went_back)\)", "false")),
     Mutation("take a claim that is older than the operator for a new one", "two machines have one UUID and one MAC address", "controllers",
              Edit("may_have_lost_status", r"if \((s\.is_unchecked && shows_no_machine\(s\))\)", "false")),
+    Mutation("take a claim for a new one because the clock went back", "two machines have one UUID and one MAC address", "controllers",
+             Edit("with_memories", r"(existed_\.contains\(metadata\.uid\) \|\|)", "")),
     Mutation("trust a status that another process wrote", "two machines have one UUID and one MAC address", "controllers",
              Edit("shows_no_machine", r"if \((status\.machineID\.empty\(\))\)", "false")),
     Mutation("make a second machine where nothing but a name shows the first", "two machines have one UUID and one MAC address", "controllers",

@@ -92,12 +92,16 @@ void Recovery::subscribe() {
 
 void Recovery::begin() {
     began_ = api::Time(clock_.wall_now());
+    for (const auto& [key, claim] : informers_.claims.store().all()) existed_.insert(claim->metadata.uid);
 }
 
+// The API server's clock may have gone back, so a claim that existed before may have a later time of
+// creation. A claim that no informer showed before is recognized by its time.
 Observation Recovery::with_memories(Observation observation) const {
     const auto& metadata = observation.claim->metadata;
     observation.went_back = went_back_.contains(metadata.uid);
-    const bool predates_us = !began_ || metadata.creationTimestamp <= *began_;
+    const bool predates_us =
+        !began_ || existed_.contains(metadata.uid) || metadata.creationTimestamp <= *began_;
     observation.is_unchecked = predates_us && !looked_.contains(metadata.uid);
     return observation;
 }

@@ -57,6 +57,7 @@ private:
 
     std::set<std::string> went_back_;  // UIDs of claims with an older status whose machine is to be found
     std::set<std::string> looked_;     // UIDs of older claims whose machine this process has looked for
+    std::set<std::string> existed_;    // UIDs of claims that existed when this process began to act
     std::optional<api::Time> began_;
 };
 
