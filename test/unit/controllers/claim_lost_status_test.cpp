@@ -134,6 +134,8 @@ struct TwoAttempts : World {
 
 TEST_CASE(
     "a claim that is restored to an earlier attempt while no operator runs takes its machine up again") {
+    // The API server, whose clock makes a claim's time of creation, may go back with the operator's.
+    const auto went_back = GENERATE(base::Duration(0h), base::Duration(1h));
     TwoAttempts world;
     auto process = std::make_unique<Process>(world);
     world.machines_join = false;
@@ -158,8 +160,6 @@ TEST_CASE(
     process.reset();
     world.server.restore(backup);
     world.kubelet_joins(world.cloud.machines.begin()->second);  // its Node is younger than the backup
-    // The API server, whose clock makes a claim's time of creation, may go back with the operator's.
-    const auto went_back = GENERATE(base::Duration(0h), base::Duration(1h));
     world.clock.shift_wall(-went_back);
     process = std::make_unique<Process>(world);
     CHECK(world.run_until([&] { return world.serves_with_second(); }, 30min));
