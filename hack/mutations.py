@@ -251,6 +251,8 @@ MUTATIONS = [
              Edit("upkeep", r"label && (now < pause_ends\(\*label\))", "now < label->time")),
     Mutation("never end a series of replacements", "machines that are old from the start are replaced for ever",
              "controllers", Edit("series_blocker", r"if \((lineage\.cause\.empty\(\))", "true")),
+    Mutation("let a word about one machine count for the next", "a machine runs for ever beside its claim's end", "controllers",
+             Edit("has_old_statement", r"return (has\(api::annotations::kMachineGone\)) \|\|", "false")),
     Mutation("destroy a machine whatever was attached since the look at it", "disks of people are deleted", "providers/proxmox",
              Edit("act", r"if \((co_await has_changed\(identity, seen\.look\))\)", "false")),
     Mutation("destroy machines with whatever is attached to them", "disks of people are deleted", "providers",

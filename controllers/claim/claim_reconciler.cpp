@@ -143,6 +143,9 @@ asio::awaitable<kube::Result> ClaimReconciler::take(Step step, Observation obser
         case Step::add_finalizer:
             co_await writer_.add_finalizer(stored);
             break;
+        case Step::forget_statements:
+            co_await writer_.forget_statements(stored);
+            break;
         case Step::adopt:
             co_return co_await adoption_.adopt(std::move(observation));
         case Step::admit:

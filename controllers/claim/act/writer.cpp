@@ -119,6 +119,16 @@ asio::awaitable<void> Writer::drop_finalizer(ClaimPointer claim) {
                     {{"claim", api::key_of(*claim).str()}, {"machine", claim->status.machineID}});
 }
 
+asio::awaitable<void> Writer::forget_statements(ClaimPointer claim) {
+    auto after = *claim;
+    for (const auto key : {api::annotations::kMachineGone, api::annotations::kLocalVolumes})
+        after.metadata.annotations->erase(std::string(key));
+    auto patch = kube::difference(*claim, after, kube::Lock::resource_version);
+    if (!patch) co_return;
+    auto written = co_await client_.patch<NodeSmithClaim>(api::key_of(*claim), *std::move(patch));
+    informers_.claims.observe(std::move(written));
+}
+
 asio::awaitable<void> Writer::remember_loss(NodeSmithClaim claim) {
     const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
     if (!pool || !is_uncounted_loss(claim, *pool)) co_return;

@@ -28,6 +28,8 @@ public:
     bool is_recording() const { return is_recording_; }
     asio::awaitable<void> add_finalizer(ClaimPointer claim);
     asio::awaitable<void> drop_finalizer(ClaimPointer claim);
+    // Removes the annotations by which a person decided about the claim's machine.
+    asio::awaitable<void> forget_statements(ClaimPointer claim);
     // Requests the claim's deletion; its removal follows.
     asio::awaitable<void> remove(ClaimPointer claim);
 

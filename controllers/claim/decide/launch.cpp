@@ -45,6 +45,16 @@ Decision begin_attempt(const Situation& s) {
     return decision;
 }
 
+// Reports whether the claim has a statement about the machine of an earlier attempt. It would count for the
+// next machine, which would be taken for gone, or lose its volumes.
+bool has_old_statement(const NodeSmithClaim& claim) {
+    const auto has = [&claim](std::string_view key) {
+        return api::find(claim.metadata.annotations, key) != nullptr;
+    };
+    return has(api::annotations::kMachineGone) ||
+           (claim.status.launchAttempts > 0 && has(api::annotations::kLocalVolumes));
+}
+
 api::Duration provision_timeout(const Situation& s) {
     return s.pool ? s.pool->spec.scaleUp.provisionTimeout : api::v1alpha1::ScaleUp{}.provisionTimeout;
 }
@@ -180,6 +190,7 @@ Decision decide_launch(const Situation& s) {
     if (status.nextRetryTime && *status.nextRetryTime > s.now) {
         return {Step::nothing, status, status.nextRetryTime};
     }
+    if (has_old_statement(s.claim)) return {Step::forget_statements, status, std::nullopt};
     return begin_attempt(s);
 }
 

@@ -58,6 +58,7 @@ enum class Step {
     add_finalizer,
     adopt,              // takes over a machine of the Go operator if it is proven to be the claim's
     admit,              // reserves a place within the limits, if the claim's pool has not
+    forget_statements,  // takes off what a person said of the machine of an earlier attempt
     launch,             // takes the machine one step nearer to running
     register_node,      // writes labels, taints, providerID; then status.nodeName
     put_back,           // restores labels and taints that others removed or overwrote

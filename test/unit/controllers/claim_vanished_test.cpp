@@ -33,6 +33,18 @@ void is_on(Scene& scene, const std::string& claims, const std::string& providers
     scene.provider.status.cluster = api::v1alpha1::ProviderCluster{"lab", providers};
 }
 
+TEST_CASE("what a person said of one machine does not count for the next one") {
+    Scene scene;
+    const auto key = GENERATE(api::annotations::kMachineGone, api::annotations::kLocalVolumes);
+    scene.claim.metadata.annotations[std::string(key)] =
+        key == api::annotations::kMachineGone ? "true" : "discard";
+    scene.claim.status.launchAttempts = 1;
+    CHECK(scene.decide().step == Step::forget_statements);
+    CHECK(scene.decide().status.launchAttempts == 1);
+    scene.claim.metadata.annotations->clear();
+    CHECK(scene.decide().status.launchAttempts == 2);
+}
+
 TEST_CASE("a machine whose Node is Ready has not vanished: the claim says so and waits") {
     auto scene = missing();
     const auto decision = scene.decide();
