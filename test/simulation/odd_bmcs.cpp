@@ -316,12 +316,12 @@ private:
         answer(host, always(host, "GracefulShutdown refused with " + std::to_string(how.status), test),
                with_error(how.status, how.id));
     }
-    // A BMC that accepts only sessions has several: real ones have 4 to 16. With a single one, the first
-    // cluster on a shared rack would keep it, and the others could never log in.
+    // A BMC that accepts only sessions has at least four, as real ones have 4 to 16. Each process of each
+    // cluster on a shared rack may keep one, and with fewer the last of them could never log in.
     void refused_basic(const std::string& host) {
         auto& profile = world_.bmcs.bmc(host).profile();
         if (!profile.has_sessions) return;
-        profile.session_limit = std::max<std::size_t>(profile.session_limit, 2);
+        profile.session_limit = std::max<std::size_t>(profile.session_limit, 4);
         answer(host, always(host, "Basic refused", has_basic), refusal(401));
     }
     // Switches sessions off at one BMC of an account. Two refusals block the account for a day.
