@@ -251,6 +251,8 @@ MUTATIONS = [
              Edit("upkeep", r"label && (now < pause_ends\(\*label\))", "now < label->time")),
     Mutation("never end a series of replacements", "machines that are old from the start are replaced for ever",
              "controllers", Edit("series_blocker", r"if \((lineage\.cause\.empty\(\))", "true")),
+    Mutation("take a 401 of one resource for a refusal of Basic", "a host without a free session stays unused", "providers/redfish",
+             Edit("send_basic", r"if \((is_accepted)\) throw", "false")),
     Mutation("let a word about one machine count for the next", "a machine runs for ever beside its claim's end", "controllers",
              Edit("has_old_statement", r"return (has\(api::annotations::kMachineGone\)) \|\|", "false")),
     Mutation("destroy a machine whatever was attached since the look at it", "disks of people are deleted", "providers/proxmox",

@@ -101,6 +101,9 @@ private:
     asio::awaitable<void> reconsider_sessions();
     asio::awaitable<void> replace_session(std::string token);
     asio::awaitable<bool> is_session_good();
+    asio::awaitable<bool> is_basic_accepted();
+    // Returns the error of a resource that answers 401 to a valid login.
+    RedfishError forbidden(const std::string& tried) const;
     asio::awaitable<base::HttpResponse> post_session(std::string target, bool with_context);
     asio::awaitable<void> delete_leaked_sessions(std::string target);
     asio::awaitable<void> delete_if_ours(std::string session);

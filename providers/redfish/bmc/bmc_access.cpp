@@ -183,6 +183,23 @@ bool Bmc::is_basic_a_guess() const {
     return access_->way != Way::basic;
 }
 
+// Reports whether Basic may read the session service, which requires a login.
+asio::awaitable<bool> Bmc::is_basic_accepted() {
+    const auto service = co_await root();
+    const auto target = target_of(link_at(service, "SessionService"), wire_.origin(), Origin::any);
+    if (!target) co_return false;
+    const auto response = co_await wire_.send("reading the session service of " + host(),
+                                              with_password(bare_request("GET", *target)), Effect::none);
+    co_return response.status == 200;
+}
+
+RedfishError Bmc::forbidden(const std::string& tried) const {
+    Complaint complaint;
+    complaint.kind = ErrorKind::forbidden;
+    complaint.message = "the BMC refuses this resource to user " + login_.username + " (HTTP status 401)";
+    return RedfishError(tried, std::move(complaint));
+}
+
 asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::HttpRequest request,
                                                     Effect effect) {
     while (true) {
@@ -191,6 +208,9 @@ asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::Htt
         if (response.status < 400) note_login();
         if (response.status != 401) co_return response;
         if (is_basic_a_guess()) {
+            // The 401 may concern the resource only.
+            const bool is_accepted = co_await is_basic_accepted();
+            if (is_accepted) throw forbidden(tried);
             access_->is_basic_refused = true;
             access_->basic_until.reset();
             throw no_session_left(tried);
@@ -245,11 +265,7 @@ asio::awaitable<base::HttpResponse> Bmc::authorized_in_turn(const std::string& t
         if (is_likely && access_->token == token) is_about_resource = co_await is_session_good();
         if (is_about_resource) {
             access_->forbidden.insert(request.target);
-            Complaint complaint;
-            complaint.kind = ErrorKind::forbidden;
-            complaint.message =
-                "the BMC refuses this resource to user " + login_.username + " (HTTP status 401)";
-            throw RedfishError(tried, std::move(complaint));
+            throw forbidden(tried);
         }
         co_await replace_session(token);
     }

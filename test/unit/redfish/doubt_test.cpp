@@ -221,6 +221,17 @@ TEST_CASE("a resource that answers 401 costs no session, whatever it is asked") 
     CHECK(bmc.count("DELETE", "Sessions") == 1);
 }
 
+TEST_CASE("a resource that answers 401 does not mean that Basic is refused where no session is left") {
+    World world;
+    world.add("a");
+    world.odd("a").add({.is_for = kLogin, .instead = refusal(503, "SessionLimitExceeded")});
+    world.odd("a").add({.is_for = requests("GET", "EthernetInterfaces"), .instead = refusal(401)});
+    for (int i = 0; i < 3; ++i) {
+        CHECK(look(world, "a").reason.empty());
+        world.pass(minutes{10});
+    }
+}
+
 TEST_CASE("a session that is replaced is ended first") {
     World world;
     auto& bmc = world.add("a");
