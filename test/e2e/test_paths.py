@@ -55,7 +55,7 @@ def stack(tmp_path_factory):
 def prepared(stack):
     """Runs the homelab page's command that prepares Proxmox. Returns the manifests that it would apply."""
     (command,) = re.findall(r"^build/release/bin/(kubenodesmith setup proxmox (?:.*\\\n)*.*)$", (START / "homelab.md").read_text(), re.MULTILINE)
-    program, *argv = [word for word in shlex.split(filled(command)) if word != "--apply"]
+    program, *argv = [word for word in shlex.split(filled(command).replace("\\\n", " ")) if word != "--apply"]
     argv[argv.index("--endpoint") + 1] = stack.proxmox.url
     done = subprocess.run([BIN / program, *argv, "--yes", "--password-stdin", "--fingerprint", stack.proxmox.fingerprint],
                           input=PASSWORD, capture_output=True, text=True, check=False)
