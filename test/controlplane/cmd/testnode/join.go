@@ -21,6 +21,7 @@ import (
 	kubeletphase "k8s.io/kubernetes/cmd/kubeadm/app/phases/kubelet"
 	kubeadmconfig "k8s.io/kubernetes/cmd/kubeadm/app/util/config"
 	kubeconfigutil "k8s.io/kubernetes/cmd/kubeadm/app/util/kubeconfig"
+	"sigs.k8s.io/yaml"
 )
 
 var loadOptions = kubeadmconfig.LoadOrDefaultConfigurationOptions{SkipCRIDetect: true}
@@ -104,7 +105,12 @@ func loadJoinConfiguration(g *guest, arguments []string) (*kubeadmapi.JoinConfig
 		return nil, err
 	}
 	if *file != "" {
-		return kubeadmconfig.LoadJoinConfigurationFromFile(g.path(*file), loadOptions)
+		current, err := inCurrentVersion(g.path(*file))
+		if err != nil {
+			return nil, err
+		}
+		defer os.Remove(current)
+		return kubeadmconfig.LoadJoinConfigurationFromFile(current, loadOptions)
 	}
 	versioned := &kubeadmapiv1.JoinConfiguration{}
 	kubeadmapiv1.SetDefaults_JoinConfiguration(versioned)
@@ -113,6 +119,40 @@ func loadJoinConfiguration(g *guest, arguments []string) (*kubeadmapi.JoinConfig
 		Token: *token, APIServerEndpoint: flags.Arg(0), CACertHashes: *hashes, UnsafeSkipCAVerification: *unsafe}
 	versioned.Discovery.TLSBootstrapToken = *token
 	return kubeadmconfig.DefaultedJoinConfiguration(versioned, loadOptions)
+}
+
+// inCurrentVersion writes the join configuration into a temporary file, in the version that this kubeadm code reads. Machines of the
+// oldest supported Kubernetes get v1beta3, which kubeadm dropped in 1.37; there extra arguments are a map.
+func inCurrentVersion(file string) (string, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	var document map[string]any
+	if err := yaml.Unmarshal(raw, &document); err != nil {
+		return "", err
+	}
+	if document["apiVersion"] == "kubeadm.k8s.io/v1beta3" {
+		document["apiVersion"] = kubeadmapiv1.SchemeGroupVersion.String()
+		registration, _ := document["nodeRegistration"].(map[string]any)
+		if arguments, ok := registration["kubeletExtraArgs"].(map[string]any); ok {
+			list := []map[string]any{}
+			for name, value := range arguments {
+				list = append(list, map[string]any{"name": name, "value": value})
+			}
+			registration["kubeletExtraArgs"] = list
+		}
+	}
+	if raw, err = yaml.Marshal(document); err != nil {
+		return "", err
+	}
+	current, err := os.CreateTemp("", "join-*.yaml")
+	if err != nil {
+		return "", err
+	}
+	defer current.Close()
+	_, err = current.Write(raw)
+	return current.Name(), err
 }
 
 // refuseReadyNode is kubeadm's own protection against two machines of one name.
