@@ -253,6 +253,8 @@ MUTATIONS = [
              "controllers", Edit("series_blocker", r"if \((lineage\.cause\.empty\(\))", "true")),
     Mutation("take a 401 of one resource for a refusal of Basic", "a host without a free session stays unused", "providers/redfish",
              Edit("send_basic", r"if \((is_accepted)\) throw", "false")),
+    Mutation("forget at once why a change to a Node was refused", "a claim waits and does not say for what", "controllers",
+             Edit("keep_refusal", r"if \((is_refused) &&", "false")),
     Mutation("let a word about one machine count for the next", "a machine runs for ever beside its claim's end", "controllers",
              Edit("has_old_statement", r"return (has\(api::annotations::kMachineGone\)) \|\|", "false")),
     Mutation("destroy a machine whatever was attached since the look at it", "disks of people are deleted", "providers/proxmox",

@@ -1,5 +1,8 @@
 #include "controllers/claim/decide/lifecycle.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/claim/decide/vanished.hpp"
 #include "controllers/state/local_volumes.hpp"
@@ -136,6 +139,20 @@ bool shows_no_machine(const Situation& s) {
            !api::find_condition(status.conditions, conditions::kMachineDeleted);
 }
 
+// Keeps the words of a refused change to the Node while the same change is due. It is repeated after growing
+// pauses, in which a person would otherwise see only what waits for it.
+void keep_refusal(Decision& decision, const ClaimStatus& before) {
+    constexpr Step kNodeChanges[] = {Step::register_node, Step::put_back, Step::taint_node,
+                                     Step::untaint_node, Step::release_node};
+    if (std::ranges::find(kNodeChanges, decision.step) == std::end(kNodeChanges)) return;
+    for (auto& condition : decision.status.conditions) {
+        const auto* old = api::find_condition(before.conditions, condition.type);
+        const bool is_refused = old && old->reason == reasons::kRequestRefused;
+        if (is_refused && old->status == condition.status && old->status != ConditionStatus::True)
+            condition = *old;
+    }
+}
+
 }  // namespace
 
 // Reports a possible loss of status. A claim is new only to the process that was there when it was created. A
@@ -168,6 +185,7 @@ bool needs_person_for_machine(const ClaimStatus& status) {
 
 Decision decide(const Situation& s) {
     auto decision = decide_stage(s);
+    keep_refusal(decision, s.claim.status);
     note_use(decision.status, s);
     note_doubt(decision.status, s);
     note_contest(decision.status, s);

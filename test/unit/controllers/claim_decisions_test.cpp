@@ -487,4 +487,16 @@ TEST_CASE("the phase is derived from the conditions") {
     CHECK(phase_of(failed.claim) == ClaimPhase::Failed);
 }
 
+TEST_CASE("the words of a refused change to the Node stay while the change is due") {
+    Scene scene;
+    scene.registered().set(conditions::kInitialized, ConditionStatus::False, reasons::kRequestRefused);
+    scene.node->spec.taints.push_back(
+        {std::string(api::taints::kUnregistered), "", std::string(api::taints::kNoExecute), {}});
+    const auto due = scene.decide();
+    CHECK(due.step == Step::register_node);
+    CHECK(condition(due.status, conditions::kInitialized).reason == reasons::kRequestRefused);
+    scene.node->spec.taints.clear();
+    CHECK(condition(scene.decide().status, conditions::kInitialized).reason != reasons::kRequestRefused);
+}
+
 }  // namespace

@@ -294,8 +294,12 @@ asio::awaitable<json::value> list_domains(Call&) {
 void add_user_endpoints(Routes& routes);
 
 void add_access(Routes& routes) {
-    // Proxmox has it for login pages. It answers anybody.
-    routes.add({.method = "GET", .path = "/access/ticket", .handler = get_ticket, .access = Access::world});
+    // Proxmox has it for login pages. It answers anybody, whatever the parameters are.
+    routes.add({.method = "GET",
+                .path = "/access/ticket",
+                .handler = get_ticket,
+                .access = Access::world,
+                .schema = Schema::open()});
     routes.add({.method = "POST",
                 .path = "/access/ticket",
                 .handler = create_ticket,

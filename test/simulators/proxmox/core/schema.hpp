@@ -49,6 +49,13 @@ public:
     Schema() = default;
     // Throws std::invalid_argument that names the wrong line.
     explicit Schema(std::string_view declarations);
+    // Returns a schema without declarations that takes any property (additionalProperties).
+    static Schema open() {
+        Schema schema;
+        schema.is_open_ = true;
+        return schema;
+    }
+    bool is_open() const { return is_open_; }
 
     // Returns the declaration of `name`; "net3" finds net[0..31].
     const Property* find(std::string_view name) const;
@@ -61,6 +68,7 @@ public:
 
 private:
     std::map<std::string, Property, std::less<>> properties_;
+    bool is_open_ = false;
 };
 
 // Returns a group of keys of property strings, such as "net" or "disk-scsi".

@@ -113,7 +113,7 @@ void check_presence(const Schema& schema, const json::object& values, json::obje
     for (const auto& [name, value] : values) {
         const auto* property = schema.find(name);
         if (!property) {
-            errors[name] = kUnknown;
+            if (!schema.is_open()) errors[name] = kUnknown;
         } else if (!property->requires_.empty() && !values.contains(property->requires_)) {
             errors[property->requires_] = "missing property required by '" + std::string(name) + "'";
         }
