@@ -258,7 +258,7 @@ MUTATIONS = [
     Mutation("let a word about one machine count for the next", "a machine runs for ever beside its claim's end", "controllers",
              Edit("has_old_statement", r"return (has\(api::annotations::kMachineGone\)) \|\|", "false")),
     Mutation("destroy a machine whatever was attached since the look at it", "disks of people are deleted", "providers/proxmox",
-             Edit("act", r"if \((co_await has_changed\(identity, seen\.look\))\)", "false")),
+             Edit("act", r"const bool is_changed = (co_await has_changed\(identity, seen\.look\))", "false")),
     Mutation("destroy machines with whatever is attached to them", "disks of people are deleted", "providers",
              Edit("obstacle", r"if \((unexplained\.empty\(\))\) co_return std::string\(\); const auto moved", "true")),
     Mutation("let Proxmox delete every volume of a VMID", "volumes of a CSI plugin and of other clusters are deleted",

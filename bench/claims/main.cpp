@@ -120,9 +120,9 @@ int run(const Arguments& arguments) {
     good &= holds("API requests from Ready until gone, worst claim",
                   static_cast<double>(requests.most_of_a_claim(Stage::serving_and_going)), 13);
     good &= holds("other API requests per claim", static_cast<double>(sum(requests.of_others())) / count, 7);
-    good &= holds("Proxmox requests per claim", static_cast<double>(sum(requests.to_proxmox())) / count, 44);
+    good &= holds("Proxmox requests per claim", static_cast<double>(sum(requests.to_proxmox())) / count, 47);
     good &= holds("Proxmox requests per claim in a second, at most",
-                  static_cast<double>(requests.most_to_proxmox_in_a_second()) / count, 8);
+                  static_cast<double>(requests.most_to_proxmox_in_a_second()) / count, 9);
     return good ? 0 : 1;
 }
 

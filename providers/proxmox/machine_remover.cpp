@@ -270,13 +270,15 @@ asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, Remove
         case RemoveStep::stop:
             task = co_await switch_off(seen.look);
             break;
-        case RemoveStep::destroy:
+        case RemoveStep::destroy: {
             task = co_await images_.delete_for_destruction(identity, seen.look);
             if (!task.empty()) break;
-            if (co_await has_changed(identity, seen.look))
+            const bool is_changed = co_await has_changed(identity, seen.look);
+            if (is_changed)
                 co_return in_progress("looking again at the VM, which was changed meanwhile", "", kSoon);
             task = co_await destroy(seen.look);
             break;
+        }
     }
     const auto poll = tasks_.next_poll(task);
     auto text = progress_text(task);

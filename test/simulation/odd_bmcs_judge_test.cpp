@@ -1,5 +1,4 @@
-// Tests the judge of odd BMCs. It sees a node in service that is switched off hard, and a process with two
-// sessions at one BMC, and nothing else.
+// Tests the judge of odd BMCs. It sees a process with two sessions at one BMC, and nothing else.
 #include "api/bytes.hpp"
 #include "test/simulation/dice.hpp"
 #include "test/simulation/invariants/invariant.hpp"
@@ -48,11 +47,6 @@ struct Rack {
         request.body = std::move(body);
         return test::run(world.context, world.clock, wire.send(std::move(request))).status;
     }
-    void cut_power() {
-        const auto wire = world.bmcs.connect(kUrl, Cluster::ours);
-        REQUIRE(send(*wire, "/Systems/Blade1/Actions/ComputerSystem.Reset", R"({"ResetType":"ForceOff"})") <
-                300);
-    }
     std::unique_ptr<base::HttpTransport> connect(Process& process) {
         return world.bmcs.note_sessions(
             process.name(), kUrl, world.network.connect(process, world.bmcs.connect(kUrl, Cluster::ours)));
@@ -77,24 +71,6 @@ struct Rack {
 };
 
 }  // namespace
-
-TEST_CASE(
-    "the judge sees that a node in service is switched off hard, and no request to a host that is off") {
-    Rack rack;
-    rack.bmc().set_power(Power::on);
-    rack.world.run_for(10min);
-    REQUIRE(rack.world.view.node_of_machine(rack.world.bmcs.uuid(kHost)));
-    SECTION("it is on") {
-        rack.cut_power();
-        REQUIRE(rack.violations.size() == 1);
-        CHECK(rack.violations.front().invariant == "power is cut last");
-    }
-    SECTION("it is off, and its Node does not show it yet") {
-        rack.bmc().set_power(Power::off);
-        rack.cut_power();
-        CHECK(rack.violations.empty());
-    }
-}
 
 TEST_CASE("the judge sees a second session of a process, and none of another one") {
     Rack rack;
