@@ -122,7 +122,7 @@ int run(const Arguments& arguments) {
     good &= holds("other API requests per claim", static_cast<double>(sum(requests.of_others())) / count, 7);
     good &= holds("Proxmox requests per claim", static_cast<double>(sum(requests.to_proxmox())) / count, 47);
     good &= holds("Proxmox requests per claim in a second, at most",
-                  static_cast<double>(requests.most_to_proxmox_in_a_second()) / count, 9);
+                  static_cast<double>(requests.most_to_proxmox_in_a_second()) / count, 10);
     return good ? 0 : 1;
 }
 
