@@ -63,3 +63,28 @@ def destroy_by_hand(proxmox, machine):
     api(proxmox, "POST", f"{path}/status/stop")
     wait_for("its end", lambda: machine_named(proxmox, machine["name"])["status"] == "stopped")
     api(proxmox, "DELETE", f"{path}?purge=1")
+
+
+def documented_world(page):
+    """Returns the world of an administrator who followed docs/proxmox.md, or another page with such commands, on one host: the
+    pool, the token with exactly the rights on the page, and the template if the page makes one."""
+    text = page.read_text().replace("\\\n", "")
+
+    def lines(pattern):
+        return [tuple(part.strip() for part in found) for found in re.findall(pattern, text, re.MULTILINE)]
+    user, token = lines(r"^pveum user token add (\S+) (\S+) ")[0]
+    templates = [template(int(vmid), "pve1", name, "local-lvm") for vmid, name in lines(r"^qm create (\d+) --name (\S+)")]
+    contents = dict(lines(r"^pvesm set (\S+) --content (\S+)"))
+    return {
+        "hosts": [{"name": "pve1", "cpus": 32, "memoryMiB": 131072}],
+        "storages": [{"id": "local", "content": contents.get("local", "iso,snippets").split(",")},
+                     {"id": "local-lvm", "type": "lvmthin", "content": ["images"], "totalGiB": 1000}],
+        "pools": [{"id": pool} for pool in re.findall(r"^pveum pool add (\S+)", text, re.MULTILINE)],
+        "users": [{"id": user}],
+        "tokens": [{"user": user, "id": token, "secret": "00000000-1111-4222-8333-444444444444", "separated": False}],
+        "roles": {role: rights.split() for role, rights in lines(r'^pveum role add (\S+) -privs "([^"]+)"')},
+        "acl": [{"path": path, "user": who, "role": role}
+                for path, who, role in lines(r"^pveum acl modify (\S+) --users (\S+) --roles (\S+)")],
+        "machines": templates,
+        "durations": {"boot": 1},
+    }
