@@ -109,10 +109,7 @@ asio::awaitable<void> EpochReconciler::drop_statement(kube::ObjectKey key, std::
                        " says; machines are removed again if it does not show itself within two minutes");
     auto after = *provider;
     after.metadata.annotations->erase(std::string(api::annotations::kOtherOperatorEnded));
-    auto patch = kube::difference(*provider, after, kube::Lock::resource_version);
-    if (!patch) co_return;
-    auto written = co_await client_.patch<NodeSmithProvider>(key, *std::move(patch));
-    informers_.providers.observe(std::move(written));
+    co_await write_object(client_, informers_.providers, *provider, std::move(after));
 }
 
 asio::awaitable<void> EpochReconciler::report(kube::ObjectKey key) {

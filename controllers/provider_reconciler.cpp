@@ -211,10 +211,7 @@ asio::awaitable<void> ProviderReconciler::drop_acceptance(Pointer provider) {
                        ", as the annotation " + std::string(api::annotations::kAcceptCluster) + " says");
     auto after = *provider;
     after.metadata.annotations->erase(std::string(api::annotations::kAcceptCluster));
-    auto patch = kube::difference(*provider, after, kube::Lock::resource_version);
-    if (!patch) co_return;
-    auto written = co_await client_.patch<NodeSmithProvider>(api::key_of(*provider), *std::move(patch));
-    informers_.providers.observe(std::move(written));
+    co_await write_object(client_, informers_.providers, *provider, std::move(after));
 }
 
 asio::awaitable<ProviderReconciler::Leaving> ProviderReconciler::leave(Pointer provider) {

@@ -1,4 +1,4 @@
-// Provides the writes that every reconciler makes: status differences and finalizers. The API server's answer
+// Provides the writes that every reconciler makes: differences and finalizers. The API server's answer
 // is put into the informer's store immediately (read-your-writes).
 #pragma once
 
@@ -34,6 +34,16 @@ asio::awaitable<bool> write_status(kube::Client& client, kube::Informer<T>& info
     T written = co_await client.patch_status<T>(api::key_of(before), std::move(*patch));
     informer.observe(std::move(written));
     co_return true;
+}
+
+// Writes what differs outside the status, such as annotations. Throws ApiError 409 if `before` is no longer
+// current.
+template <api::Kind T>
+asio::awaitable<void> write_object(kube::Client& client, kube::Informer<T>& informer, T before, T after) {
+    auto patch = kube::difference(before, after, kube::Lock::resource_version);
+    if (!patch) co_return;
+    T written = co_await client.patch<T>(api::key_of(before), std::move(*patch));
+    informer.observe(std::move(written));
 }
 
 template <api::Kind T>

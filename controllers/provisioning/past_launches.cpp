@@ -4,6 +4,7 @@
 #include <boost/json/serialize.hpp>
 #include <set>
 
+#include "controllers/cache/writes.hpp"
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/claim_state.hpp"
@@ -157,10 +158,7 @@ asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client
     auto after = *pool;
     after.metadata.annotations[std::string(kPastLaunches)] = to_text(list);
     after.metadata.annotations->erase(std::string(kFormerly));
-    auto patch = kube::difference(*pool, after, kube::Lock::resource_version);
-    if (!patch) co_return;
-    auto written = co_await client.patch<NodeSmithPool>(api::key_of(*pool), std::move(*patch));
-    informers.pools.observe(std::move(written));
+    co_await write_object(client, informers.pools, *pool, std::move(after));
 }
 
 }  // namespace controllers::provisioning

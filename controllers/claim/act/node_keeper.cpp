@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/kept_node.hpp"
+#include "controllers/cache/writes.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/field_managers.hpp"
 #include "controllers/state/identity.hpp"
@@ -34,10 +35,7 @@ asio::awaitable<void> NodeKeeper::patch(NodePointer before, api::Node after) {
             with_changes(live->spec.taints, before->spec.taints, std::move(after.spec.taints));
         before = std::make_shared<const api::Node>(std::move(whole));
     }
-    auto difference = kube::difference(*before, after, kube::Lock::resource_version);
-    if (!difference) co_return;
-    auto written = co_await client_.patch<api::Node>(api::key_of(*before), std::move(*difference));
-    informers_.nodes.observe(std::move(written));
+    co_await write_object(client_, informers_.nodes, *before, std::move(after));
 }
 
 asio::awaitable<kube::Result> NodeKeeper::patch_with_pauses(Observation observation, api::Node after,

@@ -123,10 +123,7 @@ asio::awaitable<void> Writer::forget_statements(ClaimPointer claim) {
     auto after = *claim;
     for (const auto key : {api::annotations::kMachineGone, api::annotations::kLocalVolumes})
         after.metadata.annotations->erase(std::string(key));
-    auto patch = kube::difference(*claim, after, kube::Lock::resource_version);
-    if (!patch) co_return;
-    auto written = co_await client_.patch<NodeSmithClaim>(api::key_of(*claim), *std::move(patch));
-    informers_.claims.observe(std::move(written));
+    co_await write_object(client_, informers_.claims, *claim, std::move(after));
 }
 
 asio::awaitable<void> Writer::remember_loss(NodeSmithClaim claim) {
