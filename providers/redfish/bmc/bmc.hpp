@@ -101,6 +101,9 @@ private:
     asio::awaitable<void> reconsider_sessions();
     asio::awaitable<void> replace_session(std::string token);
     asio::awaitable<bool> is_session_good();
+    asio::awaitable<std::optional<std::string>> session_service();
+    // Reads it with Basic.
+    asio::awaitable<base::HttpResponse> read_session_service(std::string target);
     asio::awaitable<bool> is_basic_accepted();
     // Returns the error of a resource that answers 401 to a valid login.
     RedfishError forbidden(const std::string& tried) const;

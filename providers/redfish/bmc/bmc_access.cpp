@@ -183,13 +183,22 @@ bool Bmc::is_basic_a_guess() const {
     return access_->way != Way::basic;
 }
 
+// Returns the target of the session service; nullopt: the BMC has none.
+asio::awaitable<std::optional<std::string>> Bmc::session_service() {
+    const auto service = co_await root();
+    co_return target_of(link_at(service, "SessionService"), wire_.origin(), Origin::any);
+}
+
+asio::awaitable<base::HttpResponse> Bmc::read_session_service(std::string target) {
+    co_return co_await wire_.send("reading the session service of " + host(),
+                                  with_password(bare_request("GET", std::move(target))), Effect::none);
+}
+
 // Reports whether Basic may read the session service, which requires a login.
 asio::awaitable<bool> Bmc::is_basic_accepted() {
-    const auto service = co_await root();
-    const auto target = target_of(link_at(service, "SessionService"), wire_.origin(), Origin::any);
+    const auto target = co_await session_service();
     if (!target) co_return false;
-    const auto response = co_await wire_.send("reading the session service of " + host(),
-                                              with_password(bare_request("GET", *target)), Effect::none);
+    const auto response = co_await read_session_service(*target);
     co_return response.status == 200;
 }
 
@@ -404,12 +413,10 @@ asio::awaitable<bool> Bmc::are_sessions_switched_off() {
         access_->is_service_read || access_->way == Way::session || access_->is_basic_refused;
     // The two refusals are the last login and this read.
     const bool is_one_too_many = access_->is_proven && access_->refusals + 2 > kMostDoubts;
-    const auto service = co_await root();
-    const auto target = target_of(link_at(service, "SessionService"), wire_.origin(), Origin::any);
+    const auto target = co_await session_service();
     if (is_known || is_spared || is_one_too_many || !target) co_return false;
     access_->is_service_read = true;
-    const auto response = co_await wire_.send("reading the session service of " + host(),
-                                              with_password(bare_request("GET", *target)), Effect::none);
+    const auto response = co_await read_session_service(*target);
     if (response.status == 401) {
         access_->is_basic_refused = true;
         if (access_->is_proven) ++access_->refusals;
