@@ -25,27 +25,41 @@ bool for_each_driver(const std::vector<Attachment>& attachments, const Each& eac
     return true;
 }
 
-bool runs(const Node& node, const std::string& driver) {
-    return node.csi && std::ranges::find(node.csi->spec.drivers, driver, &api::CSINodeDriver::name) !=
-                           node.csi->spec.drivers.end();
+// Returns the driver on the node; null: it does not run there.
+const api::CSINodeDriver* driver_on(const Node& node, const std::string& driver) {
+    if (!node.csi) return nullptr;
+    const auto& drivers = node.csi->spec.drivers;
+    const auto found = std::ranges::find(drivers, driver, &api::CSINodeDriver::name);
+    return found == drivers.end() ? nullptr : &*found;
 }
 
-// Returns the pools whose youngest Node, long enough in service, does not run the driver.
-std::set<std::size_t> pools_without(const std::string& driver, const Snapshot& snapshot) {
-    std::map<std::size_t, std::pair<api::Time, bool>> youngest;
-    for (const auto& node : snapshot.nodes) {
-        if (!node.pool || !node.is_of_present_template || node.availability != Availability::ready ||
-            node.is_settling)
-            continue;
-        const std::pair shown(node.node->metadata.creationTimestamp.value_or(api::Time()),
-                              runs(node, driver));
-        const auto [entry, is_first] = youngest.try_emplace(*node.pool, shown);
+// YoungestNodes notes what the youngest Node of each pool shows of its new machines. Nodes of an earlier
+// template show nothing, and young ones not yet.
+class YoungestNodes {
+public:
+    void add(const Node& node, bool has_it) {
+        if (!node.pool || !node.is_of_present_template || may_still_report(node)) return;
+        const std::pair shown(node.node->metadata.creationTimestamp.value_or(api::Time()), has_it);
+        const auto [entry, is_first] = shown_.try_emplace(*node.pool, shown);
         if (!is_first) entry->second = std::max(entry->second, shown);
     }
-    std::set<std::size_t> pools;
-    for (const auto& [pool, shown] : youngest)
-        if (!shown.second) pools.insert(pool);
-    return pools;
+    // Returns the pools whose youngest Node does not have it.
+    std::set<std::size_t> pools_without() const {
+        std::set<std::size_t> pools;
+        for (const auto& [pool, shown] : shown_)
+            if (!shown.second) pools.insert(pool);
+        return pools;
+    }
+
+private:
+    std::map<std::size_t, std::pair<api::Time, bool>> shown_;
+};
+
+std::set<std::size_t> pools_without(const std::string& driver, const Snapshot& snapshot) {
+    YoungestNodes youngest;
+    for (const auto& node : snapshot.nodes)
+        if (node.availability == Availability::ready) youngest.add(node, driver_on(node, driver));
+    return youngest.pools_without();
 }
 
 }  // namespace
@@ -59,7 +73,7 @@ VolumeUse::VolumeUse(const Snapshot& snapshot, Rows& rows, VolumeIndex& volumes)
 
 bool VolumeUse::lacks_driver(std::size_t slot, const std::string& driver) const {
     return slot < rows_.nodes() && required_.contains(driver) && !may_still_report(rows_.node(slot)) &&
-           !runs(rows_.node(slot), driver);
+           !driver_on(rows_.node(slot), driver);
 }
 
 std::set<Attachment>& VolumeUse::attached(std::size_t slot) {
@@ -81,12 +95,8 @@ std::optional<std::int64_t> VolumeUse::limit_of_new(std::size_t pool, const std:
 std::optional<std::int64_t> VolumeUse::limit(std::size_t slot, std::optional<std::size_t> pool,
                                              const std::string& driver) const {
     const bool is_node = slot < rows_.nodes();
-    if (is_node && rows_.node(slot).csi) {
-        const auto& drivers = rows_.node(slot).csi->spec.drivers;
-        const auto found = std::ranges::find(drivers, driver, &api::CSINodeDriver::name);
-        if (found != drivers.end())
-            return found->allocatable ? std::optional<std::int64_t>(found->allocatable->count) : std::nullopt;
-    }
+    if (const auto* found = is_node ? driver_on(rows_.node(slot), driver) : nullptr)
+        return found->allocatable ? std::optional<std::int64_t>(found->allocatable->count) : std::nullopt;
     return pool && (!is_node || may_still_report(rows_.node(slot))) ? limit_of_new(*pool, driver)
                                                                     : std::nullopt;
 }
@@ -245,20 +255,10 @@ const BitSet& StorageRoom::used_by(const std::string& driver) {
 // Node has no volume of the driver.
 std::set<std::size_t> StorageRoom::pools_without_room(const Reported& reported, const Provision& provision) {
     const auto& used = used_by(provision.storage_class->provisioner);
-    std::map<std::size_t, std::pair<api::Time, bool>> youngest;
-    for (auto row = reported.any.next(0); row < rows_.nodes(); row = reported.any.next(row + 1)) {
-        const auto& node = rows_.node(row);
-        if (!node.pool || !node.is_of_present_template || may_still_report(node) || used.contains(row))
-            continue;
-        const std::pair shown(node.node->metadata.creationTimestamp.value_or(api::Time()),
-                              reported.enough.contains(row));
-        const auto [entry, is_first] = youngest.try_emplace(*node.pool, shown);
-        if (!is_first) entry->second = std::max(entry->second, shown);
-    }
-    std::set<std::size_t> pools;
-    for (const auto& [pool, shown] : youngest)
-        if (!shown.second) pools.insert(pool);
-    return pools;
+    YoungestNodes youngest;
+    for (auto row = reported.any.next(0); row < rows_.nodes(); row = reported.any.next(row + 1))
+        if (!used.contains(row)) youngest.add(rows_.node(row), reported.enough.contains(row));
+    return youngest.pools_without();
 }
 
 BitSet StorageRoom::made(const Provision& provision) {
