@@ -105,22 +105,31 @@ TEST_CASE("An endpoint that is cut off from the others is left for one in the ma
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
 }
 
-TEST_CASE("Nothing is gone by the word of an endpoint that is cut off") {
-    Lab lab;
+namespace {
+
+// Launches a machine that the only endpoint does not know, because it was cut off before.
+MachineSpec launch_unseen(Lab& lab) {
     lab.config.spec.proxmox->endpoints.clear();
     lab.config.spec.proxmox->nodeWhitelist = {"porsche"};
     lab.restart();
     auto spec = lab.machine(1);
-    // The endpoint never knew the machine, because it was cut off before.
     lab.launch(spec);
     const auto machine = *lab.vm(spec);
     auto& cluster = lab.simulator.cluster();
     cluster.world.machines.erase(machine.vmid);
     cluster.isolate("alfaromeo");
     cluster.world.machines[machine.vmid] = machine;
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("Nothing is gone by the word of an endpoint that is cut off") {
+    Lab lab;
+    const auto spec = launch_unseen(lab);
     CHECK_THROWS_AS(lab.run(lab.provider->get(spec.identity, spec.record)), ProviderError);
     CHECK(lab.run(lab.provider->check()).reason == "NoQuorum");
-    cluster.rejoin("alfaromeo");
+    lab.simulator.cluster().rejoin("alfaromeo");
     CHECK(lab.run(lab.provider->get(spec.identity, spec.record)));
 }
 
@@ -131,19 +140,7 @@ struct CutOff {
     Lab lab;
     MachineSpec spec;
 
-    CutOff() {
-        lab.config.spec.proxmox->endpoints.clear();
-        lab.config.spec.proxmox->nodeWhitelist = {"porsche"};
-        lab.restart();
-        spec = lab.machine(1);
-        lab.launch(spec);
-        const auto machine = *lab.vm(spec);
-        auto& cluster = lab.simulator.cluster();
-        cluster.world.machines.erase(machine.vmid);
-        cluster.isolate("alfaromeo");
-        cluster.world.machines[machine.vmid] = machine;
-        lab.restart();
-    }
+    CutOff() : spec(launch_unseen(lab)) { lab.restart(); }
     void end() { lab.simulator.cluster().rejoin("alfaromeo"); }
     auto get() { return lab.run(lab.provider->get(spec.identity, spec.record)); }
     auto list() { return lab.run(lab.provider->list()); }
