@@ -41,7 +41,7 @@ std::vector<Group> groups_that_wait(const PendingPods& demand, const Informers& 
     for (const auto& held : demand.held_back)
         if (const auto group = groups.find(pod_group_of(*held.pod)); group != groups.end())
             group->second.held.push_back(&held);
-    for (const auto& pod : informers.pods.store().values())
+    for (const auto& [key, pod] : informers.pods.store().all())
         if (!pod->spec.nodeName.empty()) groups.erase(pod_group_of(*pod));
     std::vector<Group> ordered;
     for (auto& [name, group] : groups) {
