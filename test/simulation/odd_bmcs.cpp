@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
+
+#include "base/uuid.hpp"
 
 namespace simulation {
 namespace {
@@ -286,7 +289,10 @@ private:
     // Adds another system of the same service that comes first and does not answer.
     void silent_sibling(const std::string& host) {
         world_.bmcs.bmc(host).profile().systems = 2;
-        const std::array<std::string, 3> ids{"Blade1", "/redfish/v1/Systems/Blade1", world_.bmcs.uuid(host)};
+        std::vector<std::string> ids{"Blade1", "/redfish/v1/Systems/Blade1"};
+        // People can choose a system by its UUID only where its BMC shows one.
+        if (base::same_uuid(world_.bmcs.bmc(host).profile().uuid, world_.bmcs.uuid(host)))
+            ids.push_back(world_.bmcs.uuid(host));
         world_.server.edit<NodeSmithHost>(
             {kNodesNamespace, host},
             [id = ids[random_->below(ids.size())]](NodeSmithHost& edited) { edited.spec.bmc.systemID = id; });

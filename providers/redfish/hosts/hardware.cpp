@@ -69,8 +69,10 @@ asio::awaitable<std::string> Hardware::find_by_content(std::vector<std::string> 
             silent = error;
         }
     }
-    if (silent) throw *silent;
-    co_return std::string();
+    if (!silent) co_return std::string();
+    auto why = silent->complaint;
+    why.message = silent->what() + ("; no system that answers has spec.bmc.systemID " + system_id_);
+    throw RedfishError("looking for the system of " + bmc_.host(), std::move(why));
 }
 
 asio::awaitable<std::string> Hardware::find_system() {

@@ -225,7 +225,10 @@ TEST_CASE("of several systems by UUID one that is silent makes the look fail onl
     world.add("a", {.systems = 2});
     world.host("a").bmc.system_id = "00000000-1111-4222-8333-444444444444";
     world.odd("a").add({.is_for = requests("GET", kSystem), .instead = refusal(503)});
-    CHECK(world.examine("a").reason == "Busy");
+    const auto status = world.examine("a");
+    CHECK(status.reason == "Busy");
+    CHECK(status.message.find("no system that answers has spec.bmc.systemID 00000000-1111") !=
+          std::string::npos);
 }
 
 TEST_CASE("a system that is absent, disabled or being updated is said to be so") {
