@@ -193,6 +193,8 @@ MUTATIONS = [
              Edit("is_current", r"return entry\.provider && ()", "!object.metadata.deletionTimestamp && ")),
     Mutation("drop the backend of a deleted provider with its Secret", "machines of deleted providers run for ever", "controllers",
              Edit("refresh", r"std::holds_alternative<ProviderUnavailable>\(lookup\) && (is_leaving)", "!is_leaving")),
+    Mutation("remove a finalizer whatever changed meanwhile", "a host in use is deleted, and its machine stays on", "controllers",
+             Edit("write_object", r"kube::Lock::(resource_version)", "none")),
     Mutation("leave Secrets without a finalizer", "after a restart no machine can be removed", "controllers",
              Edit("add_finalizer", r"if \((!has_it)\) \{ kube::Patch", "false")),
     Mutation("keep the finalizer on Secrets", "Secrets and namespaces never end", "controllers",

@@ -65,14 +65,15 @@ asio::awaitable<void> ensure_finalizer(kube::Client& client, kube::Informer<T>& 
     co_await patch_metadata(client, informer, api::key_of(object), std::move(operations));
 }
 
-// Removes the finalizer if it is present. The object may vanish afterwards; the store then keeps its last
-// state until the watch reports the deletion.
+// Removes the finalizer if it is present. Throws ApiError 409 if `object` is no longer current, as whoever
+// changed it may rely on the finalizer. The object may vanish afterwards; the store then keeps its last state
+// until the watch reports the deletion.
 template <api::Kind T>
 asio::awaitable<void> drop_finalizer(kube::Client& client, kube::Informer<T>& informer, T object,
                                      std::string_view finalizer) {
-    if (!api::has_finalizer(object.metadata, finalizer)) co_return;
-    auto operations = remove_finalizer_patch(object.metadata, finalizer);
-    co_await patch_metadata(client, informer, api::key_of(object), std::move(operations));
+    auto after = object;
+    std::erase(*after.metadata.finalizers, finalizer);
+    co_await write_object(client, informer, std::move(object), std::move(after));
 }
 
 }  // namespace controllers

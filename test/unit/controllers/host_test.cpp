@@ -118,6 +118,33 @@ TEST_CASE("a host is taken once, and not deleted while it is taken") {
     CHECK_FALSE(rack.server.get<NodeSmithHost>(kA));
 }
 
+TEST_CASE("a host that a claim takes while its finalizer is being removed keeps it") {
+    Rack rack;
+    rack.put("a");
+    rack.start();
+    rack.run_for(seconds{20});
+    REQUIRE(rack.take(rack.seen("a"), "first"));
+    rack.run_for(minutes{1});
+    const auto taken = rack.seen("a");
+    auto use = taken.use;
+    use.owner.reset();
+    use.stage = providers::HostStage::other;
+    bool is_taken_again = false;
+    rack.requests.on_request = [&](const base::HttpRequest& request) {
+        const bool drops =
+            request.method == "PATCH" && request.target.find("/nodesmithhosts/a?") != std::string::npos;
+        if (!drops || std::exchange(is_taken_again, true)) return;
+        rack.server.edit<NodeSmithHost>(kA, [](NodeSmithHost& host) {
+            host.status.claimRef = api::v1alpha1::ClaimReference{"second", "uid"};
+        });
+    };
+    REQUIRE(test::run(rack.context, rack.clock, rack.inventory.write(taken, use, "was given back")));
+    rack.run_for(minutes{1});
+    REQUIRE(is_taken_again);
+    CHECK(rack.host("a").status.claimRef->name == "second");
+    CHECK(api::has_finalizer(rack.host("a").metadata, api::finalizers::kHost));
+}
+
 TEST_CASE("a deleted host stays until the claim that was on it has ended, as it is looked at once more") {
     Rack rack;
     rack.put("a");
