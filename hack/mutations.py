@@ -195,6 +195,8 @@ MUTATIONS = [
              Edit("refresh", r"std::holds_alternative<ProviderUnavailable>\(lookup\) && (is_leaving)", "!is_leaving")),
     Mutation("remove a finalizer whatever changed meanwhile", "a host in use is deleted, and its machine stays on", "controllers",
              Edit("write_object", r"kube::Lock::(resource_version)", "none")),
+    Mutation("take a chassis that is closed to the account for an odd answer", "a host that cannot be locked does not say so", "providers/redfish",
+             Edit("readable_places", r"if \((!is_closed_to_us\(error\.kind\(\)\))\)", "true")),
     Mutation("leave Secrets without a finalizer", "after a restart no machine can be removed", "controllers",
              Edit("add_finalizer", r"if \((!has_it)\) \{ kube::Patch", "false")),
     Mutation("keep the finalizer on Secrets", "Secrets and namespaces never end", "controllers",

@@ -15,6 +15,8 @@ constexpr std::chrono::hours kSettling{2};
 // With a rate limit some of the work waits for the next hour, or for the one after it.
 constexpr std::chrono::hours kSettlingAtARate{5};
 constexpr std::chrono::hours kQuiet{1};
+// A part of a BMC that did not answer is asked again by the first look after an hour.
+constexpr std::chrono::minutes kUntilSilentPartsAreAsked{40};
 // Limit of handlers and alarms of one seed for each hour with trouble. Busy seeds need a hundred thousand.
 // Ten claims may need more than 600,000 if a hung task delays their clones for an hour. Each of them then
 // asks again and again.
@@ -94,15 +96,23 @@ private:
     base::Duration settling() const {
         const auto& rates = world_.scenario.control_plane.spec.rateLimits;
         const bool is_slow = rates.maxCreationsPerHour > 0 || rates.maxRemovalsPerHour > 0;
-        return (is_slow ? kSettlingAtARate : kSettling) + longest_protection(world_.scenario);
+        return (is_slow ? kSettlingAtARate : kSettling) + longest_protection(world_.scenario) +
+               (quiet_time() - kQuiet);
     }
 
-    // Runs until there was an hour without a write that left nothing undone. That hour must begin in time.
+    // Returns how long nothing is written before the system counts as quiet.
+    base::Duration quiet_time() const {
+        base::Duration result = kQuiet;
+        if (!world_.bmcs.names().empty()) result += kUntilSilentPartsAreAsked;
+        return result;
+    }
+
+    // Runs until there was a quiet time without a write that left nothing undone. It must begin in time.
     void come_to_rest() {
         const auto latest = world_.now() + settling();
         while (world_.now() < latest) {
             if (!go_on(std::chrono::minutes{1})) return;
-            const bool quiet = world_.now() - stillness_.since() >= kQuiet;
+            const bool quiet = world_.now() - stillness_.since() >= quiet_time();
             if (quiet && findings_at_rest(invariants_).empty()) return;
         }
         world_.trace.line("peace", "nothing may happen from here on");

@@ -244,6 +244,10 @@ std::string reason_of(ErrorKind kind) {
     }
 }
 
+bool is_closed_to_us(ErrorKind kind) {
+    return kind == ErrorKind::forbidden || kind == ErrorKind::license;
+}
+
 bool is_absence(ErrorKind kind) {
     return kind == ErrorKind::not_found || kind == ErrorKind::unsupported || kind == ErrorKind::other ||
            kind == ErrorKind::invalid_request;

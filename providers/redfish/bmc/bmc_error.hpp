@@ -86,6 +86,8 @@ public:
 std::string reason_of(ErrorKind kind);
 // Reports whether only a person can help.
 bool is_permanent(ErrorKind kind);
+// Reports whether the account may not see the resource: a privilege or a licence is missing.
+bool is_closed_to_us(ErrorKind kind);
 // Reports whether the resource does not exist or this BMC does not serve it: 404, 405, 501, and 500 of
 // emulators.
 bool is_absence(ErrorKind kind);

@@ -179,9 +179,7 @@ asio::awaitable<std::vector<TagPlace>> Hardware::tag_places(System system) {
     } catch (const RedfishError& error) {
         // If the account may not read the chassis, the system gets the mark. A temporary error may hide
         // somebody else's mark.
-        const auto kind = error.kind();
-        const bool is_closed_to_us = kind == ErrorKind::forbidden || kind == ErrorKind::license;
-        if (places.empty() || !is_closed_to_us) throw;
+        if (places.empty() || !is_closed_to_us(error.kind())) throw;
     }
     if (!chassis || !chassis->body.contains(kAssetTag)) co_return places;
     // The tag of an enclosure with several systems says nothing about one of them.

@@ -36,6 +36,12 @@ LockAttempt unsupported(const std::string& why) {
     return {LockOutcome::unusable, "LockUnsupported", why + ": " + kElsewhere};
 }
 
+LockAttempt unreadable() {
+    return unsupported(
+        "its BMC shows no AssetTag of the system, and its account may not read the chassis, which may show "
+        "one");
+}
+
 LockReport as_report(const LockAttempt& attempt) {
     const bool is_held = attempt.outcome == LockOutcome::held;
     const bool is_open = attempt.outcome == LockOutcome::undecided;
@@ -82,10 +88,22 @@ std::optional<LockAttempt> HostLock::why_not(const Places& places, const std::st
                            kElsewhere};
 }
 
+asio::awaitable<std::optional<HostLock::Places>> HostLock::readable_places(std::shared_ptr<Station> station,
+                                                                           System system) {
+    try {
+        co_return co_await station->hardware.tag_places(std::move(system));
+    } catch (const RedfishError& error) {
+        if (!is_closed_to_us(error.kind())) throw;
+    }
+    co_return std::nullopt;
+}
+
 asio::awaitable<LockAttempt> HostLock::take(MachineIdentity identity, Host host,
                                             std::shared_ptr<Station> station, System system) {
     const auto mark = lock_mark(identity);
-    auto places = co_await station->hardware.tag_places(std::move(system));
+    auto readable = co_await readable_places(station, std::move(system));
+    if (!readable) co_return unreadable();
+    auto& places = *readable;
     const bool overrules = host.is_given;
     auto refusal = why_not(places, mark, overrules);
     if (refusal) co_return std::move(*refusal);
@@ -187,7 +205,8 @@ asio::awaitable<void> HostLock::release(MachineIdentity identity, std::shared_pt
 asio::awaitable<std::optional<LockReport>> HostLock::look(Host host, std::shared_ptr<Station> station,
                                                           System system) {
     if (!is_wanted()) co_return std::nullopt;
-    auto places = co_await station->hardware.tag_places(system);
+    auto places = co_await readable_places(station, system);
+    if (!places) co_return as_report(unreadable());
     // The mark to write depends on the current owner.
     const auto fresh = co_await inventory_.read(settings_.namespace_, host.name);
     if (!fresh) co_return std::nullopt;
@@ -195,7 +214,7 @@ asio::awaitable<std::optional<LockReport>> HostLock::look(Host host, std::shared
     if (!fresh->use.owner && !station->lock_refusal.empty() && is_known)
         co_return as_report(
             unsupported("its BMC does not take a mark as AssetTag (" + station->lock_refusal + ")"));
-    co_return co_await mend(*fresh, std::move(places), std::move(station), std::move(system));
+    co_return co_await mend(*fresh, std::move(*places), std::move(station), std::move(system));
 }
 
 asio::awaitable<LockReport> HostLock::mend(Host host, Places places, std::shared_ptr<Station> station,

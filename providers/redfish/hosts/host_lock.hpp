@@ -61,6 +61,8 @@ private:
     const TagPlace* find(const Places& places, const std::string& mark, TagMeaning wanted) const;
     std::optional<LockAttempt> why_not(const Places& places, const std::string& mark,
                                        bool overrules_others) const;
+    // Returns the places for marks; nullopt: the account may not read the only one.
+    asio::awaitable<std::optional<Places>> readable_places(std::shared_ptr<Station> station, System system);
     asio::awaitable<LockAttempt> write_into_any(Places places, std::string mark, bool overrules_others,
                                                 std::shared_ptr<Station> station);
     asio::awaitable<LockAttempt> settle(TagPlace place, std::string mark, base::Duration patience,

@@ -92,7 +92,8 @@ TEST_CASE("a boot target that the BMC accepts and does not keep is named as that
     CHECK(claim.outcome.find("it offers") == std::string::npos);
 }
 
-TEST_CASE("where the system keeps the lock, a chassis that is closed to the account keeps no host from use") {
+TEST_CASE(
+    "a chassis that is closed to the account keeps a host from use only where it alone could keep the lock") {
     api::v1alpha1::RedfishSpec spec;
     spec.hostLock.field = api::v1alpha1::HostLockField::AssetTag;
     for (const bool has_tag : {true, false}) {
@@ -100,8 +101,12 @@ TEST_CASE("where the system keeps the lock, a chassis that is closed to the acco
         world.add("a", {.system_has_tag = has_tag, .chassis_has_tag = true});
         world.odd("a").add(
             {.is_for = requests("GET", "Chassis/Box"), .instead = redfish_simulator::refusal(403)});
-        CHECK(world.examine("a").reason == (has_tag ? "" : "Forbidden"));
+        const auto report = world.examine("a");
+        CHECK(report.reason.empty());
+        REQUIRE(report.lock);
+        CHECK((report.lock->reason == "LockUnsupported") != has_tag);
         auto claim = world.claim("c");
         CHECK(world.wake(claim) == has_tag);
+        CHECK((claim.outcome.find("may not read the chassis") == std::string::npos) == has_tag);
     }
 }
