@@ -197,6 +197,8 @@ MUTATIONS = [
              Edit("write_object", r"kube::Lock::(resource_version)", "none")),
     Mutation("take a chassis that is closed to the account for an odd answer", "a host that cannot be locked does not say so", "providers/redfish",
              Edit("readable_places", r"if \((!is_closed_to_us\(error\.kind\(\)\))\)", "true")),
+    Mutation("forget a host that is offline when a provider is deleted", "its templates and files stay for ever", "providers/proxmox",
+             Edit("unreachable_places", r"if \((!host\.is_online)\)", "false")),
     Mutation("leave Secrets without a finalizer", "after a restart no machine can be removed", "controllers",
              Edit("add_finalizer", r"if \((!has_it)\) \{ kube::Patch", "false")),
     Mutation("keep the finalizer on Secrets", "Secrets and namespaces never end", "controllers",

@@ -66,9 +66,11 @@ asio::awaitable<std::string> TemplateKeeper::remove_all() {
     // A template that cannot be removed needs no file. One whose creation is still running may bring a file.
     if (of_templates > base::Duration{}) remover_.expect_files();
     const auto of_files = co_await remover_.remove_files();
-    if (sooner(of_templates, of_files) == base::Duration{}) co_return std::string();
+    const auto unreachable = co_await remover_.unreachable_places();
+    if (sooner(of_templates, of_files) == base::Duration{}) co_return unreachable;
     const auto obstacles = remover_.obstacles();
-    co_return obstacles.empty() ? "templates are being removed" : obstacles;
+    if (obstacles.empty()) co_return unreachable.empty() ? "templates are being removed" : unreachable;
+    co_return unreachable.empty() ? obstacles : obstacles + "; " + unreachable;
 }
 
 }  // namespace providers::proxmox

@@ -5,6 +5,7 @@
 
 #include "base/backoff.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "providers/proxmox/config/image.hpp"
 #include "providers/proxmox/images/waits.hpp"
 #include "providers/proxmox/placement/made_volumes.hpp"
@@ -174,6 +175,23 @@ std::string TemplateRemover::held_templates() const {
     for (const auto& [vmid, pause] : pauses_)
         if (pause.is_held) text += (text.empty() ? "" : "; ") + pause.why;
     return text;
+}
+
+asio::awaitable<std::string> TemplateRemover::unreachable_places() {
+    const auto state = co_await view_.state(kGuestListAge);
+    std::vector<std::string> places;
+    for (const auto& host : state->hosts)
+        if (!host.is_online)
+            places.push_back("host " + host.name +
+                             " is offline and may have templates or image files of this provider");
+    for (const auto& storage : state->storages) {
+        const auto* host = state->find_host(storage.node);
+        const bool is_hidden = storage.takes_imports && !storage.is_available && host && host->is_online;
+        if (is_hidden && may_have_files_)
+            places.push_back("storage " + storage.name + " of host " + storage.node +
+                             " is not available and may have image files of this provider");
+    }
+    co_return base::joined(places, "; ");
 }
 
 asio::awaitable<base::Duration> TemplateRemover::remove_files() {

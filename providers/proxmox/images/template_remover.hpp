@@ -52,6 +52,9 @@ public:
     // Returns what prevents the removal of the remaining templates and files: "VM 9000 on alfaromeo: ...".
     // Empty: none remain.
     std::string obstacles() const;
+    // Returns the hosts and storages that cannot be asked now, as each may have templates or files; empty:
+    // none.
+    asio::awaitable<std::string> unreachable_places();
     // Returns the same for templates to which people attached their own volumes.
     std::string held_templates() const;
 

@@ -57,6 +57,32 @@ TEST_CASE("Templates go with their provider, each asked for once") {
     CHECK(lab.count("DELETE", "/nodes/[^/]+/qemu/.*") == 3);
 }
 
+TEST_CASE("A provider that is deleted waits for a host that is offline, as its templates are there") {
+    ImageLab lab;
+    lab.settle();
+    auto& dismantler = *lab.provider->capabilities().dismantler;
+    auto& host = lab.world().hosts.back();
+    host.powered_on = false;
+    host.powered_off_at = lab.clock.now();
+    lab.wait(2min);
+    std::string left;
+    const auto dismantle = [&] {
+        for (int i = 0; i < 30; ++i) {
+            left = lab.run(dismantler.dismantle());
+            lab.wait(3s);
+        }
+    };
+    dismantle();
+    CHECK_THAT(left, Contains("host " + host.name + " is offline and may have templates"));
+    host.powered_on = true;
+    host.booted_at = lab.clock.now();
+    lab.wait(1min);
+    dismantle();
+    CHECK(left.empty());
+    CHECK(lab.world().machines.empty());
+    CHECK(lab.files().empty());
+}
+
 TEST_CASE("A downloaded file that cannot be deleted is tried with growing pauses, and named") {
     ImageLab lab;
     keep_files(lab);

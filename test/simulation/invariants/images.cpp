@@ -48,10 +48,11 @@ public:
         for (const auto& [id, storage] : lab().storages) {
             for (const auto& [host, volumes] : storage.volumes) {
                 for (const auto& [name, volume] : volumes)
-                    // A provider that cannot delete the file for minutes reports it, and gives up when it is
-                    // deleted itself.
+                    // A provider that cannot delete the file for minutes reports it or its host, and gives up
+                    // when it is deleted itself.
                     if (volume.content == "import" && serves(host) &&
-                        !world_.was_reported(name.substr(name.rfind('/') + 1)))
+                        !world_.was_reported(name.substr(name.rfind('/') + 1)) &&
+                        !world_.was_reported("host " + host + " is offline and may have"))
                         findings.push_back({kName, "file " + id + ":" + name + " is left on " + host});
             }
         }

@@ -147,7 +147,7 @@ private:
             const auto* drained = api::find_condition(claim.status.conditions, api::conditions::kDrained);
             if (drained && drained->reason != "") return;
         }
-        if (waits_for_its_mark(claim)) return;
+        if (waits_for_its_mark(claim) || has_only_copies(claim)) return;
         findings.push_back({"no claim is stuck", describe(claim)});
     }
 
