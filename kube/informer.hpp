@@ -17,6 +17,7 @@
 #include "api/stream.hpp"
 #include "base/clock.hpp"
 #include "base/event.hpp"
+#include "base/log.hpp"
 #include "base/random.hpp"
 #include "kube/client.hpp"
 #include "kube/large_objects.hpp"
@@ -130,6 +131,28 @@ public:
         if (is_known(written)) return;
         undecodable_.remove(api::key_of(written));
         apply(kept(std::move(written)));
+    }
+
+    // Reads the object again, after the API server refused a write because the stored version is not current.
+    // If the watch can no longer bring the current one, etcd was restored, and all objects are listed anew.
+    // A read that fails is left to the next refusal.
+    asio::awaitable<void> recheck(Client& client, ObjectKey key) {
+        const auto known = store_.get(key);
+        const auto heard = heard_;
+        std::optional<T> live;
+        try {
+            live = co_await client.get<T>(key);
+        } catch (const ApiError& error) {
+            base::log::debug("Cannot read an object again", {{"object", key.str()}, {"error", error.what()}});
+        } catch (const api::DecodeError&) {
+            co_return;  // the last readable version is kept
+        }
+        if (!known || !live || undecodable_.contains(key)) co_return;
+        const auto& had = known->metadata.resourceVersion;
+        const auto& has = live->metadata.resourceVersion;
+        const bool was_passed = !heard.empty() && !is_newer(has, heard);
+        if (is_newer(had, has) || (was_passed && had != has)) co_return note_restore();
+        observe(*std::move(live));
     }
 
 private:

@@ -4,6 +4,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/array.hpp>
+#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -24,6 +25,22 @@ inline constexpr base::Duration kBurst = std::chrono::seconds{1};
 json::array add_finalizer_patch(const api::ObjectMeta& metadata, std::string_view finalizer);
 json::array remove_finalizer_patch(const api::ObjectMeta& metadata, std::string_view finalizer);
 
+// Awaits the write. If it is refused because the stored object is not current, the object is read again:
+// after a restore of etcd the watch may never bring it.
+template <api::Kind T>
+asio::awaitable<T> checked(kube::Client& client, kube::Informer<T>& informer, kube::ObjectKey key,
+                           asio::awaitable<T> write) {
+    std::exception_ptr refusal;
+    try {
+        co_return co_await std::move(write);
+    } catch (const kube::ApiError& error) {
+        if (!error.is_conflict()) throw;
+        refusal = std::current_exception();
+    }
+    co_await informer.recheck(client, std::move(key));
+    std::rethrow_exception(refusal);
+}
+
 // Writes the status if it differs. Conditions are a list, so the patch carries the resourceVersion. Returns
 // whether anything was written. Throws ApiError 409 if `before` is no longer current.
 template <api::Kind T>
@@ -31,7 +48,8 @@ asio::awaitable<bool> write_status(kube::Client& client, kube::Informer<T>& info
     if (before.status == after.status) co_return false;
     auto patch = kube::difference(before, after, kube::Lock::resource_version);
     if (!patch) co_return false;
-    T written = co_await client.patch_status<T>(api::key_of(before), std::move(*patch));
+    const auto key = api::key_of(before);
+    T written = co_await checked(client, informer, key, client.patch_status<T>(key, std::move(*patch)));
     informer.observe(std::move(written));
     co_return true;
 }
@@ -42,7 +60,8 @@ template <api::Kind T>
 asio::awaitable<void> write_object(kube::Client& client, kube::Informer<T>& informer, T before, T after) {
     auto patch = kube::difference(before, after, kube::Lock::resource_version);
     if (!patch) co_return;
-    T written = co_await client.patch<T>(api::key_of(before), std::move(*patch));
+    const auto key = api::key_of(before);
+    T written = co_await checked(client, informer, key, client.patch<T>(key, std::move(*patch)));
     informer.observe(std::move(written));
 }
 
@@ -52,7 +71,7 @@ asio::awaitable<void> patch_metadata(kube::Client& client, kube::Informer<T>& in
     kube::Patch patch;
     patch.type = kube::Patch::Type::json;
     patch.body = std::move(operations);
-    T written = co_await client.patch<T>(std::move(key), std::move(patch));
+    T written = co_await checked(client, informer, key, client.patch<T>(key, std::move(patch)));
     informer.observe(std::move(written));
 }
 

@@ -29,7 +29,7 @@ constexpr base::Duration kPermissionLasts = std::chrono::seconds{10};
 constexpr base::Duration kPowerPoll = std::chrono::seconds{3};
 // While a claim's writes are refused, at least one a minute is tried.
 constexpr base::Backoff kAfterFailure{std::chrono::seconds{1}, std::chrono::minutes{1}};
-constexpr base::Duration kOvertakenPause = std::chrono::milliseconds{100};
+constexpr base::Backoff kAfterOvertaking{std::chrono::milliseconds{100}, std::chrono::minutes{1}};
 constexpr const char* kNoReason = "the reason for it no longer applies";
 
 // Returns how long a launch may take that must wait for an earlier one.
@@ -100,6 +100,7 @@ void Queue::forget(const std::string& claim_uid) {
     permitted_.erase(claim_uid);
     deleted_.erase(claim_uid);
     failures_.erase(claim_uid);
+    overtaken_.erase(claim_uid);
 }
 
 std::optional<Blocker> Queue::refusal_of(const NodeSmithClaim& claim) const {
@@ -121,11 +122,12 @@ asio::awaitable<bool> Queue::attempt(Pass& pass, Member member, asio::awaitable<
     try {
         co_await std::move(step);
         failures_.erase(uid);
+        overtaken_.erase(uid);
         co_return true;
     } catch (const kube::ApiError& error) {
         // Someone else wrote or deleted it first. The next round sees the change.
         if (error.is_conflict() || error.is_not_found()) {
-            pass.look_again(kOvertakenPause);
+            pass.look_again(kAfterOvertaking.after(++overtaken_[uid]));
             co_return false;
         }
         auto& failure = failures_[uid];

@@ -92,7 +92,8 @@ private:
     std::map<std::string, base::TimePoint> tainted_;    // by claim UID: when this process first saw the taint
     std::map<std::string, base::TimePoint> permitted_;  // by claim UID: when it last permitted the drain
     std::map<std::string, Failure> failures_;           // by claim UID
-    std::set<std::string> deleted_;  // UIDs of claims that the stores may still show as live
+    std::map<std::string, int> overtaken_;  // by claim UID: how often in a row somebody else wrote first
+    std::set<std::string> deleted_;         // UIDs of claims that the stores may still show as live
 };
 
 }  // namespace controllers::disruption

@@ -214,7 +214,8 @@ asio::awaitable<std::optional<NodeSmithHost>> KubernetesHostInventory::swap_stat
         auto patch = kube::difference(before, after, kube::Lock::resource_version);
         if (!patch) co_return before;
         const auto key = api::key_of(before);
-        auto written = co_await client_.patch_status<NodeSmithHost>(key, std::move(*patch));
+        auto written = co_await checked(client_, informers_.hosts, key,
+                                        client_.patch_status<NodeSmithHost>(key, std::move(*patch)));
         informers_.hosts.observe(written);
         co_return written;
     } catch (const kube::ApiError& error) {

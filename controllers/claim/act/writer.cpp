@@ -90,7 +90,9 @@ asio::awaitable<ClaimPointer> Writer::record(Observation observation, ClaimStatu
     if (after.status == claim->status) co_return claim;
     auto patch = kube::difference(*claim, after, kube::Lock::resource_version);
     if (!patch) co_return claim;
-    auto answer = co_await client_.patch_status<NodeSmithClaim>(api::key_of(*claim), std::move(*patch));
+    const auto key = api::key_of(*claim);
+    auto answer = co_await checked(client_, informers_.claims, key,
+                                   client_.patch_status<NodeSmithClaim>(key, std::move(*patch)));
     auto written = std::make_shared<const NodeSmithClaim>(std::move(answer));
     is_recording_ = true;
     informers_.claims.observe(*written);

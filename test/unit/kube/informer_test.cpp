@@ -281,6 +281,50 @@ TEST_CASE_METHOD(Fixture, "an object that is older in a list than it is known pr
     CHECK(restores == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "a refused write shows a restore that the watch slept through") {
+    server.put(pod("x"));
+    const auto backup = server.store().back_up();
+    const auto move_to = [this](const char* node) {
+        server.edit<api::Pod>({"default", "x"}, [node](api::Pod& object) { object.spec.nodeName = node; });
+    };
+    move_to("n1");
+    for (int i = 0; i < 5; ++i) server.put(pod("lost" + std::to_string(i)));
+    start();
+    int restores = 0;
+    pods.on_restore([&restores] { ++restores; });
+    server.restore(backup);
+    server.put(pod("other"));
+    SECTION("the object is older than it is known") {}
+    SECTION("the object was changed in a version that the watch has passed") {
+        move_to("n2");
+    }
+    // Others write until the versions exceed those that the watch has seen, so it hears them as usual.
+    for (int i = 0; i < 20; ++i) server.put(pod("later" + std::to_string(i)));
+    clock.run_for(context, 1s);
+    REQUIRE(names_on("n1") == Names{"x"});
+    group.spawn(pods.recheck(client, {"default", "x"}));
+    clock.run_for(context, 1s);
+    CHECK(restores == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a refused write brings the current object before the watch does") {
+    server.put(pod("x"));
+    start();
+    int restores = 0;
+    pods.on_restore([&restores] { ++restores; });
+    trouble.part = "watch=1";
+    trouble.status = 500;
+    trouble.times = 100;
+    server.cut_watches();
+    server.edit<api::Pod>({"default", "x"}, [](api::Pod& object) { object.spec.nodeName = "n1"; });
+    clock.run_for(context, 1s);
+    REQUIRE(names_on("n1").empty());
+    group.spawn(pods.recheck(client, {"default", "x"}));
+    clock.run_for(context, 1s);
+    CHECK(names_on("n1") == Names{"x"});
+    CHECK(restores == 0);
+}
+
 TEST_CASE_METHOD(Fixture,
                  "after a restore everything is listed anew, though the watch stands and is silent") {
     server.put(pod("x"));
