@@ -139,20 +139,23 @@ public:
     asio::awaitable<void> recheck(Client& client, ObjectKey key) {
         const auto known = store_.get(key);
         const auto heard = heard_;
-        std::optional<T> live;
+        // A list needs no right that the informer lacks.
+        ListOptions only;
+        only.namespace_ = key.namespace_;
+        only.field_selector = "metadata.name=" + key.name;
+        std::vector<T> live;
         try {
-            live = co_await client.get<T>(key);
+            auto list = co_await client.list<T>(only);
+            live = std::move(list.objects);
         } catch (const ApiError& error) {
             base::log::debug("Cannot read an object again", {{"object", key.str()}, {"error", error.what()}});
-        } catch (const api::DecodeError&) {
-            co_return;  // the last readable version is kept
         }
-        if (!known || !live || undecodable_.contains(key)) co_return;
+        if (!known || live.size() != 1) co_return;
         const auto& had = known->metadata.resourceVersion;
-        const auto& has = live->metadata.resourceVersion;
+        const auto& has = live.front().metadata.resourceVersion;
         const bool was_passed = !heard.empty() && !is_newer(has, heard);
         if (is_newer(had, has) || (was_passed && had != has)) co_return note_restore();
-        observe(*std::move(live));
+        observe(std::move(live.front()));
     }
 
 private:
