@@ -406,6 +406,8 @@ MUTATIONS = [
              Edit("is_past", r"()machine\.identity\.attempt < first_unknown", "false && ")),
     Mutation("let anything that cannot be read hold up a recorded machine", "a new leader leaves machines half made", "controllers",
              Edit("take_up", r"if \((is_settled)\)", "false")),
+    Mutation("wait for a creation that the claim itself records", "a new leader never ends a creation that hangs", "controllers",
+             Edit("half_made_of", r"if \((is_recorded_task\(claim\.status, made\.record\.task\))\)", "false")),
     Mutation("take an older status for the operator's own if it was written since", "two machines have one UUID and one MAC address", "controllers",
              Edit("has_gone_back", r"( \|\| lost_machine)", "")),
     Mutation("make a second machine while the first is half made", "two machines have one UUID and one MAC address", "controllers",

@@ -36,6 +36,7 @@ Leftover under_way(const Upid& task) {
     made.record = {task.node, is_clone ? std::string() : task.id, task.text};
     made.message = is_clone ? "a clone of " + vm + ", which a task is still making"
                             : vm + ", which a task is still creating";
+    made.message += " (if the task does not end, stop it in the task viewer of " + task.node + ")";
     return made;
 }
 

@@ -94,6 +94,8 @@ void Cloud::after(const std::string& machine_id, base::Duration wait,
 
 namespace {
 
+// A task may never end, so no provider trusts its usual duration.
+constexpr base::Duration kRarestPoll = std::chrono::minutes{1};
 const std::string kIdPrefix = "fake://cloud/";
 const std::string kOtherUuid = "4c4c4544-0042-3510-8054-b4c04f4d3131";
 
@@ -136,7 +138,8 @@ public:
         std::vector<providers::Leftover> made;
         for (const auto& [id, machine] : cloud_.machines)
             if (is_half_made(machine))
-                made.push_back({{machine.host, id, ""}, "VM " + id + ", which a task is still creating"});
+                made.push_back({{machine.host, id, describe(machine).record.task},
+                                "VM " + id + ", which a task is still creating"});
         co_return made;
     }
     asio::awaitable<std::vector<providers::Machine>> unfinished(std::string name) override {
@@ -191,6 +194,8 @@ public:
         std::optional<providers::Machine> result;
         const auto* machine = cloud_.find(identity);
         if (machine && is_half_made(*machine) && machine->machine_id != record.machine_id) machine = nullptr;
+        if (machine && is_half_made(*machine) && cloud_.hides_half_made)
+            throw providers::ProviderError("VM " + machine->machine_id + ": the account may not see it");
         if (machine) result = describe(*machine);
         end("get");
         co_return result;
@@ -316,8 +321,8 @@ private:
         if (busy) {
             result.record.task = "task-" + machine.machine_id;
             result.message = "waiting for task of machine " + machine.machine_id + " on host " + machine.host;
-            result.retry_after = std::max<base::Duration>(machine.busy_until - cloud_.clock().now(),
-                                                          std::chrono::milliseconds{100});
+            result.retry_after = std::clamp<base::Duration>(machine.busy_until - cloud_.clock().now(),
+                                                            std::chrono::milliseconds{100}, kRarestPoll);
         }
         return result;
     }

@@ -56,7 +56,8 @@ public:
     explicit Cloud(base::Clock& clock);
     Cloud(base::Clock& clock, Options options);
 
-    bool marks_late = false;  // no list shows a machine before its creation ends
+    bool marks_late = false;       // no list shows a machine before its creation ends
+    bool hides_half_made = false;  // nor may the account see it before, even by its ID
 
     std::map<std::string, CloudHost> hosts;            // by name; the first is "host-a"
     std::map<std::string, CloudMachine> machines;      // by machine ID

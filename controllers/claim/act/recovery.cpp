@@ -20,6 +20,12 @@ bool goes_on(const ClaimStatus& status) {
     return !status.systemUUID.empty() && !api::is_true(status.conditions, conditions::kMachineDeleted);
 }
 
+// Reports whether the recorded attempt began this task. While it runs, that attempt is the last one, unless a
+// person declared its machine gone. The account may not see the machine before the task has ended.
+bool is_recorded_task(const ClaimStatus& status, const std::string& task) {
+    return goes_on(status) && !task.empty() && status.taskRef == task;
+}
+
 // Returns the first attempt whose machine the status may lack. Attempts only grow, and one begins only after
 // the machine of the one before is gone or was declared gone.
 std::int32_t first_unknown(const ClaimStatus& status) {
@@ -153,7 +159,8 @@ asio::awaitable<Recovery::Found> Recovery::look(ProviderPointer provider, const 
     const auto backend = std::get<std::shared_ptr<providers::Provider>>(lookup);
     // The list is read later, so it shows what is finished meanwhile.
     const auto half_made = co_await half_made_of(provider, claim, backend);
-    if (!half_made.empty()) found.obstacle = half_made;
+    if (!half_made.obstacle.empty()) found.obstacle = half_made.obstacle;
+    found.is_making_recorded = half_made.is_recorded;
     try {
         auto machines = co_await backend->list();
         if (auto* finder = backend->capabilities().leftover_finder) {
@@ -174,20 +181,26 @@ asio::awaitable<Recovery::Found> Recovery::look(ProviderPointer provider, const 
     co_return found;
 }
 
-asio::awaitable<std::string> Recovery::half_made_of(ProviderPointer provider, const NodeSmithClaim& claim,
-                                                    std::shared_ptr<providers::Provider> backend) {
+asio::awaitable<Recovery::UnderWay> Recovery::half_made_of(ProviderPointer provider,
+                                                           const NodeSmithClaim& claim,
+                                                           std::shared_ptr<providers::Provider> backend) {
+    UnderWay result;
     auto* finder = backend->capabilities().leftover_finder;
-    if (!finder) co_return std::string();
+    if (!finder) co_return result;
     try {
         const auto under_way = co_await finder->under_way();
-        for (const auto& made : under_way)
-            if (!is_of_another(*provider, claim, made.record)) co_return "it may be " + made.message;
+        for (const auto& made : under_way) {
+            if (is_recorded_task(claim.status, made.record.task))
+                result.is_recorded = true;
+            else if (!is_of_another(*provider, claim, made.record))
+                result.obstacle = "it may be " + made.message;
+        }
     } catch (const providers::FencedError&) {
         throw;  // this process is no longer the leader
     } catch (const providers::ProviderError& error) {
-        co_return error.what();
+        result.obstacle = error.what();
     }
-    co_return std::string();
+    co_return result;
 }
 
 asio::awaitable<bool> Recovery::has_recorded(const Observation& observation, const Own& own) {
@@ -217,14 +230,16 @@ asio::awaitable<bool> Recovery::has_recorded(const Observation& observation, con
 asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation observation) {
     Own own;
     std::string obstacle;
+    bool is_settled = false;
     for (const auto& provider : possible_providers(informers_, observation)) {
         const auto found = co_await look(provider, *observation.claim);
         for (const auto& machine : found.own) own.emplace_back(machine, provider);
         if (!found.obstacle.empty()) obstacle = found.obstacle;
+        if (found.is_making_recorded) is_settled = true;
     }
     std::erase_if(own, [&](const auto& entry) { return is_past(observation.claim->status, entry.first); });
     const auto node = node_of_unknown_attempt(informers_, *observation.claim);
-    const bool is_settled = co_await has_recorded(observation, own);
+    if (!is_settled) is_settled = co_await has_recorded(observation, own);
     if (is_settled) {
         note_looked(observation.claim->metadata.uid);
         co_return std::nullopt;

@@ -42,13 +42,19 @@ private:
     struct Found {
         std::vector<providers::Machine> own;  // machines with the claim's mark
         std::string obstacle;                 // why there may be more; empty: there are none
+        bool is_making_recorded = false;      // the recorded task is still making the machine
+    };
+    struct UnderWay {
+        std::string obstacle;  // why the provider may be making an unrecorded machine of the claim; empty:
+                               // it is not
+        bool is_recorded = false;
     };
     asio::awaitable<Found> look(ProviderPointer provider, const NodeSmithClaim& claim);
     // Reports whether a provider has the machine that the status records, finished or not.
     asio::awaitable<bool> has_recorded(const Observation& observation, const Own& own);
-    // Returns why the provider may be making a machine of the claim that no list shows yet; empty: it is not.
-    asio::awaitable<std::string> half_made_of(ProviderPointer provider, const NodeSmithClaim& claim,
-                                              std::shared_ptr<providers::Provider> backend);
+    // Returns what the provider may be making for the claim that no list shows yet.
+    asio::awaitable<UnderWay> half_made_of(ProviderPointer provider, const NodeSmithClaim& claim,
+                                           std::shared_ptr<providers::Provider> backend);
     asio::awaitable<kube::Result> wait(Observation observation, std::string_view reason, std::string message);
     asio::awaitable<providers::Machine> as_it_stands(ProviderPointer provider, providers::Machine machine);
     asio::awaitable<kube::Result> record(Observation observation, providers::Machine machine);

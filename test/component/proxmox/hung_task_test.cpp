@@ -318,6 +318,7 @@ TEST_CASE("What our tasks are making is known while no list shows it") {
     CHECK(made[0].record.host == spec.record.host);
     CHECK(made[0].record.machine_id == (type == "qmclone" ? "" : spec.record.machine_id));
     CHECK(made[0].record.task == spec.record.task);
+    CHECK_THAT(made[0].message, Contains("stop it in the task viewer of " + spec.record.host));
     CHECK(lab.run(lab.provider->list()).empty());
     lab.wait(10min);
     CHECK(lab.run(finder->under_way()).empty());

@@ -1,5 +1,6 @@
 // Proxmox writes the options of a change one by one, in its own order. What was written stays when the next
 // option fails. This must not lose a machine, nor keep its claim waiting for ever.
+#include "providers/errors.hpp"
 #include "providers/launch.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
@@ -262,7 +263,10 @@ TEST_CASE("A creation is known while it runs, before its VM can be seen") {
     const auto made = lab.run(lab.provider->capabilities().leftover_finder->under_way());
     REQUIRE(made.size() == 1);
     CHECK(made[0].record.machine_id == spec.record.machine_id);
+    CHECK(made[0].record.task == spec.record.task);
     CHECK(lab.run(lab.provider->list()).empty());
+    // Its task is therefore the only trace of the machine.
+    CHECK_THROWS_AS(lab.run(lab.provider->get(spec.identity, spec.record)), ProviderError);
 }
 
 TEST_CASE("What failed out of sight and left nothing, or was followed by a machine of ours, is no leftover") {

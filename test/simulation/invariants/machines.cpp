@@ -92,11 +92,15 @@ public:
             const auto lock = machine.config.find("lock");
             if (lock == machine.config.end()) continue;
             std::string tasks;
-            for (const auto& task : world_.proxmox.cluster().tasks.all())
-                if (task->id == std::to_string(vmid)) tasks += " " + task->type + "=" + task->exit_status;
+            for (const auto& task : world_.proxmox.cluster().tasks.all()) {
+                if (task->id != std::to_string(vmid)) continue;
+                tasks += " " + task->type + "=" + (task->is_running() ? "running" : task->exit_status);
+            }
+            const auto* why =
+                world_.is_told_of(vmid) ? "which is reported, but its task never ends" : "and nobody says so";
             findings.push_back({"no silent leaks", "machine " + std::to_string(vmid) + " on " + machine.node +
-                                                       " is locked (" + lock->second +
-                                                       "), and nobody says so; its tasks:" + tasks});
+                                                       " is locked (" + lock->second + "), " + why +
+                                                       "; its tasks:" + tasks});
         }
         return findings;
     }

@@ -63,7 +63,9 @@ namespace {
 
 // Slow is a cloud whose machines take minutes to make, and show whose they are only then.
 struct Slow : World {
-    Slow() : World({.create_time = 4min}) { cloud.marks_late = true; }
+    explicit Slow(base::Duration create_time = 4min) : World({.create_time = create_time}) {
+        cloud.marks_late = true;
+    }
     bool is_being_made() { return !cloud.machines.empty() && !claim()->status.machineID.empty(); }
     bool waits_for_half_made() {
         const auto* launched = condition(conditions::kLaunched);
@@ -229,6 +231,35 @@ TEST_CASE("a new leader goes on with the machine that the claim names, whatever 
     CHECK(world.reason(conditions::kLaunched) == "Launching");
     CHECK(world.run_until([&] { return world.ready(); }, 5min));
     CHECK(world.cloud.created() == 1);
+}
+
+// With rights on a resource pool alone, the account sees a machine only once its creation has ended.
+TEST_CASE("a new leader goes on with the creation that the claim records, though nothing shows the machine") {
+    Slow world;
+    world.cloud.hides_half_made = true;
+    auto process = std::make_unique<Process>(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.is_being_made() && !world.claim()->status.taskRef.empty(); },
+                            1min));
+    process.reset();
+    process = std::make_unique<Process>(world);
+    world.run(1min);
+    CHECK(world.reason(conditions::kLaunched) == "Launching");
+    CHECK(world.run_until([&] { return world.ready(); }, 5min));
+    CHECK(world.cloud.created() == 1);
+}
+
+TEST_CASE("a new leader gives up a recorded creation that does not end, though nothing shows the machine") {
+    Slow world(24h);
+    world.cloud.hides_half_made = true;
+    auto process = std::make_unique<Process>(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.is_being_made() && !world.claim()->status.taskRef.empty(); },
+                            1min));
+    process.reset();
+    process = std::make_unique<Process>(world);
+    CHECK(world.run_until([&] { return world.claim()->status.launchAttempts == 2; }, 1h));
+    CHECK(world.cloud.violations().empty());
 }
 
 TEST_CASE("a claim that lost its status does not wait for a half-made machine of another one") {
