@@ -398,6 +398,8 @@ MUTATIONS = [
              Edit("look", r"()std::ranges::move\(unfinished", "if (false) ")),
     Mutation("let pods wait for a machine that a person has to find", "pods wait for ever", "controllers",
              Edit("is_held_up", r"( \|\|\s+claim::needs_person_for_machine\(claim\.status\))", "")),
+    Mutation("keep room free for a machine that a person has to find", "pods wait for ever", "controllers",
+             Edit("is_coming", r"( && !claim::needs_person_for_machine\(claim\.status\))", "")),
     Mutation("give a name out again that a restored backup lacks", "two machines join as one Node", "controllers",
              Edit("first_unseen", r"own->second\.(next_sequence) > pool\.status\.nextClaimSequence", "open")),
     Mutation("let a machine be made where an earlier attempt is recorded", "two machines of one claim", "controllers",

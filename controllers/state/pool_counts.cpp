@@ -1,5 +1,6 @@
 #include "controllers/state/pool_counts.hpp"
 
+#include "controllers/state/claim_state.hpp"
 #include "controllers/state/local_volumes.hpp"
 
 namespace controllers {
@@ -48,6 +49,7 @@ bool removal_hangs(const NodeSmithClaim& claim) {
 bool is_coming(const NodeSmithClaim& claim) {
     const auto state = state_of(claim);
     return (state == ClaimState::pending || state == ClaimState::ready) && !removal_hangs(claim) &&
+           !claim::needs_person_for_machine(claim.status) &&
            !api::is_true(claim.status.conditions, conditions::kRegistered);
 }
 

@@ -27,8 +27,8 @@ ClaimState state_of(const NodeSmithClaim& claim);
 // that is not provably ours, a dead host or an endless task. It may also be budgets of pods on its Node,
 // volumes on its disk, or no progress for minutes. The next attempt starts only when the machine is gone.
 bool removal_hangs(const NodeSmithClaim& claim);
-// Reports whether the claim will become a Node. It is not deleting, Failed or
-// Registered, and its removal is not stuck.
+// Reports whether the claim will become a Node. It is not deleting, Failed or Registered, its removal is not
+// stuck, and no person has to find its machine. The data of that machine's host deducts it already.
 bool is_coming(const NodeSmithClaim& claim);
 
 struct PoolCounts {

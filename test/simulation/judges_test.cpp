@@ -88,6 +88,30 @@ TEST_CASE("the search keeps to limits and to hosts that are on") {
     CHECK_FALSE(lonely.help_for("web"));
 }
 
+TEST_CASE("the search gives no turn to a claim whose machine a person has to find") {
+    LonelyWorld lonely({a_deployment("web", 1, "3", "1Gi")});
+    lonely.world.run_for(5s);
+    lonely.world.server.edit<NodeSmithPool>({kNodesNamespace, "general"},
+                                            [](NodeSmithPool& pool) { pool.spec.scaleUp.maxConcurrent = 1; });
+    NodeSmithClaim claim;
+    claim.metadata.namespace_ = kNodesNamespace;
+    claim.metadata.name = "general-lost";
+    claim.spec.poolRef = "general";
+    claim.spec.requirements = {2, 2048};
+    lonely.world.server.put(claim);
+    CHECK_FALSE(lonely.help_for("web"));
+    CHECK(is_on_its_way(claim));
+    claim.status.conditions = {{std::string(api::conditions::kLaunched),
+                                api::ConditionStatus::False,
+                                {},
+                                {},
+                                "MachineNotShown",
+                                ""}};
+    lonely.world.server.put(claim);
+    CHECK(lonely.help_for("web"));
+    CHECK_FALSE(is_on_its_way(claim));
+}
+
 TEST_CASE("the simulated scheduler spreads pods as hard constraints say, and counts host ports") {
     auto spread = a_deployment("spread", 4, "100m", "64Mi");
     spread.pod.spec.topologySpreadConstraints = {spread_over_nodes("spread")};

@@ -1,6 +1,8 @@
 #include "test/simulation/search.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 
 #include "test/simulation/offers.hpp"
 
@@ -10,6 +12,17 @@ namespace {
 struct Used {
     std::int64_t nodes = 0, cpu_cores = 0, memory_mib = 0;
 };
+
+bool is_not_launched_for(const NodeSmithClaim& claim, std::initializer_list<std::string_view> reasons) {
+    const auto* launched = api::find_condition(claim.status.conditions, api::conditions::kLaunched);
+    return launched && launched->status != api::ConditionStatus::True &&
+           std::ranges::find(reasons, launched->reason) != reasons.end();
+}
+
+// Reports whether the claim lost its status and a person has to find its machine. Nothing comes until then.
+bool waits_for_person(const NodeSmithClaim& claim) {
+    return is_not_launched_for(claim, {"MachineNotShown", "SeveralMachines", "MarkOfOtherMachine"});
+}
 
 // Returns the use of one pool, or of all pools if it is "".
 Used used_of(const World& world, const std::string& pool) {
@@ -61,6 +74,7 @@ bool is_open(const World& world, const NodeSmithControlPlane& plane, const NodeS
     const auto coming = std::ranges::count_if(world.view.all<NodeSmithClaim>(), [&pool](const auto& entry) {
         const auto& claim = *entry.second;
         return claim.spec.poolRef == pool.metadata.name && !claim.metadata.deletionTimestamp &&
+               !waits_for_person(claim) &&
                !api::is_true(claim.status.conditions, api::conditions::kRegistered) &&
                !api::is_true(claim.status.conditions, api::conditions::kFailed);
     });
@@ -190,10 +204,8 @@ bool is_on_its_way(const NodeSmithClaim& claim) {
         api::is_true(conditions, api::conditions::kDisrupted) ||
         api::is_true(conditions, api::conditions::kInitialized))
         return false;
-    const auto* launched = api::find_condition(conditions, api::conditions::kLaunched);
-    return !launched || launched->status == api::ConditionStatus::True ||
-           (launched->reason != api::reasons::kInsufficientCapacity &&
-            launched->reason != api::reasons::kLimitExceeded);
+    return !waits_for_person(claim) &&
+           !is_not_launched_for(claim, {api::reasons::kInsufficientCapacity, api::reasons::kLimitExceeded});
 }
 
 std::optional<HelpfulPurchase> purchase_that_helps(const World& world, const api::Pod& pod) {

@@ -172,17 +172,6 @@ bool may_have_lost_status(const Situation& s) {
     return metadata.deletionTimestamp && !api::find_condition(status.conditions, conditions::kLaunched);
 }
 
-bool has_doubtful_machine(const ClaimStatus& status) {
-    const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
-    return needs_person_for_machine(status) || (launched && launched->reason == kMachineNotKnown);
-}
-
-bool needs_person_for_machine(const ClaimStatus& status) {
-    const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
-    return launched && (launched->reason == kMachineNotShown || launched->reason == kSeveralMachines ||
-                        launched->reason == kMarkOfOther);
-}
-
 Decision decide(const Situation& s) {
     auto decision = decide_stage(s);
     keep_refusal(decision, s.claim.status);

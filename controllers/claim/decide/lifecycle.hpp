@@ -95,15 +95,6 @@ inline constexpr std::string_view kMachineSought = "MachineSought";
 // Reports whether the claim may have a machine that its status does not show. Someone replaced the status,
 // or restored the claim without it or with an older one.
 bool may_have_lost_status(const Situation& situation);
-// These are reasons of the condition Launched. The claim has lost its status, and
-// its machine is not identified yet.
-inline constexpr std::string_view kMachineNotKnown = "MachineNotKnown";  // the provider did not answer
-inline constexpr std::string_view kMachineNotShown = "MachineNotShown";  // its Node exists, it does not
-inline constexpr std::string_view kSeveralMachines = "SeveralMachines";  // several carry its mark
-inline constexpr std::string_view kMarkOfOther = "MarkOfOtherMachine";   // it has another UUID
-bool has_doubtful_machine(const ClaimStatus& status);
-// Reports whether the machine is doubtful until a person acts. The provider has answered.
-bool needs_person_for_machine(const ClaimStatus& status);
 
 // ---- parts of decide(), one per stage
 Decision decide_launch(const Situation& situation);

@@ -37,6 +37,14 @@ struct World : test::ProvisioningWorld {
                                        api::Time(clock.wall_now()), "NoHostLargeEnough");
         });
     }
+    // Makes the claim report for that reason that its machine is not identified.
+    void leave_to_person(const NodeSmithClaim& claim, const std::string& reason) {
+        server.edit<NodeSmithClaim>(api::key_of(claim), [&](NodeSmithClaim& edited) {
+            edited.status.providerRef = "proxmox";
+            objects::set_condition(edited.status.conditions, conditions::kLaunched,
+                                   api::ConditionStatus::False, api::Time(clock.wall_now()), reason);
+        });
+    }
     // Makes the claim report that its provider does not answer.
     void hold_up(const NodeSmithClaim& claim) {
         server.edit<NodeSmithClaim>(api::key_of(claim), [&](NodeSmithClaim& edited) {
@@ -125,11 +133,27 @@ TEST_CASE("pods do not wait for a claim whose machine a person has to find") {
     REQUIRE(world.claims().size() == 1);
     const auto reason = GENERATE(as<std::string>(), "MachineNotKnown", "MachineNotShown", "SeveralMachines",
                                  "MarkOfOtherMachine");
-    world.server.edit<NodeSmithClaim>(api::key_of(world.claims()[0]), [&](NodeSmithClaim& claim) {
-        claim.status.providerRef = "proxmox";
-        objects::set_condition(claim.status.conditions, conditions::kLaunched, api::ConditionStatus::False,
-                               api::Time(world.clock.wall_now()), reason);
-    });
+    world.leave_to_person(world.claims()[0], reason);
+    world.run_for(10min);
+    CHECK(world.claims().size() == (reason == "MachineNotKnown" ? 1 : 2));
+}
+
+// The hosts' data already deducts a running machine, whatever mark it carries.
+TEST_CASE("a claim whose machine a person has to find takes neither room nor a turn from others") {
+    auto pool = World::fixed_size_pool();
+    const auto most_at_a_time = GENERATE(0, 1);
+    pool.spec.scaleUp.maxConcurrent = most_at_a_time;
+    World world(pool);
+    world.put_pending_pod("pod");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    if (most_at_a_time == 0)
+        world.server.edit<NodeSmithProvider>({"default", "proxmox"}, [](NodeSmithProvider& provider) {
+            provider.status.hosts[0].freeMemoryMiB = 4096;
+        });
+    const auto reason = GENERATE(as<std::string>(), "MachineNotKnown", "MachineNotShown", "SeveralMachines",
+                                 "MarkOfOtherMachine");
+    world.leave_to_person(world.claims()[0], reason);
     world.run_for(10min);
     CHECK(world.claims().size() == (reason == "MachineNotKnown" ? 1 : 2));
 }
