@@ -31,7 +31,10 @@ ClaimReconciler::ClaimReconciler(const Context& context, ProviderInstances& inst
       starter_(means_),
       adoption_(means_, nodes_),
       recovery_(means_),
-      watch_(means_) {}
+      watch_(means_) {
+    reservations.count_also(
+        [this](ClaimPointer claim) { return recovery_.may_have_unknown_machine(std::move(claim)); });
+}
 
 void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
     nodes_.subscribe();

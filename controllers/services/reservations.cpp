@@ -60,6 +60,10 @@ void Reservation::complete() {
 Reservations::Reservations(Informers& informers, kube::Client& client, base::Clock& clock)
     : informers_(informers), client_(client), clock_(clock), refusals_(clock) {}
 
+void Reservations::count_also(std::function<bool(ClaimPointer)> may_have_machine) {
+    may_have_machine_ = std::move(may_have_machine);
+}
+
 asio::awaitable<Reservation> Reservations::reserve(kube::ObjectKey key, std::vector<Size> wanted) {
     Reservation reservation;
     // Both objects are read once: the figures and the resourceVersions of the writes belong together.
@@ -157,7 +161,7 @@ Reserved Reservations::note(OwnBooks& books, const kube::ObjectKey& key, const R
 // Counts claims that are known but missing in the status too, because they
 // were adopted or the status was lost.
 limits::LimitUse Reservations::use_of_pool(const NodeSmithPool& pool) const {
-    const auto used = limits::at_least(limits::usage_of(pool.status.reserved), known_usage(pool));
+    const auto used = limits::at_least(limits::usage_of(pool.status.reserved), possible_usage(pool));
     return {limits::limits_of(pool.spec), used};
 }
 
@@ -166,7 +170,7 @@ limits::LimitUse Reservations::use_of_control_plane(const NodeSmithControlPlane&
     const auto& stores = informers_;
     for (const auto* pool :
          pools_of(control_plane, stores.pools.store().all(), stores.control_planes.store().all()))
-        known += known_usage(*pool);
+        known += possible_usage(*pool);
     const auto used = limits::at_least(limits::usage_of(control_plane.status.reserved), known);
     return {limits::limits_of(control_plane.spec), used};
 }
@@ -186,6 +190,15 @@ limits::Usage Reservations::known_usage(const NodeSmithPool& pool) const {
     limits::Usage usage;
     for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()))
         if (limits::counts(*claim)) usage += limits::one_machine(limits::size_of(claim->spec, &pool));
+    return usage;
+}
+
+limits::Usage Reservations::possible_usage(const NodeSmithPool& pool) const {
+    auto usage = known_usage(pool);
+    if (!may_have_machine_) return usage;
+    for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()))
+        if (!limits::counts(*claim) && may_have_machine_(claim))
+            usage += limits::one_machine(limits::size_of(claim->spec, &pool));
     return usage;
 }
 

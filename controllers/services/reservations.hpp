@@ -12,6 +12,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -53,6 +54,10 @@ private:
 class Reservations {
 public:
     Reservations(Informers& informers, kube::Client& client, base::Clock& clock);
+
+    // Lets claims of which `may_have_machine` returns true take a place, whatever their status shows. A claim
+    // may have lost the status that showed its admission.
+    void count_also(std::function<bool(ClaimPointer)> may_have_machine);
 
     // Reserves as much of `wanted` as fits the limits. Throws ApiError 409 after a conflict: the caller must
     // decide again. Writes nothing if nothing fits.
@@ -100,6 +105,8 @@ private:
     api::v1alpha1::Reserved note(OwnBooks& books, const kube::ObjectKey& key,
                                  const api::v1alpha1::Reserved& before, const limits::Usage& total);
     limits::Usage known_usage(const NodeSmithPool& pool) const;
+    // Returns known_usage() and the use of claims that may have lost their status.
+    limits::Usage possible_usage(const NodeSmithPool& pool) const;
     asio::awaitable<limits::Usage> live_usage(std::vector<kube::ObjectKey> pools);
     base::Duration unsettled(const OwnBooks& books, const kube::ObjectKey& key,
                              const api::v1alpha1::Reserved& reserved) const;
@@ -108,6 +115,7 @@ private:
     Informers& informers_;
     kube::Client& client_;
     base::Clock& clock_;
+    std::function<bool(ClaimPointer)> may_have_machine_;
     OwnBooks pools_;
     OwnBooks control_planes_;
     ClaimRefusals refusals_;

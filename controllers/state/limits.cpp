@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "controllers/state/claim_state.hpp"
 
 namespace controllers::limits {
 
@@ -125,7 +126,7 @@ bool counts(const NodeSmithClaim& claim) {
         claim.metadata.deletionTimestamp || api::is_true(claim.status.conditions, conditions::kFailed);
     const bool ended = ends && (api::is_true(claim.status.conditions, conditions::kMachineDeleted) ||
                                 claim.status.keptSince);
-    return is_admitted(claim) && !ended;
+    return (is_admitted(claim) || claim::has_doubtful_machine(claim.status)) && !ended;
 }
 
 std::optional<LimitHit> admits(const Limits& limits, const Usage& used, const Usage& wanted) {

@@ -56,7 +56,8 @@ bool is_created_by_pool(const NodeSmithClaim& claim);
 // which its status.providerRef shows.
 bool is_admitted(const NodeSmithClaim& claim);
 // Reports whether the claim has or may still have a machine; MachineDeleted decides. A machine that never
-// joined and is kept, stopped, does not count.
+// joined and is kept, stopped, does not count. A claim that may have lost its status counts while the search
+// for its machine is unfinished.
 bool counts(const NodeSmithClaim& claim);
 
 struct LimitHit {

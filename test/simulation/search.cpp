@@ -24,11 +24,18 @@ bool waits_for_person(const NodeSmithClaim& claim) {
     return is_not_launched_for(claim, {"MachineNotShown", "SeveralMachines", "MarkOfOtherMachine"});
 }
 
+// Reports whether the claim lost its status, so that it may have a machine. A claim that a user applied shows
+// nothing else of it.
+bool may_have_lost_machine(const NodeSmithClaim& claim) {
+    return waits_for_person(claim) || is_not_launched_for(claim, {"MachineNotKnown"});
+}
+
 // Returns the use of one pool, or of all pools if it is "".
 Used used_of(const World& world, const std::string& pool) {
     Used used;
     for (const auto& [key, claim] : world.view.all<NodeSmithClaim>()) {
-        if ((!pool.empty() && claim->spec.poolRef != pool) || !may_have_machine(*claim)) continue;
+        const bool counts = may_have_machine(*claim) || may_have_lost_machine(*claim);
+        if ((!pool.empty() && claim->spec.poolRef != pool) || !counts) continue;
         ++used.nodes;
         used.cpu_cores += claim->spec.requirements.cpuCores;
         used.memory_mib += claim->spec.requirements.memoryMiB;

@@ -112,6 +112,12 @@ Observation Recovery::with_memories(Observation observation) const {
     return observation;
 }
 
+bool Recovery::may_have_unknown_machine(ClaimPointer claim) const {
+    Observation observation;
+    observation.claim = std::move(claim);
+    return may_have_lost_status(with_memories(std::move(observation)).situation());
+}
+
 void Recovery::note_looked(const std::string& uid) {
     went_back_.erase(uid);
     looked_.insert(uid);

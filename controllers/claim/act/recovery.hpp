@@ -29,6 +29,9 @@ public:
     void begin();
     // Fills in what only this process remembers of the claim.
     Observation with_memories(Observation observation) const;
+    // Reports whether the claim may have a machine that its status does not show, and that was not looked
+    // for.
+    bool may_have_unknown_machine(ClaimPointer claim) const;
 
     // Asks the provider for machines with the claim's mark; nullopt: none exists. Otherwise the status names
     // the machine, or why none can be recovered. Throws ProviderError, ApiError.

@@ -353,6 +353,78 @@ private:
     std::set<std::string> methods_;
 };
 
+// Manual is a pool for one machine, which a claim that a user applied has.
+struct Manual : World {
+    Manual() {
+        server.edit<NodeSmithPool>({"default", "p"},
+                                   [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 1; });
+    }
+    void apply(const std::string& name) {
+        auto claim = objects::claim(name, *server.get<NodeSmithPool>({"default", "p"}));
+        claim.metadata.uid.clear();
+        server.put(claim);
+    }
+    // Does what the pool's reconciler does if no claim shows a machine.
+    void settle() {
+        server.edit<NodeSmithPool>({"default", "p"}, [](NodeSmithPool& pool) { pool.status.reserved = {}; });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a claim that a user applied and that lost its status keeps its place within the limits") {
+    Manual world;
+    Silent silent({"list"});
+    auto process = std::make_unique<Process>(world, nullptr, &silent);
+    world.run(2s);
+    world.apply("c");
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    const auto look_takes_long = [&world] { world.cloud.latency = 20s; };
+    SECTION("while the operator runs and looks for its machine") {
+        look_takes_long();
+        lose_status(world);
+    }
+    SECTION("while a new operator looks for its machine") {
+        process.reset();
+        lose_status(world);
+        look_takes_long();
+        process = std::make_unique<Process>(world, nullptr, &silent);
+        world.run(2s);
+    }
+    SECTION("while the provider does not answer") {
+        silent.on = true;
+        lose_status(world);
+        REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotKnown"; }));
+    }
+    world.settle();
+    world.apply("d");
+    world.run(10s);
+    CHECK(world.reason(conditions::kLaunched, "d") == "LimitExceeded");
+    world.cloud.latency = 1ms;
+    silent.on = false;
+    CHECK(world.run_until([&] { return world.ready(); }, 5min));
+    world.run(5min);
+    CHECK(world.reason(conditions::kLaunched, "d") == "LimitExceeded");
+    CHECK(world.cloud.created() == 1);
+}
+
+TEST_CASE("a claim that a user applied gets its place once it is known that it has no machine") {
+    Manual world;
+    Silent silent({"list"});
+    world.apply("d");
+    silent.on = true;
+    Process process(world, nullptr, &silent);
+    world.server.edit<NodeSmithClaim>({"default", "d"}, [](NodeSmithClaim& claim) {
+        claim.metadata.finalizers->push_back(std::string(api::finalizers::kClaim));
+    });
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched, "d") == "MachineNotKnown"; }));
+    silent.on = false;
+    CHECK(world.run_until([&] { return world.ready("d"); }, 5min));
+    CHECK(world.cloud.created() == 1);
+}
+
+namespace {
+
 void set_mode(World& world, api::v1alpha1::Mode mode) {
     world.server.edit<api::v1alpha1::NodeSmithControlPlane>(
         {"default", "main"},
@@ -427,7 +499,7 @@ TEST_CASE(
     });
     world.launch();
     world.server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) {
-        claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
+        claim.metadata.finalizers->push_back(std::string(api::finalizers::kClaim));
     });
     SECTION("it is deleted") {
         world.server.remove<NodeSmithClaim>(kClaim);

@@ -71,6 +71,24 @@ TEST_CASE("a claim that a user applied counts from its admission on") {
     CHECK(limits::counts(manual));
 }
 
+TEST_CASE(
+    "a claim that a user applied counts while its status may be lost and its machine is not identified") {
+    auto manual = objects::claim("manual", objects::pool("small"));
+    const auto waits_for = [&manual](const char* reason) {
+        objects::set_condition(manual.status.conditions, "Launched", ConditionStatus::False, objects::kStart,
+                               reason);
+    };
+    for (const auto* reason :
+         {"MachineNotKnown", "MachineNotShown", "SeveralMachines", "MarkOfOtherMachine"}) {
+        INFO(reason);
+        waits_for(reason);
+        CHECK(limits::counts(manual));
+        CHECK_FALSE(limits::is_admitted(manual));
+    }
+    waits_for("LimitExceeded");
+    CHECK_FALSE(limits::counts(manual));
+}
+
 TEST_CASE("an idempotency key makes a purchase only with the UID of the owning pool and a number") {
     const auto pool = objects::pool("small");
     auto claim = objects::bought_claim("a", pool, 17);
