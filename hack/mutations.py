@@ -528,4 +528,6 @@ MUTATIONS = [
              Edit("run", r"if \((has_room\(group, unplaced\))\) return false;", "true")),
     Mutation("hold a PodGroup for a limit that only delays launches", "a group larger than scaleUp.batchSize never starts", "controllers",
              Edit("", r"if \((budget\.is_pace)\) budget\.nodes\.reset\(\);", "false")),
+    Mutation("believe that a machine is gone whose Node is Ready", "a statement about the wrong claim stops a machine under its pods",
+             "controllers", Edit("is_believed_gone", r"return stated_gone\(s\)( && !\(s\.node && is_ready\(\*s\.node\)\));", "")),
 ]

@@ -71,9 +71,17 @@ std::string how_to_settle(const Situation& s) {
            std::string(api::annotations::kMachineGone) + "=true";
 }
 
+// Reports whether the statement that the machine is gone ends its service. A reporting kubelet contradicts
+// it: somebody named the wrong claim, and the provider would stop a machine under its pods. Kubernetes also
+// ignores the out-of-service taint of a Node that is Ready. The Node of a machine that is gone is not Ready
+// within a minute.
+bool is_believed_gone(const Situation& s) {
+    return stated_gone(s) && !(s.node && is_ready(*s.node));
+}
+
 // Decides what must happen while the machine still runs; nullopt: nothing is left to do.
 std::optional<Decision> leave_service(const Situation& s) {
-    if (removal_ended(s.claim.status) || stated_gone(s)) return std::nullopt;
+    if (removal_ended(s.claim.status) || is_believed_gone(s)) return std::nullopt;
     Decision decision{Step::taint_node, s.claim.status, std::nullopt};
     if (!s.node) {
         const bool is_idle = s.claim.status.machineID.empty() || is_true(s.claim, conditions::kDrained);

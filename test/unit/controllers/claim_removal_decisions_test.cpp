@@ -175,6 +175,24 @@ TEST_CASE("R3: whatever blocks the removal keeps the claim, until the machine is
     CHECK(scene.decide().step == Step::delete_node);
 }
 
+TEST_CASE("a machine that is said to be gone is drained first while its Node is Ready") {
+    Scene scene;
+    scene.in_service().deleted();
+    SECTION("by the claim's annotation") {
+        scene.claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
+    }
+    SECTION("by the Node's out-of-service taint") {
+        scene.node->spec.taints.push_back(
+            {"node.kubernetes.io/out-of-service", "nodeshutdown", "NoExecute", std::nullopt});
+    }
+    CHECK(scene.decide().step == Step::taint_node);
+    scene.tainted();
+    CHECK(scene.decide().step == Step::drain);
+    // The kubelet of a machine that is gone falls silent, and its pods are not waited for.
+    objects::set_condition(scene.node->status.conditions, conditions::kReady, ConditionStatus::Unknown);
+    CHECK(scene.decide().step == Step::remove_machine);
+}
+
 TEST_CASE("an error of the provider says nothing of a machine that is known to be gone meanwhile") {
     Scene scene;
     scene.in_service().deleted().tainted();
