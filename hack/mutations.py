@@ -530,4 +530,10 @@ MUTATIONS = [
              Edit("", r"if \((budget\.is_pace)\) budget\.nodes\.reset\(\);", "false")),
     Mutation("believe that a machine is gone whose Node is Ready", "a statement about the wrong claim stops a machine under its pods",
              "controllers", Edit("is_believed_gone", r"return stated_gone\(s\)( && !\(s\.node && is_ready\(\*s\.node\)\));", "")),
+    Mutation("take a lost answer for a mark that is off", "a free host is locked for all other clusters", "providers/redfish",
+             Edit("clear", r"is_gone = (co_await shows_other_tag\(place, station\));", "true")),
+    Mutation("take a lost answer for a BMC that bears no mark", "a host is refused for a day", "providers/redfish",
+             Edit("settle", r"if \((answer\.outcome == TagWrite::Outcome::lost)\)", "false")),
+    Mutation("give back a deleted host whose BMC does not answer", "a free host is locked for all other clusters", "providers/redfish",
+             Edit("undo_preparation", r"if \((host\.is_being_deleted)\)", "false")),
 ]

@@ -88,7 +88,7 @@ private:
     using Kind = void (OddBmcs::*)(const std::string&);
 
     void begin(const std::string& host) {
-        static constexpr std::array<Kind, 24> kKinds{&OddBmcs::empty_system,
+        static constexpr std::array<Kind, 25> kKinds{&OddBmcs::empty_system,
                                                      &OddBmcs::null_uuid,
                                                      &OddBmcs::null_power,
                                                      &OddBmcs::null_after_change,
@@ -100,6 +100,7 @@ private:
                                                      &OddBmcs::updating,
                                                      &OddBmcs::no_session_left,
                                                      &OddBmcs::lost_resets,
+                                                     &OddBmcs::lost_tag_writes,
                                                      &OddBmcs::refused_on,
                                                      &OddBmcs::error_object,
                                                      &OddBmcs::failed_task,
@@ -244,6 +245,20 @@ private:
         odd.is_lost = true;
         world_.bmcs.odd_answers(host).add(std::move(odd));
     }
+    // Loses writes of the AssetTag, but never two in a row. Without hostLock the operator writes none.
+    void lost_tag_writes(const std::string& host) {
+        const auto test = [this, host,
+                           writes = requests("PATCH", "", "\"AssetTag\"")](const HttpRequest& request) {
+            if (!writes(request)) return false;
+            auto& was_lost = tag_write_lost_[host];
+            was_lost = !at_peace_ && !was_lost && random_->unit() < 0.3;
+            return was_lost;
+        };
+        OddAnswer odd;
+        odd.is_for = now_and_then(host, "write of the AssetTag lost", 1, test);
+        odd.is_lost = true;
+        world_.bmcs.odd_answers(host).add(std::move(odd));
+    }
     void refused_on(const std::string& host) {
         static constexpr std::array<int, 4> kStatus{400, 409, 500, 503};
         answer(host, now_and_then(host, "On refused", 0.4, presses("On")),
@@ -355,6 +370,7 @@ private:
     bool is_one_without_sessions_ = false;
     std::map<std::string, base::TimePoint> power_changed_;  // by host
     std::map<std::string, bool> login_refused_;
+    std::map<std::string, bool> tag_write_lost_;
 };
 
 }  // namespace

@@ -190,29 +190,24 @@ asio::awaitable<std::vector<TagPlace>> Hardware::tag_places(System system) {
     co_return places;
 }
 
-asio::awaitable<TagWrite> Hardware::write_tag(TagPlace place, std::string tag) {
+asio::awaitable<TagWrite> Hardware::write_tag(TagPlace place, json::value tag) {
     const std::string tried = "writing the AssetTag of " + bmc_.host();
     Resource read{place.link, json::object{{kAssetTag, place.tag}}, place.etag};
     TagWrite result;
-    std::vector<json::value> values{json::string(tag)};
-    // Some BMCs clear it only with null.
-    if (tag.empty()) values.emplace_back(nullptr);
-    for (const auto& value : values) {
-        try {
-            const auto answer = co_await bmc_.patch_if_same(tried, read, std::string(kAssetTag), value);
-            result.outcome = answer ? TagWrite::Outcome::taken : TagWrite::Outcome::changed;
-            result.is_promise = answer && answer->is_promise;
-            co_return result;
-        } catch (const RedfishError& error) {
-            const auto kind = error.kind();
-            if (kind == ErrorKind::outcome_unknown) co_return TagWrite{};
-            const bool is_refusal = kind == ErrorKind::invalid_request || kind == ErrorKind::unsupported ||
-                                    kind == ErrorKind::not_found || kind == ErrorKind::parameter_missing ||
-                                    kind == ErrorKind::precondition_failed || kind == ErrorKind::other;
-            if (!is_refusal) throw;
-            result.outcome = TagWrite::Outcome::refused;
-            result.refusal = error.complaint.message;
-        }
+    try {
+        const auto answer =
+            co_await bmc_.patch_if_same(tried, std::move(read), std::string(kAssetTag), std::move(tag));
+        result.outcome = answer ? TagWrite::Outcome::taken : TagWrite::Outcome::changed;
+        result.is_promise = answer && answer->is_promise;
+    } catch (const RedfishError& error) {
+        const auto kind = error.kind();
+        const bool is_lost = kind == ErrorKind::outcome_unknown;
+        const bool is_refusal = kind == ErrorKind::invalid_request || kind == ErrorKind::unsupported ||
+                                kind == ErrorKind::not_found || kind == ErrorKind::parameter_missing ||
+                                kind == ErrorKind::precondition_failed || kind == ErrorKind::other;
+        if (!is_lost && !is_refusal) throw;
+        result.outcome = is_lost ? TagWrite::Outcome::lost : TagWrite::Outcome::refused;
+        result.refusal = error.complaint.message;
     }
     co_return result;
 }

@@ -58,13 +58,14 @@ struct TagPlace {
 };
 struct TagWrite {
     enum class Outcome {
-        taken,    // or the answer was lost: read it back
+        taken,
+        lost,     // the answer was lost: it may have been written or refused
         changed,  // somebody else wrote first
         refused,  // not this way, see `refusal`
     };
     Outcome outcome = Outcome::taken;
     bool is_promise = false;  // it will be done later
-    std::string refusal;
+    std::string refusal;      // or how the answer was lost
 };
 
 class Hardware {
@@ -112,8 +113,8 @@ public:
     // Returns the tag of the system, and that of its chassis if no other system shares it. Omits missing
     // ones.
     asio::awaitable<std::vector<TagPlace>> tag_places(System system);
-    // Writes the tag only if it is still as in `place`.
-    asio::awaitable<TagWrite> write_tag(TagPlace place, std::string tag);
+    // Writes the tag, a text or null, only if it is still as in `place`.
+    asio::awaitable<TagWrite> write_tag(TagPlace place, json::value tag);
 
     // Returns the links of all drives. Empty: the BMC reports none.
     asio::awaitable<std::vector<std::string>> drives(System system);

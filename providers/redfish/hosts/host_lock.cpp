@@ -119,13 +119,12 @@ asio::awaitable<LockAttempt> HostLock::write_into_any(Places places, std::string
         const auto means = meaning(place, mark);
         const bool is_own = means == TagMeaning::inventory;
         if (is_own || (means == TagMeaning::others && !overrules_others)) continue;
-        const auto answer = co_await station->hardware.write_tag(place, mark);
+        const auto answer = co_await station->hardware.write_tag(place, json::string(mark));
         if (answer.outcome == TagWrite::Outcome::changed)
             co_return LockAttempt{LockOutcome::undecided, "", "its AssetTag was written by someone else"};
         refusal = answer.refusal;
         if (answer.outcome == TagWrite::Outcome::refused) continue;
-        const auto patience = answer.is_promise ? kPromisePatience : kSettles;
-        const auto outcome = co_await settle(place, mark, patience, station);
+        const auto outcome = co_await settle(place, mark, answer, station);
         if (outcome.outcome != LockOutcome::unusable) co_return outcome;
         refusal = outcome.message;
     }
@@ -134,9 +133,9 @@ asio::awaitable<LockAttempt> HostLock::write_into_any(Places places, std::string
     co_return unsupported("its BMC does not take a mark as AssetTag (" + refusal + ")");
 }
 
-asio::awaitable<LockAttempt> HostLock::settle(TagPlace place, std::string mark, base::Duration patience,
+asio::awaitable<LockAttempt> HostLock::settle(TagPlace place, std::string mark, TagWrite answer,
                                               std::shared_ptr<Station> station) {
-    const auto deadline = clock_.now() + patience;
+    const auto deadline = clock_.now() + (answer.is_promise ? kPromisePatience : kSettles);
     while (true) {
         co_await clock_.sleep_for(kSettles);
         const auto system = co_await station->hardware.system();
@@ -153,13 +152,18 @@ asio::awaitable<LockAttempt> HostLock::settle(TagPlace place, std::string mark, 
         if (mine) co_return held();
         const bool is_cut_off = now != places.end() && is_cut(now->tag, mark);
         if (is_cut_off) {
-            co_await station->hardware.write_tag(*now, place.tag);
+            co_await station->hardware.write_tag(*now, json::string(place.tag));
             co_return LockAttempt{LockOutcome::unusable, "",
                                   "it keeps " + std::to_string(now->tag.size()) + " of " +
                                       std::to_string(mark.size()) + " characters"};
         }
-        if (clock_.now() >= deadline)
-            co_return LockAttempt{LockOutcome::unusable, "", "it does not keep what it accepted"};
+        if (clock_.now() < deadline) continue;
+        // The request may never have reached the BMC.
+        if (answer.outcome == TagWrite::Outcome::lost)
+            co_return LockAttempt{
+                LockOutcome::undecided, "",
+                "whether its BMC takes a mark as AssetTag is not known (" + answer.refusal + ")"};
+        co_return LockAttempt{LockOutcome::unusable, "", "it does not keep what it accepted"};
     }
 }
 
@@ -179,27 +183,52 @@ asio::awaitable<bool> HostLock::is_of_others(MachineIdentity identity, std::shar
     co_return find(places, mark, TagMeaning::others) && !find(places, mark, TagMeaning::mine);
 }
 
-asio::awaitable<bool> HostLock::clear(TagPlace place, std::shared_ptr<Station> station) {
-    std::vector<std::string> values{""};
-    const auto& free_values = settings_.spec.hostLock.freeValues;
-    values.insert(values.end(), free_values.begin(), free_values.end());
-    for (const auto& value : values) {
-        const auto answer = co_await station->hardware.write_tag(place, value);
-        if (answer.outcome == TagWrite::Outcome::changed) co_return false;
-        if (answer.outcome == TagWrite::Outcome::taken) co_return true;
+// Reports whether the BMC shows another tag there, or none. A BMC may show a write only after a moment.
+asio::awaitable<bool> HostLock::shows_other_tag(TagPlace& place, std::shared_ptr<Station> station) {
+    for (const auto wait : {base::Duration::zero(), kSettles}) {
+        if (wait > base::Duration::zero()) co_await clock_.sleep_for(wait);
+        const auto system = co_await station->hardware.system();
+        const auto places = co_await station->hardware.tag_places(system);
+        const auto now = std::ranges::find(places, place.link, &TagPlace::link);
+        if (now == places.end() || now->tag != place.tag) co_return true;
+        place = *now;
     }
     co_return false;
 }
 
-asio::awaitable<void> HostLock::release(MachineIdentity identity, std::shared_ptr<Station> station,
+asio::awaitable<bool> HostLock::clear(TagPlace place, std::shared_ptr<Station> station) {
+    // Some BMCs clear it only with null.
+    std::vector<json::value> values{json::string(), nullptr};
+    for (const auto& value : settings_.spec.hostLock.freeValues) values.emplace_back(json::string(value));
+    for (const auto& value : values) {
+        const auto answer = co_await station->hardware.write_tag(place, value);
+        if (answer.outcome == TagWrite::Outcome::changed) co_return true;
+        if (answer.outcome == TagWrite::Outcome::refused) continue;
+        // The answer may be lost, and it may have been a refusal. Only what the BMC shows is proof.
+        const bool is_gone = co_await shows_other_tag(place, station);
+        if (is_gone) co_return true;
+    }
+    co_return false;
+}
+
+asio::awaitable<void> HostLock::release(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                         System system) {
     if (!is_wanted()) co_return;
     const auto mark = lock_mark(identity);
     const auto places = co_await station->hardware.tag_places(std::move(system));
     for (const auto& place : places) {
         const auto means = meaning(place, mark);
-        if (means == TagMeaning::mine || means == TagMeaning::own_claim) co_await clear(place, station);
+        const bool is_ours = means == TagMeaning::mine || means == TagMeaning::own_claim;
+        const bool is_gone = !is_ours || co_await clear(place, station);
+        if (!is_gone) report_left(host, "its BMC does not clear it");
     }
+}
+
+void HostLock::report_left(const Host& host, const std::string& why) {
+    inventory_.announce(host, "LockLeft",
+                        "may still carry the mark of this cluster as AssetTag, and other clusters leave it "
+                        "alone: " +
+                            why + "; if the NodeSmithHost is deleted, clear the field on its BMC");
 }
 
 asio::awaitable<std::optional<LockReport>> HostLock::look(Host host, std::shared_ptr<Station> station,
@@ -252,7 +281,10 @@ asio::awaitable<LockReport> HostLock::mend_free(TagPlace place, std::shared_ptr<
 
 asio::awaitable<LockReport> HostLock::mend_used(TagPlace place, std::string mark,
                                                 std::shared_ptr<Station> station) {
-    const auto answer = co_await station->hardware.write_tag(place, mark);
+    const auto answer = co_await station->hardware.write_tag(place, json::string(mark));
+    if (answer.outcome == TagWrite::Outcome::lost)
+        co_return as_report(
+            {LockOutcome::undecided, "", "the next look shows whether its BMC took the mark"});
     if (answer.outcome == TagWrite::Outcome::refused)
         co_return as_report(unsupported("its BMC does not take a mark as AssetTag (" + answer.refusal + ")"));
     co_return LockReport{true, "Held", "its AssetTag carries the mark of its claim"};

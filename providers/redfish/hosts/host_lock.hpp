@@ -45,9 +45,13 @@ public:
     // Reports whether another cluster has the host and this claim has lost it.
     asio::awaitable<bool> is_of_others(MachineIdentity identity, std::shared_ptr<Station> station,
                                        System system);
-    // Removes every mark of this cluster, as far as the BMC allows it. The host must be off and the claim's,
-    // or left to its user.
-    asio::awaitable<void> release(MachineIdentity identity, std::shared_ptr<Station> station, System system);
+    // Removes every mark of this cluster, as far as the BMC allows it, and reports by an Event what it does
+    // not. The host must be off and the claim's, or left to its user.
+    asio::awaitable<void> release(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
+                                  System system);
+    // Reports by an Event that a host may keep the mark of this cluster. Later looks retry to remove it, but
+    // a host that is being deleted has none.
+    void report_left(const Host& host, const std::string& why);
     // Returns what others see, and repairs what a crash, a restored backup or a forgetful BMC left. Removes
     // our mark from a free host that is off. Writes a missing mark again for a host that is on for its claim.
     // nullopt: hosts are not locked.
@@ -65,10 +69,11 @@ private:
     asio::awaitable<std::optional<Places>> readable_places(std::shared_ptr<Station> station, System system);
     asio::awaitable<LockAttempt> write_into_any(Places places, std::string mark, bool overrules_others,
                                                 std::shared_ptr<Station> station);
-    asio::awaitable<LockAttempt> settle(TagPlace place, std::string mark, base::Duration patience,
+    asio::awaitable<LockAttempt> settle(TagPlace place, std::string mark, TagWrite answer,
                                         std::shared_ptr<Station> station);
-    // Reports whether the place is free now.
+    // Reports whether the tag is gone.
     asio::awaitable<bool> clear(TagPlace place, std::shared_ptr<Station> station);
+    asio::awaitable<bool> shows_other_tag(TagPlace& place, std::shared_ptr<Station> station);
     asio::awaitable<LockReport> mend(Host host, Places places, std::shared_ptr<Station> station,
                                      System system);
     asio::awaitable<LockReport> mend_free(TagPlace place, std::shared_ptr<Station> station);

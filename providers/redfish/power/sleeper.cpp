@@ -77,17 +77,19 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
         co_return co_await look_after_lost(std::move(command), *host);
     }
     if (is_untouched(*host)) {
-        co_await undo_preparation(command.identity, *host);
+        auto obstacle = co_await undo_preparation(command.identity, *host);
+        if (obstacle) co_return std::move(*obstacle);
         co_return co_await give_back_untouched(command.identity, name);
     }
     co_return co_await visit(std::move(command), *host);
 }
 
 // Undoes the preparation of a boot. We did not turn the host on, but its next boot must not use our image. If
-// the BMC does not answer now, this is done when it does.
-asio::awaitable<void> Sleeper::undo_preparation(MachineIdentity identity, Host host) {
+// the BMC does not answer now, this is done when it does. A host that is being deleted is never examined
+// again, so its claim waits for its BMC. Returns why it waits; nullopt: it does not.
+asio::awaitable<std::optional<RemoveResult>> Sleeper::undo_preparation(MachineIdentity identity, Host host) {
     const bool has_preparation = settings_.spec.boot.method != BootMethod::Disk;
-    if (!has_preparation && !lock_.is_wanted()) co_return;
+    if (!has_preparation && !lock_.is_wanted()) co_return std::nullopt;
     std::shared_ptr<Station> station;
     try {
         station = co_await fleet_.station(host);
@@ -95,18 +97,20 @@ asio::awaitable<void> Sleeper::undo_preparation(MachineIdentity identity, Host h
         const auto system = co_await station->hardware.system();
         // Another cluster's preparation for its claim may look like ours.
         const bool is_theirs = co_await lock_.is_of_others(identity, station, system);
-        if (is_theirs) co_return;
+        if (is_theirs) co_return std::nullopt;
         const bool is_it = base::same_uuid(system.uuid, host.system_uuid);
-        if (is_it && has_preparation) co_await preparation_.undo(std::move(host), station, system);
+        if (is_it && has_preparation) co_await preparation_.undo(host, station, system);
         // A process may have died between taking the lock and the next step.
         if (is_it && system.power == PowerState::off)
-            co_await lock_.release(std::move(identity), station, system);
+            co_await lock_.release(std::move(identity), host, station, system);
         if (!is_it) station->is_undo_due = true;
-    } catch (const RedfishError&) {
+    } catch (const RedfishError& error) {
         if (station) station->is_undo_due = true;
+        if (host.is_being_deleted) co_return failed_removal(error);
     } catch (const std::invalid_argument&) {
-        co_return;  // without a valid address nothing was ever changed
+        co_return std::nullopt;  // without a valid address nothing was ever changed
     }
+    co_return std::nullopt;
 }
 
 asio::awaitable<RemoveResult> Sleeper::give_back_untouched(MachineIdentity identity, std::string name) {
@@ -334,7 +338,7 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
         if (outcome) co_return std::move(*outcome);
     }
     // This comes last, as others may turn on a host that they see free.
-    co_await lock_.release(std::move(identity), std::move(station), std::move(system));
+    co_await lock_.release(std::move(identity), host, std::move(station), std::move(system));
     co_return co_await give_back(std::move(host));
 }
 
@@ -347,17 +351,18 @@ asio::awaitable<RemoveResult> Sleeper::give_back(Host host) {
     co_return Gone{};
 }
 
-// Removes the lock. If it fails now, a later look at the host, once it is off, removes the mark.
+// Removes the lock. If it fails now, a later look at the host, once it is off, removes the mark. A host that
+// is being deleted has no later look.
 asio::awaitable<void> Sleeper::unlock(MachineIdentity identity, Host host) {
     if (!lock_.is_wanted()) co_return;
     try {
-        const auto station = co_await fleet_.station(std::move(host));
+        const auto station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
         const auto system = co_await station->hardware.system();
         if (base::same_uuid(system.uuid, identity.system_uuid))
-            co_await lock_.release(std::move(identity), station, system);
-    } catch (const RedfishError&) {
-        co_return;
+            co_await lock_.release(std::move(identity), host, station, system);
+    } catch (const RedfishError& error) {
+        if (host.is_being_deleted) lock_.report_left(host, error.what());
     } catch (const std::invalid_argument&) {
         co_return;
     }

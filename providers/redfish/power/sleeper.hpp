@@ -45,7 +45,7 @@ private:
     asio::awaitable<RemoveResult> visit(Command command, Host host);
     asio::awaitable<RemoveResult> look_after_lost(Command command, Host host);
     asio::awaitable<RemoveResult> step(Command command, Host host, std::shared_ptr<Station> station);
-    asio::awaitable<void> undo_preparation(MachineIdentity identity, Host host);
+    asio::awaitable<std::optional<RemoveResult>> undo_preparation(MachineIdentity identity, Host host);
     asio::awaitable<RemoveResult> give_back_untouched(MachineIdentity identity, std::string name);
     // Gives the host back with its power unchanged, as somebody else turned it on, or may have.
     asio::awaitable<RemoveResult> leave_on(Command command, Host host);

@@ -2,6 +2,8 @@
 // asset tag is replaced.
 #include "providers/redfish/bmc/asset_tag.hpp"
 
+#include <algorithm>
+
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 
@@ -10,6 +12,7 @@ using providers::redfish::lock_mark;
 using providers::redfish::meaning_of;
 using providers::redfish::TagMeaning;
 using redfish_simulator::Power;
+using redfish_simulator::requests;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
@@ -31,6 +34,18 @@ std::string theirs() {
 std::string reason_of(World& world, const std::string& host) {
     const auto report = world.examine(host);
     return report.lock ? report.lock->reason : "no lock";
+}
+
+// Loses requests that write the AssetTag and contain this text. The BMC executes none of them.
+void lose_tag_writes(World& world, const std::string& host, const std::string& text,
+                     std::optional<int> times) {
+    world.odd(host).add({.is_for = requests("PATCH", "", text), .times = times, .is_lost = true});
+}
+
+bool has_announced(const World& world, const std::string& reason, const std::string& words) {
+    return std::ranges::any_of(world.inventory.announced, [&](const std::string& line) {
+        return line.starts_with(reason) && line.find(words) != std::string::npos;
+    });
 }
 
 }  // namespace
@@ -393,4 +408,106 @@ TEST_CASE("a host that is left to its user while it is on bears no mark any more
     CHECK(world.run(world.provider->release(claim.identity, claim.record)));
     CHECK(bmc.asset_tag().empty());
     CHECK(bmc.power() == Power::on);
+}
+
+TEST_CASE("a mark is off its host before the host is given back, also where the answer of the BMC is lost") {
+    Profile profile;
+    std::optional<int> times = 1;
+    SECTION("the request was lost") {}
+    SECTION("the answer was a refusal of the empty text") {
+        profile.clears_tag_by_null = true;
+    }
+    SECTION("each answer to an empty text is lost") {
+        times = std::nullopt;
+    }
+    World world(locked());
+    auto& bmc = world.add("a", profile);
+    auto claim = world.serving("c", "a");
+    lose_tag_writes(world, "a", R"({"AssetTag":""})", times);
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(bmc.asset_tag().empty());
+    CHECK_FALSE(has_announced(world, "LockLeft", ""));
+}
+
+TEST_CASE("a mark that a look takes back is off, also where the answer of the BMC is lost") {
+    World world(locked());
+    auto& bmc = world.add("a", {.clears_tag_by_null = true});
+    bmc.set_asset_tag(lock_mark({.cluster_id = world.config.cluster_id, .claim_uid = "uid-of-a-lost-claim"}));
+    lose_tag_writes(world, "a", R"({"AssetTag":""})", 1);
+    CHECK(reason_of(world, "a") == "Free");
+    CHECK(bmc.asset_tag().empty());
+}
+
+TEST_CASE("a mark that the BMC does not clear keeps no claim, and people are told") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    SECTION("it refuses") {
+        bmc.profile().refuses_system_tag = true;
+    }
+    SECTION("it drops what it accepted") {
+        bmc.profile().drops_tag = true;
+    }
+    SECTION("each answer is lost") {
+        lose_tag_writes(world, "a", "AssetTag", std::nullopt);
+    }
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(has_announced(world, "LockLeft", "clear the field on its BMC"));
+    CHECK(reason_of(world, "a") == "NotReleased");
+}
+
+TEST_CASE("a lost answer to a mark says nothing about what the BMC can bear") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    lose_tag_writes(world, "a", "AssetTag", 2);
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    CHECK(bmc.asset_tag() == lock_mark(claim.identity));
+    CHECK(reason_of(world, "a") == "Held");
+    SECTION("and a lost mark of a host in service is not reported as held") {
+        world.joined("a");
+        bmc.set_asset_tag({});
+        lose_tag_writes(world, "a", "AssetTag", 1);
+        CHECK(reason_of(world, "a") == "Changing");
+        CHECK(reason_of(world, "a") == "Held");
+    }
+}
+
+TEST_CASE("a reserved host that is being deleted is given back only without the claim's mark") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    world.ensure(claim);
+    world.ensure(claim);
+    bmc.set_asset_tag(lock_mark(claim.identity));
+    world.restart();
+    world.odd("a").add(
+        {.is_for = requests("", ""), .times = std::nullopt, .instead = redfish_simulator::refusal(503)});
+    SECTION("it is being deleted, so no later look takes the mark back") {
+        world.host("a").is_being_deleted = true;
+        world.inventory.touch("a");
+        CHECK_FALSE(world.put_to_sleep(claim));
+        CHECK_FALSE(claim.outcome.empty());
+        CHECK(world.host("a").use.owner);
+        world.odd("a").clear();
+        CHECK(world.put_to_sleep(claim));
+    }
+    SECTION("otherwise a later look does") {
+        CHECK(world.put_to_sleep(claim));
+        world.odd("a").clear();
+        CHECK(reason_of(world, "a") == "Free");
+    }
+    CHECK(bmc.asset_tag().empty());
+}
+
+TEST_CASE("a host that is left to its user and deleted may keep its mark, and people are told") {
+    World world(locked());
+    world.add("a");
+    auto claim = world.serving("c", "a");
+    world.host("a").is_being_deleted = true;
+    world.inventory.touch("a");
+    world.odd("a").add(
+        {.is_for = requests("", ""), .times = std::nullopt, .instead = redfish_simulator::refusal(503)});
+    CHECK(world.run(world.provider->release(claim.identity, claim.record)));
+    CHECK(has_announced(world, "LockLeft", "clear the field on its BMC"));
 }
