@@ -1,6 +1,7 @@
 // Tests two clusters on one rack. The second one works, and the judge sees which cluster turns off the
 // other's hosts.
 #include "api/bytes.hpp"
+#include "providers/redfish/bmc/asset_tag.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/run_coroutine.hpp"
@@ -136,4 +137,32 @@ TEST_CASE("the judge sees a cluster that turns off, or with a lock turns on, wha
         CHECK(rack.violations.empty());
         CHECK_FALSE(rack.world->bmcs.woken_by(host));
     }
+}
+
+TEST_CASE("the judge sees a host that is given back with the mark of its claim") {
+    SharedRack rack(true);
+    rack.world->run_for(1min);
+    const auto host = rack.wakeable();
+    const api::ObjectKey key{kNodesNamespace, host};
+    rack.world->server.edit<NodeSmithHost>(key, [](NodeSmithHost& edited) {
+        edited.status.phase = api::v1alpha1::HostPhase::PoweringOff;
+        edited.status.claimRef.emplace();
+        edited.status.claimRef->uid = "uid-of-the-claim";
+    });
+    const bool is_left = GENERATE(true, false);
+    if (is_left)
+        rack.world->bmcs.bmc(host).set_asset_tag(providers::redfish::lock_mark(
+            {.cluster_id = "uid-of-the-cluster", .claim_uid = "uid-of-the-claim"}));
+    rack.world->server.edit<NodeSmithHost>(key, [](NodeSmithHost& edited) {
+        edited.status.claimRef.reset();
+        api::ConditionUpdate ready;
+        ready.type = api::conditions::kReady;
+        ready.reason = "Discovering";
+        ready.message = "was returned; it is examined before it is used again";
+        api::set_condition(edited.status.conditions, ready,
+                           api::Time(std::chrono::system_clock::time_point{}));
+    });
+    rack.world->run_for(1s);
+    REQUIRE(rack.violations.size() == (is_left ? 1 : 0));
+    if (is_left) CHECK(rack.violations.front().invariant == "locks are taken back before their hosts");
 }

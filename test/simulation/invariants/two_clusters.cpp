@@ -3,6 +3,7 @@
 // cases are counted. A cluster that never asked for power must not cut it.
 #include <map>
 
+#include "providers/redfish/bmc/asset_tag.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
 namespace simulation {
@@ -17,8 +18,9 @@ public:
         });
         for (const auto cluster : {Cluster::ours, Cluster::theirs})
             view_of(cluster).subscribe<NodeSmithHost>(
-                [this, cluster](const NodeSmithHost* before, const NodeSmithHost*) {
+                [this, cluster](const NodeSmithHost* before, const NodeSmithHost* after) {
                     note(cluster, before);
+                    if (before && after && is_given_back(*before, *after)) check_lock(cluster, *before);
                 });
     }
 
@@ -33,6 +35,30 @@ private:
     // Notes when the status last said that the host was turned on for its claim.
     void note(Cluster cluster, const NodeSmithHost* before) {
         if (before && before->status.wokenTime) noted_[{cluster, before->metadata.name}] = world_.now();
+    }
+
+    // Reports whether the operator has turned the host off and ends its claim's use. Older objects of a
+    // restored backup rarely look so.
+    static bool is_given_back(const NodeSmithHost& before, const NodeSmithHost& after) {
+        using api::v1alpha1::HostPhase;
+        const auto phase = before.status.phase;
+        const bool was_turned_off = phase == HostPhase::PoweringOff || phase == HostPhase::Wiping;
+        const auto* ready = api::find_condition(after.status.conditions, api::conditions::kReady);
+        return was_turned_off && before.status.claimRef && !after.status.claimRef && ready &&
+               ready->message.starts_with("was returned");
+    }
+
+    // A later look at the host would remove the mark, but a host that is being deleted has none.
+    void check_lock(Cluster cluster, const NodeSmithHost& host) {
+        auto& bmc = world_.bmcs.bmc(host.metadata.name);
+        if (!locks_hosts(world_) || may_be_late(cluster) || bmc.power() != Power::off) return;
+        const auto mark = providers::redfish::lock_mark({.claim_uid = host.status.claimRef->uid});
+        const auto of_claim = mark.substr(mark.rfind('-'));
+        for (const bool of_chassis : {false, true})
+            if (bmc.asset_tag(of_chassis).ends_with(of_claim))
+                stage_.violate("locks are taken back before their hosts",
+                               std::string(name_of(cluster)) + " gives back host " + host.metadata.name +
+                                   ", which bears the mark " + bmc.asset_tag(of_chassis));
     }
 
     ClusterSnapshot& view_of(Cluster cluster) const {
