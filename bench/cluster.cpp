@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kube/config.hpp"
+#include "kube/transport.hpp"
 
 namespace bench {
 

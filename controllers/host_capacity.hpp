@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "controllers/host_reconciler.hpp"
+#include "controllers/host_status.hpp"
 
 namespace controllers {
 

@@ -1,3 +1,5 @@
+#include "controllers/host_status.hpp"
+
 #include <algorithm>
 #include <cmath>
 

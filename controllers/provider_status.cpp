@@ -1,11 +1,10 @@
+#include "controllers/provider_status.hpp"
+
 #include <algorithm>
 
 #include "base/text.hpp"
 #include "controllers/cache/condition_update.hpp"
-#include "controllers/provider_reconciler.hpp"
 #include "controllers/state/course.hpp"
-#include "providers/health.hpp"
-#include "providers/offering.hpp"
 #include "scheduling/amount_text.hpp"
 
 namespace controllers {

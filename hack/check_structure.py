@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Fails on C++ that is not where its name says, or that is cut into too small or too wide pieces:
 
-- header:     a .cpp has the header of its name, except programs and the file that compiles Asio
+- header:     a .cpp has the header of its name, except programs, the file that compiles Asio, and the file that replaces the
+              library's operator delete
 - namespace:  a namespace is the one of its folder, or is nested in it or around it
 - type:       a name of a type is defined in one file only, unless the type is nested in another one
 - module:     a module of fewer than 130 lines has more than one user; else it belongs into its user
@@ -21,7 +22,7 @@ from check_layers import ALLOWED, INCLUDE
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXCEPTIONS = ROOT / "hack/structure_exceptions.txt"
 HEADING = "# What breaks a rule of hack/check_structure.py and is not mended yet. Lines may go, but none may come.\n"
-NO_HEADER = {"operator/main.cpp", "base/asio_impl.cpp"}
+NO_HEADER = {"operator/main.cpp", "operator/wiped_memory.cpp", "base/asio_impl.cpp"}
 SMALLEST_MODULE = 130
 MOST_PARAMETERS = 6
 NAMESPACES_OF_FOLDERS = {"operator": ["kubenodesmith"], "migrate": ["kubenodesmith", "migrate"]}

@@ -130,7 +130,7 @@ MUTATIONS = [
     Mutation("write a status on each pass", "the API server is never left in peace", "controllers",
              Edit("next_status", r"()for \(auto& next : updates\)", "status.conditions.clear();\n    ")),
     Mutation("say nothing about pods that get no node", "users cannot tell why a pod waits", "controllers",
-             Edit("say_what_is_missing", r"(announcer_\.say\([^;]+?)joined\(refused\.reasons\)", "static_cast<void>(")),
+             Edit("say_what_is_missing", r"(announcer\.say\([^;]+?)joined\(refused\.reasons\)", "static_cast<void>(")),
     Mutation("wait for ever for a machine that never joins", "a paid machine stands idle, pods wait", "controllers",
              Edit("decide_registration", r"deadline( <= s\.now)", ".at.time_since_epoch().count() == 1")),
     Mutation("delete the Node before its machine is gone", "pods start elsewhere while they still run here", "controllers",

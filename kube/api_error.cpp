@@ -1,10 +1,10 @@
-// Converts Status objects (metav1.Status) into exceptions.
+#include "kube/api_error.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "api/stream.hpp"
-#include "kube/client.hpp"
 
 namespace kube {
 namespace {

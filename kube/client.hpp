@@ -20,33 +20,14 @@
 #include "base/http.hpp"
 #include "base/interface.hpp"
 #include "base/metrics.hpp"
+#include "kube/api_error.hpp"
+#include "kube/paths.hpp"
 
 namespace kube {
 
 namespace asio = boost::asio;
 namespace json = boost::json;
 using api::ObjectKey;
-
-// ApiError is a refusal by the API server (metav1.Status). Its what() also has the verb and the object.
-class ApiError : public std::runtime_error {
-public:
-    ApiError(const std::string& what, int code, std::string reason, std::string message);
-    int code;
-    std::string reason;   // metav1.StatusReason: Conflict, AlreadyExists, Forbidden, Invalid, Expired, ...
-    std::string message;  // the server's text
-    std::optional<base::Duration> retry_after;
-    std::vector<api::StatusCause> causes;
-
-    bool is_conflict() const { return code == 409 && reason != "AlreadyExists"; }
-    bool is_already_exists() const { return code == 409 && reason == "AlreadyExists"; }
-    bool is_not_found() const { return code == 404; }
-    bool is_forbidden() const { return code == 403; }
-    bool is_expired() const { return code == 410; }
-    // Returns the pause that the server requests, at most five minutes; zero: none.
-    base::Duration pause_wanted() const;
-    // Reports whether an admission webhook refused the request. Its author may choose any status.
-    bool is_denial() const { return message.starts_with("admission webhook "); }
-};
 
 // UndecodableError means that the object exists but does not match its type here.
 class UndecodableError : public std::runtime_error {
@@ -72,13 +53,6 @@ std::optional<Patch> difference(const T& before, const T& after, Lock lock) {
 struct Preconditions {
     std::optional<std::string> uid;
     std::optional<std::string> resource_version;
-};
-
-struct ListOptions {
-    std::string namespace_;  // empty: all namespaces
-    std::string label_selector;
-    std::string field_selector;
-    bool first_page_only = false;  // for unlimited lists of others, if the beginning suffices
 };
 
 struct Evicted {};
@@ -187,16 +161,6 @@ private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
-
-// Returns /api/v1/namespaces/x/pods/y or /apis/group/version/...; an empty name gives the collection.
-std::string path_of(const api::Resource& resource, const ObjectKey& key, std::string_view subresource = {});
-// Returns the path of the collection with its selectors. `parameters` are appended unchanged:
-// "limit=500&watch=1".
-std::string list_target(const api::Resource& resource, const ListOptions& options,
-                        std::string_view parameters);
-// Converts a response with a status of 400 or more. `subject` is, for example, "GET /api/v1/pods".
-ApiError error_of(const std::string& subject, const base::HttpResponse& response);
-ApiError error_of(const std::string& subject, const api::Status& status);
 
 // ---- implementation of the templates
 

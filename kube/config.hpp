@@ -72,10 +72,5 @@ struct ConfigEnvironment {
 // Throws ConfigError.
 ClusterConfig load_config(const ConfigOptions& options);
 ClusterConfig load_config(const ConfigOptions& options, const ConfigEnvironment& environment);
-// Returns a transport that authenticates each request and reads rotating credentials again. Files are read
-// every minute and after a 401; exec plugins run when their credential expires and after a 401. Throws
-// ConfigError if a certificate, key or URL is unusable now.
-std::unique_ptr<base::HttpTransport> make_transport(asio::any_io_executor executor, base::Clock& clock,
-                                                    ClusterConfig config);
 
 }  // namespace kube

@@ -1,6 +1,6 @@
-// Paths of objects in the API: https://kubernetes.io/docs/reference/using-api/api-concepts/
+#include "kube/paths.hpp"
+
 #include "base/url.hpp"
-#include "kube/client.hpp"
 
 namespace kube {
 

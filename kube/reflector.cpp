@@ -9,6 +9,7 @@
 #include "base/backoff.hpp"
 #include "base/log.hpp"
 #include "base/url.hpp"
+#include "kube/paths.hpp"
 
 namespace kube {
 

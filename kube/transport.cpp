@@ -1,9 +1,9 @@
-// The transport to the API server. It adds our credentials to each request, and notices when they change.
+#include "kube/transport.hpp"
+
 #include <boost/system/system_error.hpp>
 
 #include "base/event.hpp"
 #include "base/log.hpp"
-#include "kube/config.hpp"
 #include "kube/credentials.hpp"
 
 namespace kube {

@@ -1,8 +1,9 @@
+#include "migrate/kproximate.hpp"
+
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <stdexcept>
 
-#include "migrate/migration.hpp"
 #include "migrate/rules.hpp"
 #include "migrate/source.hpp"
 

@@ -1,8 +1,9 @@
+#include "migrate/kubenodesmith_config.hpp"
+
 #include <boost/json/object.hpp>
 #include <stdexcept>
 
 #include "api/json.hpp"
-#include "migrate/migration.hpp"
 #include "migrate/rules.hpp"
 #include "migrate/source.hpp"
 

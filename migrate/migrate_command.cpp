@@ -11,7 +11,9 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "migrate/migration.hpp"
+#include "migrate/kproximate.hpp"
+#include "migrate/kubenodesmith_config.hpp"
+#include "migrate/proxmox_autoscaler.hpp"
 
 namespace kubenodesmith::migrate {
 namespace {

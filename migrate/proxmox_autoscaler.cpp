@@ -1,7 +1,8 @@
+#include "migrate/proxmox_autoscaler.hpp"
+
 #include <boost/json/object.hpp>
 #include <stdexcept>
 
-#include "migrate/migration.hpp"
 #include "migrate/rules.hpp"
 #include "migrate/source.hpp"
 

@@ -17,6 +17,7 @@
 #include "base/http_server.hpp"
 #include "base/log.hpp"
 #include "base/task_group.hpp"
+#include "kube/transport.hpp"
 #include "operator/access_review.hpp"
 #include "operator/operator.hpp"
 #include "operator/ports.hpp"

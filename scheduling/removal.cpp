@@ -1,3 +1,5 @@
+#include "scheduling/removal.hpp"
+
 #include <algorithm>
 #include <set>
 

@@ -5,6 +5,7 @@
 
 #include "controllers/disruption/rules/use.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
+#include "scheduling/removal.hpp"
 #include "scheduling/table/amounts.hpp"
 
 namespace bench {

@@ -7,6 +7,7 @@
 #include "bench/cpu_time.hpp"
 #include "bench/scheduling/workload.hpp"
 #include "controllers/disruption/rules/consolidation_search.hpp"
+#include "scheduling/removal.hpp"
 
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/claim/decide/cleanup.hpp"
 #include "controllers/claim/wakes.hpp"
 #include "controllers/services/claim_refusals.hpp"
 #include "controllers/state/hold_back.hpp"

@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/backoff.hpp"
 #include "base/log.hpp"
+#include "controllers/cache/writes.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/disruption/rules/outlook.hpp"
 #include "controllers/disruption/rules/series.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_state.hpp"
+#include "controllers/state/course.hpp"
 #include "controllers/state/disruption_state.hpp"
+#include "controllers/state/removal_rate.hpp"
+#include "controllers/state/replacements.hpp"
 
 namespace controllers::disruption {
 
@@ -327,6 +332,127 @@ asio::awaitable<void> Queue::undo(Pass& pass, Member member, Blocker why) {
     undone_.with({member.claim->metadata.namespace_, member.claim->spec.poolRef, why.reason}).add();
     with_.events.normal(*member.node, "RemovalUndone", said.message);
     pass.look_again(base::Duration::zero());
+}
+
+asio::awaitable<Queue::LiveLook> Queue::look_live(const PoolView& view, Member member, Kind kind,
+                                                  bool all_at_once) {
+    const auto pods = co_await live_pods(with_.client, member.node->metadata.name);
+    LiveLook look;
+    look.is_empty = std::ranges::none_of(pods, [](const auto& pod) { return is_drainable(*pod); });
+    if (!keeps_machine_for_volumes(kind)) {
+        look.why_not = co_await look_for_volumes(view, member);
+        if (look.why_not) co_return look;
+    }
+    if (kind == Kind::Empty && !look.is_empty) {
+        look.why_not = Blocker{"NotEmpty", "pods run on the node", std::nullopt};
+        co_return look;
+    }
+    look.why_not = pod_blocker(pods, pod_rules(view, member, kind, all_at_once), view.now);
+    co_return look;
+}
+
+// Reads the volumes live. The cache may lack a new volume or the deletion of a claim.
+asio::awaitable<std::optional<Blocker>> Queue::look_for_volumes(const PoolView& view, Member member) {
+    if (gave_up_volumes(view.pool.get(), *member.claim)) co_return std::nullopt;
+    const std::vector<std::string> everywhere{""};
+    co_await with_.informers.persistent_volumes.observe_list(with_.client, everywhere);
+    if (!with_.informers.persistent_volumes.undecodable().empty())
+        co_return Blocker{"VolumeNotReadable",
+                          "a PersistentVolume that may be on the node's disk cannot be decoded",
+                          std::nullopt};
+    const auto& node = *member.node;
+    LocalVolumes held;
+    for (const auto& volume :
+         held_among(local_volumes_on(with_.informers, node), view.pool.get(), *member.claim)) {
+        const bool is_claimed = co_await has_live_claim(volume);
+        if (is_claimed) held.push_back(volume);
+    }
+    member.facts.held_volumes = named(held);
+    co_return volume_blocker(member.facts);
+}
+
+asio::awaitable<bool> Queue::has_live_claim(LocalVolume volume) {
+    if (volume.is_claim_known) co_return true;
+    kube::ListOptions of_that_name;
+    of_that_name.namespace_ = volume.claim.namespace_;
+    of_that_name.field_selector = "metadata.name=" + volume.claim.name;
+    auto claims = co_await with_.client.list<api::PersistentVolumeClaim>(std::move(of_that_name));
+    const bool is_there = !claims.existing().empty();
+    for (auto& claim : claims.objects) with_.informers.persistent_volume_claims.observe(std::move(claim));
+    co_return is_there;
+}
+
+asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
+    if (!with_.may_mutate()) throw std::runtime_error("removing a node: this process may no longer lead");
+    const auto kind = *under_way(*member.claim);
+    // Another node's removal in the same pass has written the pool too.
+    const auto pool = with_.informers.pools.store().get(api::key_of(*view.pool));
+    if (!pool) co_return;
+    auto after = *pool;
+    if (is_scale_down(kind)) after.status.lastScaleDownTime = view.now;
+    after.status.lastScaleActivity = view.now;
+    const auto claims = with_.informers.claims.store().by_index(kClaimsByPool, api::key_of(*pool).str());
+    after.status.openReplacements = with_removed(*pool, claims, *member.claim, view.now);
+    if (view.manager && view.manager->spec.rateLimits.maxRemovalsPerHour > 0)
+        after.status.recentRemovals = with_removal(*pool, *member.claim, view.now);
+    co_await write_status(with_.client, with_.informers.pools, *pool, std::move(after));
+
+    const auto& metadata = member.claim->metadata;
+    kube::Preconditions same;
+    same.uid = metadata.uid;
+    co_await with_.client.remove<NodeSmithClaim>(api::key_of(*member.claim), std::move(same));
+    deleted_.insert(metadata.uid);
+    removed_.with({view.pool->metadata.namespace_, view.pool->metadata.name, std::string(name_of(kind))})
+        .add();
+    with_.events.event(
+        kube::target_of(*member.node), kube::EventType::normal, "RemovingNode",
+        std::string(name_of(kind)) + ": the node is drained and its claim " + metadata.name + " is deleted");
+    tainted_.erase(metadata.uid);
+    with_.announcer.settle(member.node->metadata.uid);
+}
+
+asio::awaitable<void> Queue::decided(ClaimPointer claim, Blocker why, std::string cause) {
+    auto status = claim->status;
+    status.disruptionCause = std::move(cause);
+    status.undoneDisruption.clear();
+    co_await write_disrupted(std::move(claim), std::move(status), ConditionStatus::True, std::move(why));
+}
+
+asio::awaitable<void> Queue::taken_back(ClaimPointer claim, Blocker why, std::optional<Kind> kind) {
+    auto status = claim->status;
+    status.disruptionCause.clear();
+    status.undoneDisruption = kind ? name_of(*kind) : "";
+    co_await write_disrupted(std::move(claim), std::move(status), ConditionStatus::False, std::move(why));
+}
+
+asio::awaitable<void> Queue::write_disrupted(ClaimPointer claim, api::v1alpha1::ClaimStatus status,
+                                             ConditionStatus disrupted, Blocker why) {
+    auto after = *claim;
+    after.status = std::move(status);
+    const auto now = api::Time(with_.clock.wall_now());
+    const api::ConditionUpdate update{std::string(conditions::kDisrupted), disrupted, std::move(why.reason),
+                                      std::move(why.message), claim->metadata.generation};
+    api::set_condition(after.status.conditions, update, now);
+    // Concluding here saves the claim's reconciler another write. That reconciler
+    // decides whether the Node is Ready.
+    conclude(after, std::nullopt, now);
+    after.status.phase = claim::phase_of(after);
+    co_await write_status(with_.client, with_.informers.claims, *claim, std::move(after));
+}
+
+// Writes the pause and catches a failure, so that decisions about the pool's nodes are still carried out.
+asio::awaitable<void> Queue::note_replacement(const PoolView& view,
+                                              std::optional<api::v1alpha1::ReplacementPause> pause) {
+    const auto pool = with_.informers.pools.store().get(api::key_of(*view.pool));
+    if (!pool) co_return;
+    auto after = *pool;
+    after.status.replacementPause = std::move(pause);
+    try {
+        co_await write_status(with_.client, with_.informers.pools, *pool, std::move(after));
+    } catch (const kube::ApiError& error) {
+        base::log::warning("The pause between replacements of a pool could not be recorded",
+                           {{"pool", api::key_of(*pool).str()}, {"error", error.what()}});
+    }
 }
 
 }  // namespace controllers::disruption

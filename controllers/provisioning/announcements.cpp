@@ -1,10 +1,13 @@
-// Reports what provisioning could not do, and when time alone may change that.
+#include "controllers/provisioning/announcements.hpp"
+
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
-#include "controllers/provisioning/provisioning_reconciler.hpp"
+#include "controllers/provisioning/expected_node.hpp"
 #include "controllers/state/room.hpp"
 #include "controllers/state/undeclared_taints.hpp"
+#include "kube/controller.hpp"
 
 namespace controllers::provisioning {
 
@@ -17,103 +20,96 @@ std::string joined(const std::vector<std::string>& reasons) {
     return base::shortened(base::joined(reasons, "; "), kLongestMessage);
 }
 
-}  // namespace
-
-void ProvisioningReconciler::say_what_is_missing(const Decision& decision) {
-    std::set<std::string> talked_of;
-    for (const auto& refused : decision.refused) {
-        talked_of.insert(refused.pod->metadata.uid);
-        announcer_.say(kube::target_of(*refused.pod), kube::EventType::warning, "NoNodeForPod",
-                       "no node can be created for the pod: " + joined(refused.reasons));
-    }
-    metrics_.unplaced.with({}).set(static_cast<double>(talked_of.size()));
-    for (const auto& launch : decision.launches) {
-        if (launch.observed_by.empty()) continue;
-        for (const auto claim : launch.claims)
-            for (const auto* pod : decision.result.claims[claim].pods) {
-                talked_of.insert(pod->metadata.uid);
-                announcer_.say(kube::target_of(*pod), kube::EventType::normal, "ObserveOnly",
-                               "a machine of pool " + decision.world.pools[launch.pool].pool->metadata.name +
-                                   " would be created for the pod, if spec.mode of control plane " +
-                                   launch.observed_by + " were Active");
-            }
-    }
-    for (const auto& daemon : decision.result.oversized_daemons) {
-        const auto daemon_set = informers_.daemon_sets.store().get({daemon.namespace_, daemon.name});
-        if (!daemon_set) continue;
-        talked_of.insert(daemon_set->metadata.uid);
-        std::vector<std::string> pools;
-        for (const auto pool : daemon.pools) pools.push_back(decision.world.snapshot.pools[pool].name);
-        announcer_.say(kube::target_of(*daemon_set), kube::EventType::warning, "FitsNoMachine",
-                       "no machine of " + std::string(pools.size() == 1 ? "pool " : "pools ") +
-                           joined(pools) +
-                           " is large enough for its pod, so machines are created without room for it: "
-                           "request less, or select other nodes");
-    }
-    for (const auto& supply : decision.world.pools) talked_of.insert(supply.pool->metadata.uid);
-    for (const auto& [key, control_plane] : informers_.control_planes.store().all())
-        talked_of.insert(control_plane->metadata.uid);
-    announcer_.keep(talked_of);
-}
-
-void ProvisioningReconciler::say_cuts(const World& world, const scheduling::Result& result) {
-    std::set<std::string> cut;
-    for (const auto& one : result.cuts) {
-        const auto& owner = world.budget_owners[one.budget];
-        if (const auto pool = informers_.pools.store().get(owner.pool)) {
-            cut.insert(pool->metadata.uid);
-            announcer_.say(kube::target_of(*pool), kube::EventType::warning, "ScaleUpBlocked", one.message);
-        } else if (const auto manager = informers_.control_planes.store().get(owner.control_plane)) {
-            cut.insert(manager->metadata.uid);
-            announcer_.say(kube::target_of(*manager), kube::EventType::warning, "ScaleUpBlocked",
-                           one.message);
-        }
-    }
-    for (const auto& supply : world.pools)
-        if (result.claims.empty() && !cut.contains(supply.pool->metadata.uid))
-            announcer_.settle(supply.pool->metadata.uid);
-}
-
-void ProvisioningReconciler::plan_next_look(const Decision& decision) {
-    const auto& result = decision.result;
-    for (const auto& held : decision.demand.held_back) look_at(held.until);
-    look_at(decision.look_again);
-    if (!decision.demand.pods.empty()) look_at(decision.freed.until);
-    look_at(next_end_of_patience());
-    const bool something_is_missing =
-        !result.unplaced.empty() || result.demand_unmet > 0 || !result.cuts.empty();
-    if (!something_is_missing) return;
-    const api::Time now(clock_.wall_now());
-    for (const auto& supply : decision.world.pools) {
-        look_at(supply.gate.opens_at);
-        look_at(supply.refused_until);
-        for (const auto& taint : supply.undeclared_taints)
-            if (is_expected(taint, now)) look_at(taint.nextRetryTime);
-    }
-    for (const auto& refusal : room_refusals(informers_, now)) look_at(refusal.until);
-}
-
 // Returns when pods that wait for a machine of an unavailable provider get another one.
-std::optional<api::Time> ProvisioningReconciler::next_end_of_patience() const {
+std::optional<api::Time> next_end_of_patience(const Informers& informers, api::Time now) {
     std::optional<api::Time> next;
-    const api::Time now(clock_.wall_now());
-    for (const auto& [key, claim] : informers_.claims.store().all()) {
+    for (const auto& [key, claim] : informers.claims.store().all()) {
         if (!is_coming(*claim) || api::is_true(claim->status.conditions, conditions::kLaunched)) continue;
-        const auto pool = informers_.pools.store().get({key.namespace_, claim->spec.poolRef});
+        const auto pool = informers.pools.store().get({key.namespace_, claim->spec.poolRef});
         if (!pool) continue;
-        const auto provider = informers_.providers.store().get({key.namespace_, pool->spec.providerRef});
+        const auto provider = informers.providers.store().get({key.namespace_, pool->spec.providerRef});
         const auto end = provider ? end_of_patience(*provider) : std::nullopt;
         if (end && now < *end) next = next ? std::min(*next, *end) : *end;
     }
     return next;
 }
 
-void ProvisioningReconciler::look_at(std::optional<api::Time> when) {
-    if (!when) return;
-    const auto left =
-        std::chrono::duration_cast<base::Duration>(base::WallTime(when->at) - clock_.wall_now());
-    const auto at = clock_.now() + std::max<base::Duration>(left, std::chrono::seconds{1});
-    next_look_ = next_look_ ? std::min(*next_look_, at) : at;
+}  // namespace
+
+std::size_t say_what_is_missing(const Decision& decision, const Informers& informers, Announcer& announcer) {
+    std::set<std::string> talked_of;
+    for (const auto& refused : decision.refused) {
+        talked_of.insert(refused.pod->metadata.uid);
+        announcer.say(kube::target_of(*refused.pod), kube::EventType::warning, "NoNodeForPod",
+                      "no node can be created for the pod: " + joined(refused.reasons));
+    }
+    const auto unplaced = talked_of.size();
+    for (const auto& launch : decision.launches) {
+        if (launch.observed_by.empty()) continue;
+        for (const auto claim : launch.claims)
+            for (const auto* pod : decision.result.claims[claim].pods) {
+                talked_of.insert(pod->metadata.uid);
+                announcer.say(kube::target_of(*pod), kube::EventType::normal, "ObserveOnly",
+                              "a machine of pool " + decision.world.pools[launch.pool].pool->metadata.name +
+                                  " would be created for the pod, if spec.mode of control plane " +
+                                  launch.observed_by + " were Active");
+            }
+    }
+    for (const auto& daemon : decision.result.oversized_daemons) {
+        const auto daemon_set = informers.daemon_sets.store().get({daemon.namespace_, daemon.name});
+        if (!daemon_set) continue;
+        talked_of.insert(daemon_set->metadata.uid);
+        std::vector<std::string> pools;
+        for (const auto pool : daemon.pools) pools.push_back(decision.world.snapshot.pools[pool].name);
+        announcer.say(kube::target_of(*daemon_set), kube::EventType::warning, "FitsNoMachine",
+                      "no machine of " + std::string(pools.size() == 1 ? "pool " : "pools ") + joined(pools) +
+                          " is large enough for its pod, so machines are created without room for it: "
+                          "request less, or select other nodes");
+    }
+    for (const auto& supply : decision.world.pools) talked_of.insert(supply.pool->metadata.uid);
+    for (const auto& [key, control_plane] : informers.control_planes.store().all())
+        talked_of.insert(control_plane->metadata.uid);
+    announcer.keep(talked_of);
+    return unplaced;
+}
+
+void say_cuts(const World& world, const scheduling::Result& result, const Informers& informers,
+              Announcer& announcer) {
+    std::set<std::string> cut;
+    for (const auto& one : result.cuts) {
+        const auto& owner = world.budget_owners[one.budget];
+        if (const auto pool = informers.pools.store().get(owner.pool)) {
+            cut.insert(pool->metadata.uid);
+            announcer.say(kube::target_of(*pool), kube::EventType::warning, "ScaleUpBlocked", one.message);
+        } else if (const auto manager = informers.control_planes.store().get(owner.control_plane)) {
+            cut.insert(manager->metadata.uid);
+            announcer.say(kube::target_of(*manager), kube::EventType::warning, "ScaleUpBlocked", one.message);
+        }
+    }
+    for (const auto& supply : world.pools)
+        if (result.claims.empty() && !cut.contains(supply.pool->metadata.uid))
+            announcer.settle(supply.pool->metadata.uid);
+}
+
+std::optional<api::Time> next_look(const Decision& decision, const Informers& informers, api::Time now) {
+    std::optional<api::Time> next;
+    const auto look_at = [&next](std::optional<api::Time> when) { next = kube::sooner(next, when); };
+    const auto& result = decision.result;
+    for (const auto& held : decision.demand.held_back) look_at(held.until);
+    look_at(decision.look_again);
+    if (!decision.demand.pods.empty()) look_at(decision.freed.until);
+    look_at(next_end_of_patience(informers, now));
+    const bool something_is_missing =
+        !result.unplaced.empty() || result.demand_unmet > 0 || !result.cuts.empty();
+    if (!something_is_missing) return next;
+    for (const auto& supply : decision.world.pools) {
+        look_at(supply.gate.opens_at);
+        look_at(supply.refused_until);
+        for (const auto& taint : supply.undeclared_taints)
+            if (is_expected(taint, now)) look_at(taint.nextRetryTime);
+    }
+    for (const auto& refusal : room_refusals(informers, now)) look_at(refusal.until);
+    return next;
 }
 
 }  // namespace controllers::provisioning

@@ -1,8 +1,9 @@
+#include "controllers/provisioning/expected_node.hpp"
+
 #include <algorithm>
 
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
-#include "controllers/provisioning/world.hpp"
 #include "controllers/state/contested_labels.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/room.hpp"

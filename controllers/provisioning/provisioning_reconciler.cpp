@@ -8,8 +8,10 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/provisioning/announcements.hpp"
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/pod_groups.hpp"
+#include "controllers/provisioning/triggers.hpp"
 #include "controllers/state/replacements.hpp"
 #include "controllers/state/room.hpp"
 #include "controllers/state/undeclared_taints.hpp"
@@ -24,6 +26,10 @@ namespace {
 // as the store shows the other write.
 api::Time next_try(const kube::ApiError& error, const base::Clock& clock) {
     return api::Time(clock.wall_now() + std::chrono::seconds{error.is_conflict() ? 1 : 30});
+}
+
+kube::ObjectKey the_key() {
+    return {"", "provisioning"};
 }
 
 std::string name_of(const api::Pod& pod) {
@@ -174,9 +180,10 @@ asio::awaitable<void> ProvisioningReconciler::run() {
         result.claims.empty() ? (result.unplaced.empty() ? "nothing_needed" : "nothing_possible") : "launch";
     metrics_.decisions.with({outcome}).add();
 
-    say_what_is_missing(decision);
-    say_cuts(decision.world, result);
-    plan_next_look(decision);
+    const auto unplaced = say_what_is_missing(decision, informers_, announcer_);
+    metrics_.unplaced.with({}).set(static_cast<double>(unplaced));
+    say_cuts(decision.world, result, informers_, announcer_);
+    look_at(next_look(decision, informers_, api::Time(clock_.wall_now())));
     auto contradicted = contradicted_pods(decision, informers_);
     co_await launch(decision);
     co_await withdraw_superfluous();
@@ -395,6 +402,39 @@ BatchingDurations ProvisioningReconciler::durations() const {
         shortest->maximum = std::min(shortest->maximum, maximum);
     }
     return shortest.value_or(BatchingDurations{});
+}
+
+void ProvisioningReconciler::changed() {
+    window_.note_change(clock_.now());
+    queue_->add(the_key());
+}
+
+void ProvisioningReconciler::look_again() {
+    next_look_ = clock_.now();
+    queue_->add(the_key());
+}
+
+void ProvisioningReconciler::subscribe(kube::WorkQueue& queue) {
+    queue_ = &queue;
+    const auto begins_to_wait = [this](const api::Pod& pod) {
+        waiting_.try_emplace(pod.metadata.uid, Waiting{clock_.now(), {}});
+        window_.note_demand(clock_.now());
+        queue_->add(the_key());
+    };
+    const auto waits_no_longer = [this](const api::Pod& pod) {
+        waiting_.erase(pod.metadata.uid);
+        changed();
+    };
+    subscribe_to_changes(informers_, {begins_to_wait, waits_no_longer, [this] { changed(); },
+                                      [this] { return !waiting_.empty(); }});
+}
+
+void ProvisioningReconciler::look_at(std::optional<api::Time> when) {
+    if (!when) return;
+    const auto left =
+        std::chrono::duration_cast<base::Duration>(base::WallTime(when->at) - clock_.wall_now());
+    const auto at = clock_.now() + std::max<base::Duration>(left, std::chrono::seconds{1});
+    next_look_ = next_look_ ? std::min(*next_look_, at) : at;
 }
 
 }  // namespace controllers::provisioning

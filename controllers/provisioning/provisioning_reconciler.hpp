@@ -64,10 +64,6 @@ private:
     asio::awaitable<void> withdraw_superfluous();
     asio::awaitable<void> judge_predictions(std::set<std::string> doubted, std::set<std::string> waiting);
 
-    void say_what_is_missing(const Decision& decision);
-    void say_cuts(const World& world, const scheduling::Result& result);
-    void plan_next_look(const Decision& decision);
-    std::optional<api::Time> next_end_of_patience() const;
     void look_at(std::optional<api::Time> when);
     // Triggers an immediate look from outside of reconcile().
     void look_again();
@@ -76,10 +72,6 @@ private:
     DecisionInputs inputs();
     std::map<std::string, int> remembered_launches() const;
     BatchingDurations durations() const;
-    bool any_headroom() const;
-
-    // ---- triggers
-    void subscribe_to_pods();
     void changed();
 
     Announcer announcer_;

@@ -1,8 +1,8 @@
-// Decides what makes the ProvisioningReconciler look again. New demand extends the batching
-// window; other changes only open it.
+#include "controllers/provisioning/triggers.hpp"
+
 #include <tuple>
 
-#include "controllers/provisioning/provisioning_reconciler.hpp"
+#include "controllers/provisioning/expected_node.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/losses.hpp"
@@ -61,69 +61,45 @@ std::string why_not_ready(const NodeSmithProvider& provider) {
     return text;
 }
 
-kube::ObjectKey the_key() {
-    return {"", "provisioning"};
+bool any_headroom(const Informers& informers) {
+    for (const auto& [key, pool] : informers.pools.store().all())
+        if (pool->spec.scaleUp.headroom != api::v1alpha1::Headroom{}) return true;
+    return false;
+}
+
+void subscribe_to_pods(Informers& informers, const Triggers& triggers) {
+    kube::watch(informers.pods).became(is_unschedulable).call(triggers.begins_to_wait);
+    kube::watch(informers.pods).ceased(is_unschedulable).call(triggers.waits_no_longer);
+    // Running pods use headroom, or free it.
+    kube::watch(informers.pods)
+        .changed([](const api::Pod& pod) -> const auto& { return pod.spec.nodeName; })
+        .when([&informers](const api::Pod& pod) {
+            return !is_unschedulable(pod) && is_drainable(pod) && any_headroom(informers);
+        })
+        .call([changed = triggers.changed](const api::Pod&) { changed(); });
 }
 
 }  // namespace
 
-void ProvisioningReconciler::changed() {
-    window_.note_change(clock_.now());
-    queue_->add(the_key());
-}
-
-void ProvisioningReconciler::look_again() {
-    next_look_ = clock_.now();
-    queue_->add(the_key());
-}
-
-void ProvisioningReconciler::subscribe(kube::WorkQueue& queue) {
-    queue_ = &queue;
-    subscribe_to_pods();
-    const auto again = [this](const auto&) { changed(); };
-    kube::watch(informers_.claims).changed(essence_of_claim).call(again);
-    kube::watch(informers_.nodes).changed(is_ready, essence_of_node).call(again);
-    kube::watch(informers_.pools).changed(essence_of_pool, kUsage).call(again);
-    kube::watch(informers_.providers).changed(essence_of_provider, why_not_ready).call(again);
-    kube::watch(informers_.hosts).changed(essence_of_host, is_host_ready).call(again);
-    kube::watch(informers_.control_planes).changed(&NodeSmithControlPlane::spec, kUsage).call(again);
-    kube::watch(informers_.csi_drivers).changed(&api::CSIDriver::spec).call(again);
-    kube::watch(informers_.csi_nodes)
-        .changed(&api::CSINode::spec)
-        .when([this](const api::CSINode&) { return !waiting_.empty(); })
-        .call(again);
-    kube::watch(informers_.csi_storage_capacities)
-        .when([this](const api::CSIStorageCapacity&) { return !waiting_.empty(); })
-        .call(again);
-    kube::watch(informers_.runtime_classes)
+void subscribe_to_changes(Informers& informers, const Triggers& triggers) {
+    subscribe_to_pods(informers, triggers);
+    const auto again = [changed = triggers.changed](const auto&) { changed(); };
+    const auto pods_wait = [pods_wait = triggers.pods_wait](const auto&) { return pods_wait(); };
+    kube::watch(informers.claims).changed(essence_of_claim).call(again);
+    kube::watch(informers.nodes).changed(is_ready, essence_of_node).call(again);
+    kube::watch(informers.pools).changed(essence_of_pool, kUsage).call(again);
+    kube::watch(informers.providers).changed(essence_of_provider, why_not_ready).call(again);
+    kube::watch(informers.hosts).changed(essence_of_host, is_host_ready).call(again);
+    kube::watch(informers.control_planes).changed(&NodeSmithControlPlane::spec, kUsage).call(again);
+    // These change where volumes of waiting pods can be provisioned or attached.
+    kube::watch(informers.csi_drivers).changed(&api::CSIDriver::spec).call(again);
+    kube::watch(informers.csi_nodes).changed(&api::CSINode::spec).when(pods_wait).call(again);
+    kube::watch(informers.csi_storage_capacities).when(pods_wait).call(again);
+    // These change what a pod needs, or what is left of a machine for it.
+    kube::watch(informers.runtime_classes)
         .changed(&api::RuntimeClass::overhead, &api::RuntimeClass::scheduling)
         .call(again);
-    kube::watch(informers_.daemon_sets).changed(&api::DaemonSet::spec).call(again);
-}
-
-void ProvisioningReconciler::subscribe_to_pods() {
-    kube::watch(informers_.pods).became(is_unschedulable).call([this](const api::Pod& pod) {
-        waiting_.try_emplace(pod.metadata.uid, Waiting{clock_.now(), {}});
-        window_.note_demand(clock_.now());
-        queue_->add(the_key());
-    });
-    kube::watch(informers_.pods).ceased(is_unschedulable).call([this](const api::Pod& pod) {
-        waiting_.erase(pod.metadata.uid);
-        changed();
-    });
-    // Running pods use headroom, or free it.
-    kube::watch(informers_.pods)
-        .changed([](const api::Pod& pod) -> const auto& { return pod.spec.nodeName; })
-        .when([this](const api::Pod& pod) {
-            return !is_unschedulable(pod) && is_drainable(pod) && any_headroom();
-        })
-        .call([this](const api::Pod&) { changed(); });
-}
-
-bool ProvisioningReconciler::any_headroom() const {
-    for (const auto& [key, pool] : informers_.pools.store().all())
-        if (pool->spec.scaleUp.headroom != api::v1alpha1::Headroom{}) return true;
-    return false;
+    kube::watch(informers.daemon_sets).changed(&api::DaemonSet::spec).call(again);
 }
 
 }  // namespace controllers::provisioning

@@ -4,6 +4,7 @@
 
 #include "controllers/provisioning/budgets.hpp"
 #include "controllers/provisioning/demand_rules.hpp"
+#include "controllers/provisioning/expected_node.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/provisioning/pending_pods.hpp"
 #include "controllers/provisioning/predictions.hpp"

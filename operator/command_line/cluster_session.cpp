@@ -1,5 +1,7 @@
 #include "operator/command_line/cluster_session.hpp"
 
+#include "kube/transport.hpp"
+
 namespace kubenodesmith {
 
 ClusterSession::ClusterSession(const ClientOptions& options) {

@@ -15,7 +15,7 @@
 #include "operator/commands/status.hpp"
 #include "operator/commands/tar.hpp"
 #include "operator/commands/top.hpp"
-#include "operator/plan/plan.hpp"
+#include "operator/plan/plan_text.hpp"
 
 namespace kubenodesmith {
 namespace {

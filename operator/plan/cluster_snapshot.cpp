@@ -15,6 +15,7 @@
 #include "api/json.hpp"
 #include "api/yaml.hpp"
 #include "base/file.hpp"
+#include "kube/transport.hpp"
 #include "operator/plan/snapshot_lists.hpp"
 #include "operator/plan/strictness.hpp"
 #include "operator/plan/written_objects.hpp"

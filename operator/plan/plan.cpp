@@ -11,6 +11,7 @@
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/local_volumes.hpp"
 #include "controllers/state/pool_counts.hpp"
+#include "scheduling/removal.hpp"
 
 namespace kubenodesmith {
 namespace {

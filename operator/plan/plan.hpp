@@ -1,7 +1,6 @@
 // Plans what the operator would do now, with the operator's own code, but without doing it.
 #pragma once
 
-#include <boost/json/object.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -65,13 +64,5 @@ Plan make_plan(ClusterSnapshot& view);
 // Removes everything that does not concern the namespace. A machine of a pool elsewhere is kept if it is for
 // a pod of this namespace.
 void keep_only(Plan& plan, const std::string& namespace_);
-
-// Each sentence_of() returns one line for people; table_of() returns all lines.
-std::string sentence_of(const PlannedMachine& planned_machine);
-std::string sentence_of(const WaitingPod& pod);
-std::string sentence_of(const PlannedRemoval& node);
-std::string sentence_of(const scheduling::Price& price);
-std::string table_of(const Plan& plan);
-boost::json::object json_of(const Plan& plan);
 
 }  // namespace kubenodesmith

@@ -5,7 +5,7 @@
 
 #include "operator/command_line/answer.hpp"
 #include "operator/command_line/formats.hpp"
-#include "operator/plan/plan.hpp"
+#include "operator/plan/plan_text.hpp"
 
 namespace kubenodesmith {
 namespace {

@@ -1,3 +1,5 @@
+#include "operator/plan/plan_text.hpp"
+
 #include <boost/json/array.hpp>
 #include <cmath>
 #include <iomanip>
@@ -5,7 +7,6 @@
 
 #include "base/text.hpp"
 #include "operator/command_line/formats.hpp"
-#include "operator/plan/plan.hpp"
 
 namespace kubenodesmith {
 namespace {

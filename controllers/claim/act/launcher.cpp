@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/claim/decide/launch.hpp"
 #include "controllers/state/host_failures.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/limits.hpp"

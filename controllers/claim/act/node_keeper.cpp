@@ -4,6 +4,7 @@
 
 #include "api/kept_node.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/claim/decide/cleanup.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/field_managers.hpp"
 #include "controllers/state/identity.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "controllers/claim/decide/launch.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/limits.hpp"
 #include "controllers/state/template_hash.hpp"

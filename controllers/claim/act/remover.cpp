@@ -1,5 +1,6 @@
 #include "controllers/claim/act/remover.hpp"
 
+#include "controllers/claim/decide/cleanup.hpp"
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/identity.hpp"

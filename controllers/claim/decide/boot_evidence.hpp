@@ -7,7 +7,7 @@
 
 #include "api/v1alpha1/bootstrap.hpp"
 #include "controllers/cache/kinds.hpp"
-#include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/claim/decide/situation.hpp"
 
 namespace controllers::claim {
 

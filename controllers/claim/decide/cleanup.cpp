@@ -1,6 +1,7 @@
-// Decides how a machine is removed: drained, detached, destroyed and verified gone, and only then forgotten.
+#include "controllers/claim/decide/cleanup.hpp"
+
 #include "controllers/claim/decide/keeping.hpp"
-#include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/claim/decide/launch.hpp"
 #include "controllers/claim/decide/vanished.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/node_changes.hpp"

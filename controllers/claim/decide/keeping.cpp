@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/claim/decide/boot_evidence.hpp"
+#include "controllers/claim/decide/cleanup.hpp"
 #include "controllers/state/disruption_state.hpp"
 
 namespace controllers::claim {

@@ -1,5 +1,5 @@
-// Decides the steps from an admitted claim to a running machine.
-#include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/claim/decide/launch.hpp"
+
 #include "controllers/claim/decide/vanished.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/limits.hpp"

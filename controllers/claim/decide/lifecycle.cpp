@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "controllers/claim/decide/cleanup.hpp"
 #include "controllers/claim/decide/keeping.hpp"
+#include "controllers/claim/decide/launch.hpp"
+#include "controllers/claim/decide/registration.hpp"
 #include "controllers/claim/decide/vanished.hpp"
 #include "controllers/state/local_volumes.hpp"
 #include "controllers/state/template_hash.hpp"

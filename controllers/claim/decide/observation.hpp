@@ -7,7 +7,7 @@
 
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
-#include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/claim/decide/situation.hpp"
 #include "controllers/state/local_volumes.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/node_search.hpp"

@@ -1,14 +1,21 @@
-// Decides the steps from a running machine to a Node in service, and watches over it.
+#include "controllers/claim/decide/registration.hpp"
+
 #include <algorithm>
+#include <chrono>
 
 #include "controllers/claim/decide/boot_evidence.hpp"
-#include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/services/drain.hpp"
+#include "controllers/state/disruption_state.hpp"
 #include "controllers/state/identity.hpp"
+#include "controllers/state/local_volumes.hpp"
 #include "controllers/state/node_changes.hpp"
+#include "controllers/state/pool_counts.hpp"
 #include "controllers/state/undeclared_taints.hpp"
 #include "scheduling/pods/tolerations.hpp"
 
 namespace controllers::claim {
+
+using Permission = DisruptionReports::Permission;
 
 namespace {
 
@@ -151,6 +158,77 @@ Decision decide_registration(const Situation& s) {
     }
     return decision;
 }
+
+namespace {
+
+// Acts after the drain. It keeps the machine for volumes on its disk. Once a person gave these up,
+// the pods that use them are evicted.
+void keep_or_let_go(const Situation& s, ClaimStatus& status) {
+    const auto kind = *disruption::under_way(s.claim);
+    if (!s.held_volumes.empty()) {
+        if (disruption::keeps_machine_for_volumes(kind))
+            keep_for_volumes(status, s, std::string(disruption::name_of(kind)));
+    } else if (is_kept_for_volumes(s.claim)) {
+        set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
+            "the volumes for which the machine was kept are given up", s.now);
+    }
+}
+
+// Decides the next step of a removal. The claim is deleted when its node is drained.
+Step leave(const Situation& s, ClaimStatus& status) {
+    if (!disruption::has_leaving_taint(*s.node)) return Step::taint_node;
+    const auto* drained = api::find_condition(status.conditions, conditions::kDrained);
+    if (!drained && s.permission == Permission::leave_empty)
+        set(status, conditions::kDrained, ConditionStatus::True, reasons::kDrained,
+            DrainProgress{.done = true}.message(), s.now);
+    if (!drained && s.permission == Permission::drain)
+        set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
+            "the pods of the node are being evicted", s.now);
+    if (drained && drained->status == ConditionStatus::True) keep_or_let_go(s, status);
+    return api::is_false(status.conditions, conditions::kDrained) ? Step::drain : Step::nothing;
+}
+
+// Carries out what was decided about a node in service: condition Disrupted or a permitted power cycle.
+// Reverts what was undone. Returns the step that this needs, or `nothing`.
+Step carry_out_disruption(const Situation& s, ClaimStatus& status) {
+    if (disruption::under_way(s.claim)) return leave(s, status);
+    // The disruption was undone, or a process died between the taint and its purpose.
+    api::remove_condition(status.conditions, conditions::kDrained);
+    if (is_true(s.claim, conditions::kInitialized))
+        api::remove_condition(status.conditions, conditions::kKeptForVolumes);
+    if (disruption::has_leaving_taint(*s.node)) return Step::untaint_node;
+    if (s.permission == Permission::begin_power_cycle && !disruption::is_power_cycling(s.claim))
+        set(status, conditions::kPowerCycled, ConditionStatus::False, kSwitchingOff,
+            "its machine is switched off and on again before it is replaced", s.now);
+    const bool may_switch =
+        s.permission == Permission::switch_off_and_on || s.permission == Permission::switch_on;
+    return may_switch && disruption::is_power_cycling(s.claim) ? Step::switch_power : Step::nothing;
+}
+
+// A Node that is not Ready for less time often recovers by itself.
+constexpr std::chrono::minutes kLookAfter{1};
+
+// Reports whether the mode forbids actions, or is unknown.
+bool only_watches(const std::optional<Hold>& hold) {
+    return hold && (hold->reason == reasons::kPaused || hold->reason == reasons::kObserve ||
+                    hold->reason == reasons::kUnknownValue || hold->reason == reasons::kNotSelected);
+}
+
+// Requests a look at the machine of a Node that is not Ready, if no other step is due.
+void watch_power(const Situation& s, Decision& decision) {
+    const auto since = not_ready_since(*s.node, s.claim, s.now);
+    if (!since) api::remove_condition(decision.status.conditions, conditions::kPoweredOff);
+    const bool has_other_work = decision.step != Step::nothing || disruption::under_way(s.claim) ||
+                                disruption::is_power_cycling(s.claim);
+    if (!since || only_watches(s.launch_hold) || has_other_work) return;
+    const auto due = later(*since, kLookAfter);
+    if (due <= s.now)
+        decision.step = Step::start_machine;
+    else
+        decision.look_again = decision.look_again ? std::min(*decision.look_again, due) : due;
+}
+
+}  // namespace
 
 Decision decide_service(const Situation& s) {
     Decision decision{Step::nothing, s.claim.status, std::nullopt};

@@ -9,6 +9,7 @@
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/disruption/rules/series.hpp"
 #include "controllers/state/disruption_state.hpp"
+#include "scheduling/removal.hpp"
 
 namespace controllers::disruption {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduling/solver.hpp"
+#include "scheduling/removal.hpp"
 
 namespace controllers::disruption {
 

@@ -3,6 +3,7 @@
 #include "controllers/disruption/rules/saving.hpp"
 #include "controllers/disruption/rules/use.hpp"
 #include "controllers/state/disruption_state.hpp"
+#include "scheduling/removal.hpp"
 
 namespace controllers::disruption {
 

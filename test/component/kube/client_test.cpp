@@ -1,5 +1,6 @@
 // Tests the typed client against a real kube-apiserver.
 #include "api/core.hpp"
+#include "kube/transport.hpp"
 #include "test/component/kube/cluster.hpp"
 #include "test/support/catch.hpp"
 

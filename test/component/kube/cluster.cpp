@@ -1,6 +1,7 @@
 #include "test/component/kube/cluster.hpp"
 
 #include "base/process.hpp"
+#include "kube/transport.hpp"
 
 namespace test {
 

@@ -5,6 +5,7 @@
 #include "base/http_server.hpp"
 #include "base/random.hpp"
 #include "kube/config.hpp"
+#include "kube/transport.hpp"
 #include "test/component/base/certificates.hpp"
 #include "test/component/base/loop.hpp"
 

@@ -1,6 +1,6 @@
 #include "test/component/redfish/played_host.hpp"
 
-#include "controllers/host_reconciler.hpp"
+#include "controllers/host_status.hpp"
 
 namespace recorded {
 

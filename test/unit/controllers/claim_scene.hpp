@@ -1,5 +1,7 @@
 #pragma once
 
+#include "controllers/claim/decide/cleanup.hpp"
+#include "controllers/claim/decide/launch.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/node_changes.hpp"

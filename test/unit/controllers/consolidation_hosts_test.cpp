@@ -1,5 +1,6 @@
 // Tests replacements by machines each of which takes a whole host.
 #include "controllers/disruption/rules/consolidation_search.hpp"
+#include "scheduling/removal.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 

@@ -1,5 +1,5 @@
 // Tests the status of a NodeSmithHost. It follows from its BMC's report, its claim and its neighbours.
-#include "controllers/host_reconciler.hpp"
+#include "controllers/host_status.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

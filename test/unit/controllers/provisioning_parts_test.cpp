@@ -2,6 +2,7 @@
 
 #include "controllers/cache/informers.hpp"
 #include "controllers/provisioning/batching_window.hpp"
+#include "controllers/provisioning/expected_node.hpp"
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/past_launches.hpp"

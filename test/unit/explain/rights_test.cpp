@@ -3,7 +3,7 @@
 
 #include "api/v1alpha1/control_plane.hpp"
 #include "operator/explain/explain.hpp"
-#include "operator/plan/plan.hpp"
+#include "operator/plan/plan_text.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
 

@@ -1,6 +1,6 @@
 // Tests what a plan reports about nodes with volumes on their disks.
 #include "operator/explain/explain.hpp"
-#include "operator/plan/plan.hpp"
+#include "operator/plan/plan_text.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/plan/picture.hpp"
 

@@ -1,4 +1,5 @@
 #include "operator/plan/plan.hpp"
+#include "operator/plan/plan_text.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/plan/picture.hpp"

@@ -2,7 +2,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "operator/plan/plan.hpp"
+#include "operator/plan/plan_text.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/plan/picture.hpp"
 

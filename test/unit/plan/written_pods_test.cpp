@@ -1,6 +1,6 @@
 // plan completes written pods and workloads as the API server and its controllers would. It reports what they
 // would refuse and what it does not know.
-#include "operator/plan/plan.hpp"
+#include "operator/plan/plan_text.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/plan/picture.hpp"
 

@@ -1,5 +1,6 @@
 // Tests pods that no machine can help, because nobody offers their devices or storage. Also tests what
 // DaemonSets use by default.
+#include "scheduling/removal.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 

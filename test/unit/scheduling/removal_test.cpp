@@ -1,3 +1,4 @@
+#include "scheduling/removal.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 

@@ -1,4 +1,5 @@
 // Tests where volumes let pods run, and how many of them a node holds.
+#include "scheduling/removal.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
