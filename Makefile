@@ -67,7 +67,7 @@ judges: build ## Run in full what make test samples or leaves out: 240 workloads
 	$(BUILD)/bin/simulation --seeds 250
 	$(BUILD)/bin/simulation --of-users --seeds 250
 
-PREVIOUS := component-(crds|scheduling)|e2e-(buying|crash|deletion|disruption|evictions|lifecycle|nomination|rights)
+PREVIOUS := component-(crds|scheduling)|e2e-(launches|crash|deletion|disruption|evictions|lifecycle|nomination|rights)
 .PHONY: previous
 previous: build ## Run the tests in which Kubernetes decides with the minor version before the newest
 	CONTROLPLANE_PROGRAMS="kube-apiserver-previous kube-controller-manager-previous kube-scheduler-previous" hack/setup_controlplane.sh

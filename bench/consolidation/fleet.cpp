@@ -189,9 +189,9 @@ void Fleet::schedule(const std::shared_ptr<const api::Pod>& pod) {
     }
     if (!best) {
         snapshot_.pods = {pod};
-        const auto bought = solver_.solve(snapshot_);
+        const auto launched = solver_.solve(snapshot_);
         snapshot_.pods.clear();
-        const auto& claim = bought.claims.at(0);
+        const auto& claim = launched.claims.at(0);
         best = &snapshot_.nodes[add_node(claim.cpu_cores, claim.memory_mib)];
         ++moves_.stranded;
         ++moves_.created;

@@ -158,7 +158,7 @@ void Stage::watch() {
         if (!change.before) {
             const auto launched = api::decode<NodeSmithClaim>(change.after->value());
             for (const auto& uid : controllers::provisioning::launched_for(launched))
-                bought_.try_emplace(uid, now());
+                launched_.try_emplace(uid, now());
         }
         if (!change.before && claim_.empty()) {
             claim_ = change.key.name;

@@ -48,7 +48,7 @@ public:
     std::optional<base::TimePoint> machine_requested() const { return machine_requested_; }
     std::optional<base::TimePoint> claim_ready() const { return claim_ready_; }
     // Returns the creation time of the first claim for each pod, by UID.
-    const std::map<std::string, base::TimePoint>& launched() const { return bought_; }
+    const std::map<std::string, base::TimePoint>& launched() const { return launched_; }
     void forget();
 
 private:
@@ -68,7 +68,7 @@ private:
     std::optional<base::TimePoint> claim_created_;
     std::optional<base::TimePoint> machine_requested_;
     std::optional<base::TimePoint> claim_ready_;
-    std::map<std::string, base::TimePoint> bought_;
+    std::map<std::string, base::TimePoint> launched_;
 };
 
 }  // namespace bench

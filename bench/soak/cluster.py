@@ -120,7 +120,7 @@ def sample(stack, churn):
             "rss_kib": stack.operator.resident_kib(), "files": files,
             "queued": int(sum(value for series, value in metrics.items() if series.startswith("workqueue_depth"))),
             "cpu_s": (int(fields[11]) + int(fields[12])) / 100, "created": churn.created, "deleted": churn.deleted,
-            "failed_requests": churn.failed, "claims_bought": int(sum(
+            "failed_requests": churn.failed, "claims_created": int(sum(
                 value for series, value in metrics.items() if series.startswith("kubenodesmith_claims_created_total")))}
 
 

@@ -62,7 +62,7 @@ private:
     // series of replacements is ended.
     asio::awaitable<void> note_series(Pass& pass);
 
-    // ---- decisions (decide.cpp)
+    // ---- decisions
     asio::awaitable<void> decide(Pass& pass);
     // Returns the candidates of all methods, in the order of the methods.
     std::vector<std::vector<Candidate>> candidates(Pass& pass);

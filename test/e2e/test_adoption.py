@@ -70,7 +70,7 @@ def program(stack, *argv):
                           capture_output=True, text=True, check=False)
 
 
-def test_before_anything_is_bought_the_plan_says_what_would_be(stack):
+def test_before_any_launch_the_plan_says_what_would_be_created(stack):
     stack.apply(*manifests.everything(stack.proxmox), manifests.control_plane(mode="Observe"))
     stack.cluster.kubectl("wait", "--for=condition=Ready", "nsprovider/proxmox", "-n", manifests.NAMESPACE, "--timeout=120s")
     stack.cluster.kubectl("wait", "--for=condition=ProviderReady", "nspool/workers", "-n", manifests.NAMESPACE, "--timeout=120s")
@@ -121,7 +121,7 @@ def test_who_may_read_in_the_managed_namespaces_only_gets_plans_and_reasons(stac
     assert elsewhere.returncode == 0 and "the operator ignores objects of namespace team-a" in elsewhere.stdout
 
 
-def test_it_buys_and_explains_what_it_bought(stack):
+def test_it_launches_and_explains_what_it_launched(stack):
     stack.apply(manifests.control_plane())
     wait_for("running pods", lambda: len(running_pods(stack.pods())) == 2)
     claim = running_pods(stack.pods())[0]["spec"]["nodeName"]

@@ -49,7 +49,7 @@ def kill_at_random(stack, generator, kills, window_seconds):
         stack.operator.start()
 
 
-def test_killed_ten_times_the_operator_loses_nothing_and_buys_nothing_twice(clean):
+def test_killed_ten_times_the_operator_loses_nothing_and_launches_nothing_twice(clean):
     stack = clean
     generator = random.Random(SEED)
     stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": PODS}))
@@ -116,7 +116,7 @@ def test_a_leader_that_stood_still_for_longer_than_its_lease_writes_nothing_any_
         stack.operator.start().wait_ready()
 
 
-def test_after_a_death_between_reservation_and_claims_the_next_purchase_needs_no_minute(clean):
+def test_after_a_death_between_reservation_and_claims_the_next_launch_needs_no_minute(clean):
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": 3 * PODS}))
     stack.operator.wait_ready()
@@ -130,8 +130,8 @@ def test_after_a_death_between_reservation_and_claims_the_next_purchase_needs_no
     stack.operator.start().wait_ready()
     started = time.monotonic()
     # Otherwise it would wait for a minute after the time of the reservation.
-    wait_for("the purchase", lambda: len(stack.claims()) == PODS, 45)
-    print(f"bought {time.monotonic() - started:.1f} s after the start")
+    wait_for("the claims", lambda: len(stack.claims()) == PODS, 45)
+    print(f"launched {time.monotonic() - started:.1f} s after the start")
     wait_for("all pods running", lambda: len(running_pods(stack.pods())) == PODS, 240)
     assert len(stack.claims()) == PODS
 

@@ -14,7 +14,7 @@ def test_a_hardly_used_node_goes_when_its_pods_fit_elsewhere(clean):
     apply_all(stack, template=MEDIUM)
     stack.apply(manifests.deployment("big", 2, cpu="2500m"))
     wait_running(stack, 2)
-    bought = all_ready(stack, 2)
+    launched = all_ready(stack, 2)
     stack.apply(manifests.deployment("small", 2, cpu="500m", topologySpreadConstraints=manifests.spread(
         "small", "kubernetes.io/hostname", "ScheduleAnyway")))
     wait_running(stack, 4)
@@ -24,7 +24,7 @@ def test_a_hardly_used_node_goes_when_its_pods_fit_elsewhere(clean):
     patch_pool(stack, scaleDown={"policy": "WhenEmptyOrUnderutilized"})
     wait_for("one node", lambda: len(stack.claims()) == 1 and len(running_pods(stack.pods())) == 2)
     assert len(stack.proxmox.machines()) == 1
-    assert claim_names(stack) < bought
+    assert claim_names(stack) < launched
     assert_bound_soon(stack)
     wait_for("the Event", lambda: any(e["reason"] == "Disrupting" and e["message"].startswith("Underutilized")
                                       for e in stack.events("default")))

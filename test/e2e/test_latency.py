@@ -74,7 +74,7 @@ def test_from_unschedulable_to_the_creation_request(clean):
     assert len(delays) == PODS
 
 
-def test_machines_that_are_full_are_bought_while_pods_keep_coming(clean):
+def test_machines_that_are_full_are_launched_while_pods_keep_coming(clean):
     """Without looks in between, nothing would be launched before the longest time of a batch has passed."""
     stack = clean
     control_plane = manifests.control_plane(batching={"idleDuration": "1s", "maxDuration": "10m"})
@@ -87,9 +87,9 @@ def test_machines_that_are_full_are_bought_while_pods_keep_coming(clean):
     # The pods arrive more often than the idle duration, so that the batch never closes.
     while not stack.claims():
         came += 1
-        assert came < 200, "the batch is still open and nothing is bought"
+        assert came < 200, "the batch is still open and nothing is launched"
         stack.cluster.kubectl("scale", "deployment", "stream", f"--replicas={came}")
         time.sleep(0.3)
-    bought = sum(c["spec"]["requirements"]["cpuCores"] for c in stack.claims())
-    print(f"{bought} CPUs bought while pod {came} came")
+    launched = sum(c["spec"]["requirements"]["cpuCores"] for c in stack.claims())
+    print(f"{launched} CPUs launched while pod {came} came")
     stack.cluster.kubectl("scale", "deployment", "stream", "--replicas=1")

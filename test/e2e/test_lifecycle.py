@@ -59,7 +59,7 @@ def test_get_and_describe_tell_what_happens(clean):
         assert column in header
     assert " Ready " in row and "workers" in row
     describe = lambda: stack.cluster.kubectl("-n", NAMESPACE, "describe", "nsclaim")
-    description = wait_for("an Event that names the pod that the claim was bought for", lambda: (text := describe()) and "shop-" in text and text)
+    description = wait_for("an Event that names the pod that the claim was created for", lambda: (text := describe()) and "shop-" in text and text)
     for kind in CLAIM_CONDITIONS:
         assert kind in description
     assert stack.proxmox.token_secret not in description + stack.operator.log.read_text()
@@ -77,7 +77,7 @@ def test_a_pod_that_fits_no_pool_gets_an_event_with_the_reason(clean):
     assert not stack.claims()
 
 
-def test_as_much_as_the_limit_allows_is_bought(clean):
+def test_as_much_as_the_limit_allows_is_launched(clean):
     """R9: three pods that need three nodes, with two allowed, get two."""
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": 2}))
@@ -88,7 +88,7 @@ def test_as_much_as_the_limit_allows_is_bought(clean):
     assert len(stack.proxmox.machines()) == 2
 
 
-def test_min_nodes_are_bought_without_demand(clean):
+def test_min_nodes_are_launched_without_demand(clean):
     """Requirement R14."""
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 2}))

@@ -71,7 +71,7 @@ def test_what_excludes_a_host_is_never_relaxed(clean):
     assert not stack.proxmox.machines()
 
 
-def test_a_revoked_token_stops_buying_and_a_restored_one_goes_on(clean):
+def test_a_revoked_token_stops_launches_and_a_restored_one_resumes_them(clean):
     stack = clean
     token = f"/tokens/{stack.proxmox.token_id}"
     stack.apply(*manifests.everything(stack.proxmox))

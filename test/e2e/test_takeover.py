@@ -81,7 +81,7 @@ def test_what_is_proven_is_adopted_and_what_is_not_says_why(stack):
     assert "description" not in proxmox_world.machine_named(stack.proxmox, UNTAGGED)["config"]
 
 
-def test_nothing_was_bought_or_removed_on_the_way(stack):
+def test_nothing_was_launched_or_removed_on_the_way(stack):
     wait_for("the pool's numbers", lambda: stack.objects("nodesmithpools")[0]["status"].get("nodes") == 2)
     assert {c["metadata"]["name"] for c in stack.claims()} == {PROVEN, UNTAGGED}
     assert {n["metadata"]["name"]: n["metadata"]["uid"] for n in stack.nodes()} == stack.before

@@ -40,10 +40,10 @@ struct LonelyWorld {
     }
 
     // Returns the launch that helps the first pod of the deployment.
-    std::optional<HelpfulPurchase> help_for(const std::string& deployment) const {
+    std::optional<HelpfulMachine> help_for(const std::string& deployment) const {
         for (const auto& [key, pod] : world.view.all<api::Pod>()) {
             const auto* owner = api::controller_of(pod->metadata);
-            if (owner && owner->name == deployment) return purchase_that_helps(world, *pod);
+            if (owner && owner->name == deployment) return machine_that_helps(world, *pod);
         }
         throw std::logic_error("there is no pod of " + deployment);
     }

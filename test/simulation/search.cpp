@@ -44,7 +44,7 @@ Used used_of(const World& world, const std::string& pool) {
 }
 
 template <class Limits>
-bool allows(const Limits& limits, const Used& used, const HelpfulPurchase& planned_claim) {
+bool allows(const Limits& limits, const Used& used, const HelpfulMachine& planned_claim) {
     const auto fits = [](std::int64_t limit, std::int64_t has, std::int64_t more) {
         return limit == 0 || has + more <= limit;
     };
@@ -122,7 +122,7 @@ public:
     Search(const World& world, const api::Pod& pod)
         : world_(world), pod_(pod), nodes_(candidates(world.view)) {}
 
-    std::optional<HelpfulPurchase> in(const NodeSmithControlPlane& plane, const NodeSmithPool& pool) {
+    std::optional<HelpfulMachine> in(const NodeSmithControlPlane& plane, const NodeSmithPool& pool) {
         const auto* provider =
             world_.view.find<NodeSmithProvider>({pool.metadata.namespace_, pool.spec.providerRef});
         if (!provider || !provider->spec.proxmox || !is_open(world_, plane, pool)) return std::nullopt;
@@ -139,8 +139,8 @@ public:
     }
 
 private:
-    std::optional<HelpfulPurchase> on(const Room& room, const NodeSmithPool& pool,
-                                      const NodeSmithProvider& provider) {
+    std::optional<HelpfulMachine> on(const Room& room, const NodeSmithPool& pool,
+                                     const NodeSmithProvider& provider) {
         const auto node = new_node(pool, provider, room.host);
         if (node_refuses(node, pod_)) return std::nullopt;
         const auto daemons = daemons_on(world_, node);
@@ -157,7 +157,7 @@ private:
             if (size.cpuCores > room.cpus || memory > room.memory_mib) continue;
             const Registration machine{"", "", size.cpuCores, size.memoryMiB, room.disk_mib, {}, {}, "", {}};
             if (!lacks(offered(world_, pool, machine), wanted))
-                return HelpfulPurchase{pool.metadata.name, room.host, size.cpuCores, size.memoryMiB};
+                return HelpfulMachine{pool.metadata.name, room.host, size.cpuCores, size.memoryMiB};
         }
         return std::nullopt;
     }
@@ -185,7 +185,7 @@ bool is_held_back(const World& world, const api::Pod& pod) {
 
 }  // namespace
 
-std::string HelpfulPurchase::str() const {
+std::string HelpfulMachine::str() const {
     return "a machine of pool " + pool + " with " + std::to_string(cpu_cores) + " CPUs and " +
            std::to_string(memory_mib) + " MiB on host " + host;
 }
@@ -215,7 +215,7 @@ bool is_on_its_way(const NodeSmithClaim& claim) {
            !is_not_launched_for(claim, {api::reasons::kInsufficientCapacity, api::reasons::kLimitExceeded});
 }
 
-std::optional<HelpfulPurchase> purchase_that_helps(const World& world, const api::Pod& pod) {
+std::optional<HelpfulMachine> machine_that_helps(const World& world, const api::Pod& pod) {
     // The search does not know where volumes can be used.
     if (is_held_back(world, pod) || uses_volumes(pod)) return std::nullopt;
     Search search(world, pod);

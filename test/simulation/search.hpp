@@ -11,7 +11,7 @@
 
 namespace simulation {
 
-struct HelpfulPurchase {
+struct HelpfulMachine {
     std::string pool, host;
     std::int64_t cpu_cores = 0, memory_mib = 0;
 
@@ -20,7 +20,7 @@ struct HelpfulPurchase {
 
 // Returns a helpful launch in a pool without trouble, on a host that can take its machine. Returns nullopt if
 // no launch helps, or if launches for the pod are held back for a while because they did not help.
-std::optional<HelpfulPurchase> purchase_that_helps(const World& world, const api::Pod& pod);
+std::optional<HelpfulMachine> machine_that_helps(const World& world, const api::Pod& pod);
 
 // Reports whether the scheduler found no Node for the pod, and only a new Node can help.
 bool waits_for_node(const api::Pod& pod);

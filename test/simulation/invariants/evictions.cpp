@@ -22,7 +22,7 @@ public:
             [this](const api::Pod* before, const api::Pod* after) { follow(before, after); });
         world_.view.subscribe<NodeSmithClaim>(
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-                if (!before && after) check_purchase(*after);
+                if (!before && after) check_launch(*after);
             });
     }
 
@@ -73,11 +73,11 @@ private:
         if (--evicted->second == 0) evicted_.erase(evicted);
     }
 
-    void check_purchase(const NodeSmithClaim& claim) {
+    void check_launch(const NodeSmithClaim& claim) {
         const auto* uids = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
         for (const auto& [uid, successor] : waiting_) {
             if (!uids || uids->find(uid) == std::string::npos) continue;
-            stage_.violate("evicted pods run again", "claim " + claim.metadata.name + " is bought for pod " +
+            stage_.violate("evicted pods run again", "claim " + claim.metadata.name + " is created for pod " +
                                                          successor.name +
                                                          ", whose predecessor was evicted to save a node");
         }

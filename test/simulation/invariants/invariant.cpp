@@ -48,7 +48,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       others_machines_untouched,
                       all_comes_to_rest,
                       secrets_stay_secret,
-                      never_buys_for_ever,
+                      never_launches_for_ever,
                       status_tells_the_truth,
                       writes_fit_their_schemas,
                       evicted_pods_run_again,

@@ -102,7 +102,7 @@ std::unique_ptr<Invariant> budgets_hold(const Stage& stage);
 std::unique_ptr<Invariant> others_machines_untouched(const Stage& stage);
 std::unique_ptr<Invariant> all_comes_to_rest(const Stage& stage);
 std::unique_ptr<Invariant> secrets_stay_secret(const Stage& stage);
-std::unique_ptr<Invariant> never_buys_for_ever(const Stage& stage);
+std::unique_ptr<Invariant> never_launches_for_ever(const Stage& stage);
 std::unique_ptr<Invariant> status_tells_the_truth(const Stage& stage);
 std::unique_ptr<Invariant> writes_fit_their_schemas(const Stage& stage);
 std::unique_ptr<Invariant> evicted_pods_run_again(const Stage& stage);

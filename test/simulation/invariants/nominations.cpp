@@ -115,7 +115,7 @@ private:
             stage_.violate(kName, about + ", although that is off");
         const auto promised = promised_.find(node);
         if (promised == promised_.end() || !promised->second.contains(after.metadata.uid))
-            stage_.violate(kName, about + ", and none of ours was bought for it");
+            stage_.violate(kName, about + ", and none of ours was launched for it");
         if (!before.spec.nodeName.empty()) stage_.violate(kName, about + ", and is on one");
     }
 

@@ -90,7 +90,7 @@ private:
     void follow(const NodeSmithClaim* before, const NodeSmithClaim& after) {
         if (api::is_true(after.status.conditions, api::conditions::kInitialized))
             in_service_.try_emplace(after.metadata.uid, world_.now());
-        if (!before) return check_purchase(after);
+        if (!before) return check_launch(after);
         const auto* why = api::find_condition(after.status.conditions, api::conditions::kDisrupted);
         const auto* then = api::find_condition(before->status.conditions, api::conditions::kDisrupted);
         const bool was_decided = then && then->status == api::ConditionStatus::True;
@@ -103,7 +103,7 @@ private:
                                "somebody takes off in a while");
     }
 
-    void check_purchase(const NodeSmithClaim& claim) {
+    void check_launch(const NodeSmithClaim& claim) {
         for (const auto& [key, other] : world_.view.all<NodeSmithClaim>()) {
             const bool leaves =
                 other->metadata.deletionTimestamp ||

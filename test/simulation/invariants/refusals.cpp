@@ -45,7 +45,7 @@ private:
         std::map<std::string, base::TimePoint> still;
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
             if (is_one_coming || !waits_for_node(*pod)) continue;
-            const auto helpful = purchase_that_helps(world_, *pod);
+            const auto helpful = machine_that_helps(world_, *pod);
             if (!helpful) continue;
             const auto since = helpless_since_.try_emplace(pod->metadata.uid, world_.now()).first->second;
             still[pod->metadata.uid] = since;

@@ -12,17 +12,17 @@ namespace {
 
 // This limit applies only while there is no trouble. Within it the operator sees the pod, queries the hosts
 // again, and stops to expect machines that do not come.
-constexpr std::chrono::minutes kBoughtWithin{20};
+constexpr std::chrono::minutes kLaunchedWithin{20};
 constexpr std::chrono::minutes kLooksAtService{1};
 constexpr std::chrono::minutes kAnHourAndMore{70};
-constexpr std::ptrdiff_t kMostPurchases = 3;
+constexpr std::ptrdiff_t kMostLaunches = 3;
 
 class WaitingPodsAreServed final : public Invariant {
 public:
     explicit WaitingPodsAreServed(const Stage& stage) : Invariant(stage) {
         world_.view.subscribe<NodeSmithClaim>(
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-                if (!before && after) note_purchase(*after);
+                if (!before && after) note_launch(*after);
             });
     }
 
@@ -37,7 +37,7 @@ public:
         Findings findings;
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
             if (!waits_for_node(*pod)) continue;
-            if (const auto planned_claim = purchase_that_helps(world_, *pod))
+            if (const auto planned_claim = machine_that_helps(world_, *pod))
                 findings.push_back({"waiting pods are served", describe(*pod, *planned_claim)});
         }
         return findings;
@@ -50,22 +50,22 @@ private:
                (stage_.last_deed() == base::TimePoint{} || stage_.last_deed() + kSettled <= world_.now());
     }
 
-    void note_purchase(const NodeSmithClaim& claim) {
+    void note_launch(const NodeSmithClaim& claim) {
         const auto* uids = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
         if (!uids) return;
         for (const auto& [key, pod] : world_.view.all<api::Pod>())
             if (uids->find(pod->metadata.uid) != std::string::npos)
-                purchases_[pod->metadata.uid].push_back(world_.now());
+                launches_[pod->metadata.uid].push_back(world_.now());
     }
 
     // Reports whether the operator has launched as often for the pod as it may (invariant 9). The period is
     // longer because processes may have wrong calendars.
     bool is_exhausted(const api::Pod& pod) const {
-        const auto found = purchases_.find(pod.metadata.uid);
-        if (found == purchases_.end()) return false;
+        const auto found = launches_.find(pod.metadata.uid);
+        if (found == launches_.end()) return false;
         return std::ranges::count_if(found->second, [this](base::TimePoint when) {
                    return when + kAnHourAndMore >= world_.now();
-               }) >= kMostPurchases;
+               }) >= kMostLaunches;
     }
 
     void look() {
@@ -75,20 +75,21 @@ private:
         std::map<std::string, base::TimePoint> still;
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
             if (is_one_coming || !waits_for_node(*pod) || is_exhausted(*pod)) continue;
-            const auto planned_claim = purchase_that_helps(world_, *pod);
+            const auto planned_claim = machine_that_helps(world_, *pod);
             if (!planned_claim) continue;
             const auto known = helpless_since_.find(pod->metadata.uid);
             const auto since = known == helpless_since_.end() ? world_.now() : known->second;
             still[pod->metadata.uid] = since;
-            if (since + kBoughtWithin >= world_.now()) continue;
+            if (since + kLaunchedWithin >= world_.now()) continue;
             stage_.violate("waiting pods are served",
                            describe(*pod, *planned_claim) + ", for 20 minutes now");
         }
         helpless_since_ = std::move(still);
     }
 
-    std::string describe(const api::Pod& pod, const HelpfulPurchase& planned_claim) const {
-        auto text = "pod " + api::key_of(pod).str() + " waits, and " + planned_claim.str() + " is not bought";
+    std::string describe(const api::Pod& pod, const HelpfulMachine& planned_claim) const {
+        auto text =
+            "pod " + api::key_of(pod).str() + " waits, and " + planned_claim.str() + " is not launched";
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
             const auto* launched = api::find_condition(claim->status.conditions, api::conditions::kLaunched);
             if (launched && launched->status == api::ConditionStatus::False)
@@ -102,8 +103,8 @@ private:
 
     base::TimePoint calm_since_{};
     base::TimePoint next_look_{};
-    std::map<std::string, base::TimePoint> helpless_since_;          // pods by UID
-    std::map<std::string, std::vector<base::TimePoint>> purchases_;  // by UID of the pod
+    std::map<std::string, base::TimePoint> helpless_since_;         // pods by UID
+    std::map<std::string, std::vector<base::TimePoint>> launches_;  // by UID of the pod
 };
 
 }  // namespace

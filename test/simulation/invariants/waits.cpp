@@ -62,7 +62,7 @@ private:
         if (wait.silent_since + kAfterAnObstacle < now && events_about(pod.metadata.uid).empty())
             stage_.violate("a long wait is explained",
                            "pod " + api::key_of(pod).str() + " waits for two minutes, and no Event says why");
-        const auto help = is_any_coming() ? std::nullopt : purchase_that_helps(world_, pod);
+        const auto help = is_any_coming() ? std::nullopt : machine_that_helps(world_, pod);
         if (!help || is_coming) wait.helpless_since = now;
         if (wait.helpless_since + kAfterAnObstacle + kLooksForWaits < now)
             stage_.violate("no pod waits longer than its obstacle",
@@ -80,7 +80,7 @@ private:
             return;
         }
         refusal.is_in_force = false;
-        const auto help = purchase_that_helps(world_, pod);
+        const auto help = machine_that_helps(world_, pod);
         refusal.is_in_force = true;
         if (!help) {
             wait.hindered_since = now;

@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    struct Bought {
+    struct Launched {
         base::TimePoint at{};
         base::TimePoint in_service{};
         std::map<std::string, std::string> pods;  // by UID; the value is the Node on which the pod ran, or
@@ -86,11 +86,11 @@ private:
     void note_binding(const api::Pod& pod) {
         const auto& node = pod.spec.nodeName;
         used_.insert(node);
-        const bool was_meant = std::ranges::any_of(bought_, [&](const auto& entry) {
+        const bool was_meant = std::ranges::any_of(launched_, [&](const auto& entry) {
             return entry.second.node == node && entry.second.pods.contains(pod.metadata.uid);
         });
         if (was_meant) return;
-        for (auto& [uid, launched] : bought_)
+        for (auto& [uid, launched] : launched_)
             if (launched.pods.contains(pod.metadata.uid) && came(node) > launched.at)
                 launched.lost_to_another = true;
     }
@@ -113,13 +113,13 @@ private:
 
     void follow(const NodeSmithClaim* before, const NodeSmithClaim* after) {
         if (!after) {
-            bought_.erase(before->metadata.uid);
+            launched_.erase(before->metadata.uid);
             return;
         }
-        if (!before) note_purchase(*after);
+        if (!before) note_launch(*after);
         note_service(*after);
-        const auto known = bought_.find(after->metadata.uid);
-        if (known == bought_.end()) return;
+        const auto known = launched_.find(after->metadata.uid);
+        if (known == launched_.end()) return;
         known->second.node = after->status.nodeName;
         const bool in_service = api::is_true(after->status.conditions, api::conditions::kInitialized);
         if (in_service && known->second.in_service == base::TimePoint{}) {
@@ -131,14 +131,14 @@ private:
             check_removal(*after, known->second);
     }
 
-    void note_purchase(const NodeSmithClaim& claim) {
+    void note_launch(const NodeSmithClaim& claim) {
         const auto* uids = api::find(claim.metadata.annotations, api::annotations::kLaunchedFor);
         if (!uids || uids->empty()) return;
         auto& burst = bursts_[{claim.metadata.namespace_, claim.spec.poolRef}];
         if (++burst.claims == 1) burst.rooms = rooms_of_pool({claim.metadata.namespace_, claim.spec.poolRef});
         burst.size.cpuCores += claim.spec.requirements.cpuCores;
         burst.size.memoryMiB += claim.spec.requirements.memoryMiB;
-        Bought launched;
+        Launched launched;
         launched.at = world_.now();
         launched.kind = kind_of(claim);
         launched.is_guess = !known_kinds_.contains(launched.kind);
@@ -149,7 +149,7 @@ private:
             launched.keeps_apart = launched.keeps_apart || keeps_apart(*pod);
             launched.needs_disk = launched.needs_disk || requests_of(*pod).contains("ephemeral-storage");
         }
-        bought_[claim.metadata.uid] = std::move(launched);
+        launched_[claim.metadata.uid] = std::move(launched);
     }
 
     // Returns the kind of the pool's machines. Their offer is known only for the present template and image.
@@ -187,13 +187,13 @@ private:
         const auto& least = needed->size;
         if (burst.size.cpuCores <= least.cpuCores && burst.size.memoryMiB <= least.memoryMiB) return;
         stage_.violate("nothing is wasted", std::to_string(burst.claims) + " machines of pool " + key.name +
-                                                " are bought at once for " + std::to_string(pods.size()) +
+                                                " are launched at once for " + std::to_string(pods.size()) +
                                                 " pods, which a greedy packing puts on " +
                                                 std::to_string(needed->machines));
     }
 
     // Reports whether the node that the machine was to replace was kept for pods that came meanwhile.
-    bool was_called_off(const Bought& launched) const {
+    bool was_called_off(const Launched& launched) const {
         if (last_arrival_ == base::TimePoint{} || last_arrival_ < launched.at) return false;
         return std::ranges::all_of(launched.pods, [&](const auto& entry) {
             return !entry.second.empty() &&
@@ -205,7 +205,7 @@ private:
 
     // Checks a removal as Empty. Pods that disappeared between the launch and the binding of the last of the
     // others explain it.
-    void check_removal(const NodeSmithClaim& claim, const Bought& launched) {
+    void check_removal(const NodeSmithClaim& claim, const Launched& launched) {
         if (launched.pods.empty() || launched.keeps_apart || launched.lost_to_another) return;
         if (used_.contains(claim.status.nodeName) || was_called_off(launched)) return;
         // Kubelets may reserve more than the pool says, and the disk size of blank machines is unknown. The
@@ -213,7 +213,7 @@ private:
         if (launched.is_guess && (launched.needs_disk || !world_.kubelets.habits().are_usual())) return;
         if (launched.in_service == base::TimePoint{} || !is_calm_since(launched.at)) return;
         if (last_departure_ != base::TimePoint{} && last_departure_ + kHearsWithin >= launched.at) return;
-        stage_.violate("nothing is wasted", "claim " + claim.metadata.name + " was bought for " +
+        stage_.violate("nothing is wasted", "claim " + claim.metadata.name + " was created for " +
                                                 std::to_string(launched.pods.size()) +
                                                 " pods, and is removed without having run any");
     }
@@ -224,7 +224,7 @@ private:
     std::map<api::ObjectKey, Burst> bursts_;
     std::set<std::string> known_kinds_;
     std::set<std::string> used_;                         // names of Nodes that ran a pod
-    std::map<std::string, Bought> bought_;               // by claim UID
+    std::map<std::string, Launched> launched_;           // by claim UID
     std::map<std::string, base::TimePoint> joined_;      // time by name of the Node
     std::map<std::string, base::TimePoint> in_service_;  // time by name of the claim's Node
 };

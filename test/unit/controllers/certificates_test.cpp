@@ -29,7 +29,7 @@ struct World : test::Cluster {
     World() {
         put_basics();
         server.put(objects::pool("small"));
-        auto claim = objects::bought_claim("worker-1", pool(), 1);
+        auto claim = objects::created_claim("worker-1", pool(), 1);
         claim.status.launchAttempts = 1;
         claim.status.providerRef = "proxmox";
         claim.status.machineID = "100";
@@ -440,7 +440,7 @@ TEST_CASE("a first certificate never waits for what serving certificates wait fo
     world.name_networks({"10.0.0.0/24"});
     world.ask_serving("strange", "DNS:worker-1,IP:10.0.0.77");
     CHECK(world.decision("strange").empty());
-    auto joining = objects::bought_claim("worker-2", world.pool(), 2);
+    auto joining = objects::created_claim("worker-2", world.pool(), 2);
     joining.status.launchAttempts = 1;
     objects::set_condition(joining.status.conditions, conditions::kLaunched, ConditionStatus::True);
     joining = world.server.put(joining);

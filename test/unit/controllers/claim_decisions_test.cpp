@@ -40,7 +40,7 @@ TEST_CASE("R16: a claim without requirements gets the pool's smallest size") {
     CHECK(scene.decide().status.size == "1c/2Gi");
 }
 
-TEST_CASE("a claim that no pool bought has to be admitted") {
+TEST_CASE("a claim that no pool created must be admitted") {
     Scene scene;
     scene.claim.spec.idempotencyKey.clear();
     CHECK(scene.decide().step == Step::admit);
@@ -150,7 +150,7 @@ TEST_CASE("a claim of the Go operator is adopted before anything else, wherever 
     CHECK(scene.decide().step != Step::launch);
 }
 
-TEST_CASE("a placed machine is followed even if nothing new may be bought: it may exist already") {
+TEST_CASE("a placed machine is followed even if nothing new may be launched, because it may exist already") {
     Scene scene;
     scene.placed();
     scene.hold = Hold{"Paused", ""};

@@ -79,14 +79,14 @@ TEST_CASE("a Node is opened to pods when its claim has noted it, not before") {
     CHECK_FALSE(was_opened_before);
 }
 
-TEST_CASE("a pool remembers for an hour which waiting pods a claim that is gone was bought for") {
+TEST_CASE("a pool remembers for an hour for which waiting pods a deleted claim was created") {
     World world;
     Process process(world);
     const auto uid = world.server.put<api::Pod>(a_pod("web")).metadata.uid;
     const auto remembered = [&] {
         return controllers::provisioning::past_launches(*world.server.get<NodeSmithPool>({"default", "p"}));
     };
-    const auto buy_in_vain = [&](std::chrono::minutes lives) {
+    const auto launch_in_vain = [&](std::chrono::minutes lives) {
         const auto claim = world.launch();
         world.server.edit<NodeSmithClaim>(kClaim, [&uid](NodeSmithClaim& edited) {
             edited.metadata.annotations["kubenodesmith.io/launched-for"] = uid + ",of-a-pod-that-is-gone";
@@ -96,13 +96,13 @@ TEST_CASE("a pool remembers for an hour which waiting pods a claim that is gone 
         REQUIRE(world.run_until([&] { return world.gone(); }));
         return claim.metadata.uid;
     };
-    const auto first = buy_in_vain(10min);
+    const auto first = launch_in_vain(10min);
     REQUIRE(remembered().size() == 1);
     CHECK(remembered()[0].claim_uid == first);
     CHECK(remembered()[0].pod_uids == std::vector<std::string>{uid});
-    buy_in_vain(70min);
+    launch_in_vain(70min);
     CHECK(remembered().size() == 1);
-    const auto third = buy_in_vain(1min);
+    const auto third = launch_in_vain(1min);
     REQUIRE(remembered().size() == 1);
     CHECK(remembered()[0].claim_uid == third);
 }
@@ -113,8 +113,8 @@ TEST_CASE("a pool remembers for an hour each claim that is gone while a rate cou
         {"default", "main"}, [](auto& manager) { manager.spec.rateLimits.maxCreationsPerHour = 5; });
     Process process(world);
     const auto pool = world.server.get<NodeSmithPool>({"default", "p"}).value();
-    const auto bought = objects::bought_claim("c", pool, 1);
-    world.server.put(bought);
+    const auto launched = objects::created_claim("c", pool, 1);
+    world.server.put(launched);
     REQUIRE(world.run_until([&] { return world.ready(); }));
     SECTION("the claim is deleted") {}
     SECTION("its pool is deleted, and other claims of it still drain") {

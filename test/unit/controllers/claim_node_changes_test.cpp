@@ -12,7 +12,7 @@ const std::string kClaimLabel(api::labels::kClaim);
 
 struct Scene {
     NodeSmithPool pool = objects::pool("p");
-    NodeSmithClaim claim = objects::bought_claim("c", pool, 1);
+    NodeSmithClaim claim = objects::created_claim("c", pool, 1);
     api::Node node = objects::node("c");
 
     Scene() {

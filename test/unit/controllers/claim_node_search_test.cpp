@@ -32,7 +32,7 @@ struct Scene {
 
     Scene() {
         cluster.put_basics();
-        mine = objects::bought_claim("mine", objects::pool("small"), 1);
+        mine = objects::created_claim("mine", objects::pool("small"), 1);
         mine.metadata.uid = kUid;
         mine.status.launchAttempts = 1;
         mine.status.providerRef = "proxmox";
@@ -122,12 +122,12 @@ TEST_CASE("a Node that is older than the claim, of the control plane or another 
         why = "it is a node of the control plane; if it runs";
     }
     SECTION("by its label another claim's") {
-        scene.cluster.server.put(objects::bought_claim("theirs", objects::pool("small"), 1));
+        scene.cluster.server.put(objects::created_claim("theirs", objects::pool("small"), 1));
         label(node, "theirs");
         why = "its label says that it belongs to claim theirs";
     }
     SECTION("by its name another claim's, as a guest says that it is this one's") {
-        scene.cluster.server.put(objects::bought_claim("theirs", objects::pool("small"), 1));
+        scene.cluster.server.put(objects::created_claim("theirs", objects::pool("small"), 1));
         node.metadata.name = "theirs";
         label(node, "mine");
         why = "it has the name of another claim";
@@ -321,7 +321,7 @@ TEST_CASE("S6: hardware that names a foreign UUID gets no Node by it") {
     auto node = scene.own_node("metal-1");
     node.status.nodeInfo.systemUUID = kVictim;
     SECTION("one that joined since the claim was made is its own, also by a name that a claim has") {
-        scene.cluster.server.put(objects::bought_claim("metal-1", objects::pool("small"), 1));
+        scene.cluster.server.put(objects::created_claim("metal-1", objects::pool("small"), 1));
         scene.cluster.server.put(node);
         CHECK(scene.find(host).node);
     }

@@ -37,7 +37,7 @@ TEST_CASE("a claim that no host can take ever ends at once, with what to do abou
     CHECK(failed.message == "pve1: too small; make the sizes of pool p smaller, or add a larger host");
 }
 
-TEST_CASE("what a user changes takes effect on bought claims that have no machine yet") {
+TEST_CASE("a user's changes take effect on created claims that have no machine yet") {
     Scene scene;
     scene.begun();
     scene.pool.spec.machineTemplate.flexible.emplace().cpuCores.max = 1;

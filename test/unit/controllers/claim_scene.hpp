@@ -22,7 +22,7 @@ inline const std::string kUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
 // Scene is a claim at a stage of its life, with everything that this stage has on record.
 struct Scene {
     NodeSmithPool pool = objects::pool("p");
-    NodeSmithClaim claim = objects::bought_claim("c", pool, 1);
+    NodeSmithClaim claim = objects::created_claim("c", pool, 1);
     std::optional<api::Node> node;
     std::optional<api::Node> namesake;
     bool leftover = false;

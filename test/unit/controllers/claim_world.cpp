@@ -63,7 +63,7 @@ bool World::run_until(const std::function<bool()>& holds, base::Duration limit) 
 
 NodeSmithClaim World::launch(const std::string& name) {
     auto pool = server.get<NodeSmithPool>({"default", "p"}).value();
-    auto claim = objects::bought_claim(name, pool, 1);
+    auto claim = objects::created_claim(name, pool, 1);
     claim.metadata.uid.clear();
     return server.put(claim);
 }

@@ -52,7 +52,7 @@ TEST_CASE("the pods of a large host go to a small one that is free") {
 }
 
 // A waiting pod without a launch of its own would take the new machine, and another one would be launched.
-TEST_CASE("no machine is bought instead that a pod which waits could take") {
+TEST_CASE("no replacement is launched that a waiting pod could take") {
     Search search;
     search.candidates = {0};
     auto snapshot = rack();

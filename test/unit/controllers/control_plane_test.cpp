@@ -44,8 +44,8 @@ TEST_CASE("a control plane counts what its pools have and is quiet when nothing 
     World world;
     CHECK(world.reason("Ready") == "PoolsResolved");
     CHECK(world.reason("ClusterHealthy") == "Healthy");
-    world.join(world.server.put(objects::bought_claim("a", world.pool(), 1)));
-    world.server.put(objects::bought_claim("b", world.pool(), 2));
+    world.join(world.server.put(objects::created_claim("a", world.pool(), 1)));
+    world.server.put(objects::created_claim("b", world.pool(), 2));
     world.run_for(1s);
     const auto status = world.object().status;
     CHECK(status.pools == 1);
@@ -75,7 +75,7 @@ TEST_CASE("a control plane follows its pools and providers as they come and go")
 TEST_CASE("a cluster whose nodes go down is unhealthy until they are back") {
     World world;
     for (int i = 1; i <= 5; ++i)
-        world.join(world.server.put(objects::bought_claim("n" + std::to_string(i), world.pool(), i)));
+        world.join(world.server.put(objects::created_claim("n" + std::to_string(i), world.pool(), i)));
     const auto set_all = [&world](bool ready) {
         for (int i = 1; i <= 5; ++i) {
             auto node = world.server.get<api::Node>({"", "n" + std::to_string(i)}).value();
@@ -94,7 +94,7 @@ TEST_CASE("what a limited control plane has reserved follows the claims of its p
     World world;
     world.server.edit<NodeSmithControlPlane>({"default", "main"},
                                              [](auto& c) { c.spec.limits.maxNodes = 5; });
-    world.server.put(objects::bought_claim("a", world.pool(), 1));
+    world.server.put(objects::created_claim("a", world.pool(), 1));
     world.run_for(1s);
     CHECK(world.object().status.reserved.nodes == 1);
     world.server.remove<objects::NodeSmithClaim>({"default", "a"});

@@ -20,7 +20,7 @@ const api::ObjectKey kInUse{"default", controllers::kCredentialsInUse};
 void put_claim(World& world, const std::string& name = "a", const std::string& provider = "proxmox") {
     if (!world.server.get<objects::NodeSmithPool>({"default", "small"}))
         world.server.put(objects::pool("small"));
-    auto claim = objects::bought_claim(name, world.pool(), 1);
+    auto claim = objects::created_claim(name, world.pool(), 1);
     claim.status.providerRef = provider;
     world.server.put(claim);
 }

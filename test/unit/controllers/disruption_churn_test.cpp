@@ -6,7 +6,7 @@
 #include "test/unit/controllers/disruption_world.hpp"
 
 using namespace std::chrono_literals;
-using Buying = test::DisruptionWorld::Buying;
+using Launching = test::DisruptionWorld::Launching;
 using World = test::DisruptionWorld;
 
 namespace {
@@ -33,7 +33,7 @@ std::vector<std::string> names(std::size_t count) {
 }  // namespace
 
 TEST_CASE("a workload that comes and goes every five minutes for days moves few nodes") {
-    World world({}, Buying::on);
+    World world({}, Launching::on);
     use_defaults(world);
     world.edit_pool([](auto& pool) { pool.spec.machineTemplate.sizes = {{"m", 4, 8192}}; });
     const auto scale = [&world](int count) {
@@ -64,7 +64,7 @@ TEST_CASE("a workload that comes and goes every five minutes for days moves few 
     const auto moved = world.events.count("Disrupting") - disruptions;
     const auto launched = world.events.count("Created: a machine") - before;
     WARN(cycles << " cycles between 12 and 20 pods: " << moved << " nodes left, " << launched
-                << " were bought");
+                << " were launched");
     // An operator that follows the workload removes two nodes and launches two in each cycle.
     CHECK(moved <= cycles * 2 / 3);
     CHECK(launched <= moved + 2);
@@ -72,7 +72,7 @@ TEST_CASE("a workload that comes and goes every five minutes for days moves few 
 
 TEST_CASE("200 nodes at 30 % are packed to within 5 % of what is possible, and then nothing moves any more") {
     constexpr std::int64_t kCores = 16;
-    World world(names(200), Buying::on, kCores);
+    World world(names(200), Launching::on, kCores);
     use_defaults(world);
     world.edit_pool([](auto& pool) {
         pool.spec.scaleDown.headroomPercent = 0;
@@ -94,7 +94,7 @@ TEST_CASE("200 nodes at 30 % are packed to within 5 % of what is possible, and t
     const auto nodes = static_cast<std::int64_t>(world.claims().size());
     const auto moved = world.events.count("Disrupting");
     WARN("at least " << least << " nodes are needed; " << nodes << " are left after " << moved << " moves, "
-                     << world.events.count("Created: a machine") << " were bought on the way");
+                     << world.events.count("Created: a machine") << " were launched on the way");
     CHECK(nodes * 100 <= least * 105);
     CHECK(world.longest_wait <= 2min);
     CHECK(world.events.count("Created: a machine") == 0);
@@ -107,7 +107,7 @@ TEST_CASE("200 nodes at 30 % are packed to within 5 % of what is possible, and t
 TEST_CASE("nodes that cost more than their pods are worth give way to cheaper ones, and then nothing moves") {
     constexpr std::int64_t kCores = 16;
     constexpr std::int64_t kNodes = 30;
-    World world(names(kNodes), Buying::on, kCores);
+    World world(names(kNodes), Launching::on, kCores);
     use_defaults(world);
     world.cloud.hosts["host-a"].cpu_cores = 2 * kNodes * kCores;
     world.cloud.hosts["host-a"].memory_mib = 2 * kNodes * kCores * 2048;

@@ -7,7 +7,7 @@
 using namespace std::chrono_literals;
 using controllers::disruption::NodeUse;
 using controllers::disruption::PoolUse;
-using Buying = test::DisruptionWorld::Buying;
+using Launching = test::DisruptionWorld::Launching;
 using World = test::DisruptionWorld;
 
 namespace {
@@ -21,7 +21,7 @@ std::string consolidatable(World& world) {
 }  // namespace
 
 TEST_CASE("a node that is hardly used goes when its pods fit elsewhere, and they run again there") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     world.put_running_pod("one", "a");
     world.put_running_pod("two", "b");
     world.put_running_pod("three", "b");
@@ -35,7 +35,7 @@ TEST_CASE("a node that is hardly used goes when its pods fit elsewhere, and they
 
 // Between an eviction and the successor of the pod, no pod keeps the node.
 TEST_CASE("a node that has become empty stays for the pods that were just evicted from another") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     world.edit_pool([](auto& pool) {
         pool.spec.scaleDown.emptyGracePeriod = std::chrono::seconds(0);
         pool.spec.scaleDown.maxConcurrent = 2;
@@ -56,7 +56,7 @@ TEST_CASE("a node that has become empty stays for the pods that were just evicte
 }
 
 TEST_CASE("a node stays when its pods fit nowhere else, which is said once") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     world.put_running_pod("one", "a");
     world.put_running_pod("big", "b", "3500m");
     world.edit_pool([](auto& pool) { pool.spec.limits.maxNodes = 2; });
@@ -69,7 +69,7 @@ TEST_CASE("a node stays when its pods fit nowhere else, which is said once") {
 }
 
 TEST_CASE("headroom keeps a node that is hardly used") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     world.put_running_pod("one", "a");
     world.put_running_pod("two", "b", "2500m");
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.headroomPercent = 20; });
@@ -78,8 +78,8 @@ TEST_CASE("headroom keeps a node that is hardly used") {
     CHECK(world.events.count("pool small would drop below its 20 % headroom") == 1);
 }
 
-TEST_CASE("a node stays whose pods would take the place of a spare node, which then were bought again") {
-    World world({"a", "b", "c"}, Buying::on, 4);
+TEST_CASE("a node is kept if its pods would use up a spare node, which would then be launched again") {
+    World world({"a", "b", "c"}, Launching::on, 4);
     world.edit_pool([](auto& pool) { pool.spec.scaleUp.headroom.nodes = 1; });
     world.put_running_pod("one", "a");
     world.put_running_pod("two", "b", "2500m");
@@ -91,8 +91,8 @@ TEST_CASE("a node stays whose pods would take the place of a spare node, which t
     CHECK(world.events.count("Node a Disrupting") == 0);
 }
 
-TEST_CASE("a smaller machine is bought first when that saves enough") {
-    World world({"a"}, Buying::on, 16);
+TEST_CASE("a smaller machine is launched first if that saves enough") {
+    World world({"a"}, Launching::on, 16);
     world.put_running_pod("one", "a", "2");
     world.live(62s);
     CHECK(world.disrupted("a") == "True Underutilized");
@@ -106,8 +106,8 @@ TEST_CASE("a smaller machine is bought first when that saves enough") {
     CHECK(world.events.count("Disrupting") == 1);
 }
 
-TEST_CASE("several small machines are bought first where no size in between is to be had") {
-    World world({"a"}, Buying::on, 16);
+TEST_CASE("several small machines are launched first if the pool has no size in between") {
+    World world({"a"}, Launching::on, 16);
     world.edit_pool([](auto& pool) { pool.spec.machineTemplate.sizes = {{"s", 4, 8192}, {"l", 16, 32768}}; });
     for (const auto* pod : {"one", "two"}) world.put_running_pod(pod, "a", "2600m");
     world.live(62s);
@@ -125,7 +125,7 @@ TEST_CASE("several small machines are bought first where no size in between is t
 TEST_CASE(
     "where no host turns out to have room for machines instead, nodes are hardly ever taken out of service "
     "for them") {
-    World world({"a", "b", "c"}, Buying::on, 16);
+    World world({"a", "b", "c"}, Launching::on, 16);
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.priceThresholdPercent = 75; });
     auto& host = world.cloud.hosts["host-a"];
     host.cpu_cores = host.memory_mib = 0;
@@ -144,7 +144,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a node in use is replaced by a cheaper machine where the pool looks at prices") {
-    World world({"a", "b", "c"}, Buying::on, 16);
+    World world({"a", "b", "c"}, Launching::on, 16);
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.priceThresholdPercent = 75; });
     for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "9");
     world.live(62s);
@@ -160,8 +160,8 @@ TEST_CASE("a node in use is replaced by a cheaper machine where the pool looks a
 }
 
 // Found by the simulation: the pods that were to go elsewhere took the place on the new machine.
-TEST_CASE("no machine is bought instead that would hold only some of the pods") {
-    World world({"a", "b"}, Buying::on, 16);
+TEST_CASE("no replacement is launched that would hold only some of the pods") {
+    World world({"a", "b"}, Launching::on, 16);
     world.put_running_pod("own", "b", "14");
     world.put_running_pod("small", "a", "1");
     world.put_running_pod("large", "a", "4");
@@ -171,8 +171,10 @@ TEST_CASE("no machine is bought instead that would hold only some of the pods") 
     CHECK(world.events.count("Disrupting") == 0);
 }
 
-TEST_CASE("the machine that was bought for a node's pods is waited for, also when no other may be bought") {
-    World world({"a"}, Buying::on, 16);
+TEST_CASE(
+    "the disruption waits for the machine that was launched for a node's pods, even if no other may be "
+    "launched") {
+    World world({"a"}, Launching::on, 16);
     world.put_running_pod("one", "a", "2");
     world.edit_pool([](auto& pool) { pool.spec.scaleUp.maxConcurrent = 1; });
     world.machines_join = false;
@@ -187,7 +189,7 @@ TEST_CASE("the machine that was bought for a node's pods is waited for, also whe
 }
 
 TEST_CASE("several nodes go together where one machine serves for all of them") {
-    World world({"a", "b", "c"}, Buying::on, 8);
+    World world({"a", "b", "c"}, Launching::on, 8);
     world.edit_pool([](auto& pool) {
         pool.spec.scaleDown.maxConcurrent = 3;
         pool.spec.machineTemplate.sizes = {{"s", 4, 8192}, {"m", 8, 16384}};
@@ -200,7 +202,7 @@ TEST_CASE("several nodes go together where one machine serves for all of them") 
 }
 
 TEST_CASE("pods that must not share a node keep the nodes that are left for them") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     for (const auto* node : {"a", "b"}) {
         const auto pod = std::string("on-") + node;
         world.put_running_pod(pod, node);
@@ -249,7 +251,7 @@ TEST_CASE("what a pool needs is the sum of its pods, with headroom, in the nodes
 }
 
 TEST_CASE("a node above the threshold goes when the pods of the pool fit on fewer nodes") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     for (const auto* pod : {"one", "two"}) world.put_running_pod(pod, "a");
     for (const auto* pod : {"three", "four"}) world.put_running_pod(pod, "b");
     world.live(59s);
@@ -268,7 +270,7 @@ TEST_CASE("a node above the threshold goes when the pods of the pool fit on fewe
 // Otherwise the node would be taken out of service and put back every five minutes.
 TEST_CASE(
     "a node stays whose pool would have to do with too little, though it could do without a smaller one") {
-    World world({"a", "b", "large"}, Buying::off, 4);
+    World world({"a", "b", "large"}, Launching::off, 4);
     world.server.edit<api::Node>({"", "large"}, [](api::Node& node) {
         node.status.capacity["cpu"] = node.status.allocatable["cpu"] = api::Quantity::of(8);
     });
@@ -285,7 +287,7 @@ TEST_CASE(
 // The pool can spare each of two nodes, but not both. Their pods have room on a node of no pool, so both
 // would be taken out of service and put back every five minutes.
 TEST_CASE("no more nodes above the threshold go together than the pool has to spare") {
-    World world({"a", "b", "c"}, Buying::off, 4);
+    World world({"a", "b", "c"}, Launching::off, 4);
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.maxConcurrent = 2; });
     world.server.put(objects::node("elsewhere", true, "8", "32Gi"));
     for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "2");
@@ -295,7 +297,7 @@ TEST_CASE("no more nodes above the threshold go together than the pool has to sp
 }
 
 TEST_CASE("nodes above the threshold stay while headroomPercent needs them, and nothing is said") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.headroomPercent = 20; });
     world.put_running_pod("one", "a", "2");
     world.put_running_pod("two", "b", "2");
@@ -306,7 +308,7 @@ TEST_CASE("nodes above the threshold stay while headroomPercent needs them, and 
 }
 
 TEST_CASE("a pool that needs its nodes from time to time keeps them") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.unneededDuration = 10min; });
     for (const auto* pod : {"one", "two"}) world.put_running_pod(pod, "a");
     for (const auto* pod : {"three", "four"}) world.put_running_pod(pod, "b");
@@ -323,8 +325,8 @@ TEST_CASE("a pool that needs its nodes from time to time keeps them") {
     CHECK(world.claims().size() == 1);
 }
 
-TEST_CASE("no machine is bought instead of a node that is in use") {
-    World world({"a", "b", "c"}, Buying::on, 16);
+TEST_CASE("no replacement is launched for a node that is in use") {
+    World world({"a", "b", "c"}, Launching::on, 16);
     for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "9");
     world.live(20min);
     CHECK(consolidatable(world) == "True");
@@ -334,7 +336,7 @@ TEST_CASE("no machine is bought instead of a node that is in use") {
 }
 
 TEST_CASE("a machine that would be kept is not given up to save it, which is said") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     for (const auto* node : {"a", "b"}) {
         world.put_running_pod(std::string("on-") + node, node);
         world.server.edit<objects::NodeSmithClaim>({"default", node}, [](auto& claim) {
@@ -348,8 +350,8 @@ TEST_CASE("a machine that would be kept is not given up to save it, which is sai
 
 // One of the pods was meant for the joining node. It would take the other's place on the machine that is
 // launched.
-TEST_CASE("no machine is bought instead while a node joins that could take some of the pods") {
-    World world({"a", "young"}, Buying::on, 16);
+TEST_CASE("no replacement is launched while a node joins that could take some of the pods") {
+    World world({"a", "young"}, Launching::on, 16);
     world.machines_join = false;
     world.server.edit<api::Node>({"", "young"}, [](api::Node& node) {
         node.status.capacity["cpu"] = node.status.allocatable["cpu"] = api::Quantity::of(2);
@@ -371,8 +373,8 @@ TEST_CASE("no machine is bought instead while a node joins that could take some 
 }
 
 // One of two pods would get a machine that stays unused, because the other pod cannot have one.
-TEST_CASE("no machine is bought instead for pods for which nothing is bought for a while") {
-    World world({"a", "b", "c"}, Buying::on, 16);
+TEST_CASE("no replacement is launched for pods for which launches are paused") {
+    World world({"a", "b", "c"}, Launching::on, 16);
     world.put_running_pod("one", "a", "2");
     world.put_running_pod("two", "a", "2");
     for (const auto* full : {"b", "c"}) world.put_running_pod(std::string("of-") + full, full, "15");

@@ -32,7 +32,7 @@ struct PoolWorld {
 struct NodeWorld {
     PoolWorld of_pool;
     objects::NodeSmithPool& pool = of_pool.pool;
-    objects::NodeSmithClaim claim = objects::in_service(objects::bought_claim("a", pool, 1));
+    objects::NodeSmithClaim claim = objects::in_service(objects::created_claim("a", pool, 1));
     api::Node node = objects::node("a");
     NodeFacts facts{pool, claim, node};
 
@@ -169,7 +169,7 @@ TEST_CASE("what keeps all nodes of a pool") {
         CHECK(reason(world.blocker(299s)) == "StabilizationWindow");
         CHECK_FALSE(world.blocker(300s));
     }
-    SECTION("having bought a node soon after one was removed") {
+    SECTION("having launched a node soon after one was removed") {
         world.pool.status.lastScaleDownTime = objects::kStart;
         world.pool.status.lastScaleUpTime = objects::at(29min);
         CHECK(reason(world.blocker(34min)) == "Flapping");
@@ -218,7 +218,7 @@ TEST_CASE("since when a node is empty is kept in the claim and ends with the fir
     world.facts.evictable_pods = 1;
     CHECK_FALSE(since(50s));
     world.facts.evictable_pods = 0;
-    world.claim = objects::bought_claim("b", world.pool, 2);
+    world.claim = objects::created_claim("b", world.pool, 2);
     CHECK_FALSE(since(50s));
 }
 
@@ -339,7 +339,7 @@ TEST_CASE("what a node is a candidate for, the most urgent first") {
 
 TEST_CASE("drift compares what a machine was made from, and nothing that others write") {
     auto pool = objects::pool("small");
-    auto claim = objects::in_service(objects::bought_claim("a", pool, 1));
+    auto claim = objects::in_service(objects::created_claim("a", pool, 1));
     claim.spec.requirements.cpuCores = 64;  // its Node has 2
     claim.status.templateHash = "2-then";
     CHECK(drift_of("2-then", claim).empty());

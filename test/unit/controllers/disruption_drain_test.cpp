@@ -3,7 +3,7 @@
 #include "test/unit/controllers/disruption_world.hpp"
 
 using namespace std::chrono_literals;
-using Buying = test::DisruptionWorld::Buying;
+using Launching = test::DisruptionWorld::Launching;
 using World = test::DisruptionWorld;
 
 namespace {
@@ -26,7 +26,7 @@ api::PodDisruptionBudget budget(std::int32_t allowed) {
 
 // Stuck has a node with two pods that fit elsewhere. The budget refuses the second eviction.
 struct Stuck : World {
-    Stuck() : World({"a", "b"}, Buying::on, 8) {
+    Stuck() : World({"a", "b"}, Launching::on, 8) {
         put_running_pod("one", "a");
         put_running_pod("two", "a");
         put_running_pod("large", "b", "5");
@@ -85,7 +85,7 @@ TEST_CASE("with drainTimeoutAction Force the pods that are left at its end are d
 }
 
 TEST_CASE("the terminationGracePeriod of its claim ends the waiting for pods of an expired node") {
-    World world({"a"}, Buying::on, 4);
+    World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.server.put(budget(0));
     world.edit_pool([](auto& pool) { pool.spec.disruption.expireAfter.duration = 5min; });
@@ -102,7 +102,7 @@ TEST_CASE("the terminationGracePeriod of its claim ends the waiting for pods of 
 }
 
 TEST_CASE("a budget that allows nothing keeps the node until it gives way") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     world.server.put(budget(0));
     world.put_running_pod("one", "a");
     world.put_running_pod("two", "b");
@@ -118,7 +118,7 @@ TEST_CASE("a budget that allows nothing keeps the node until it gives way") {
 // aborted and repeated every twenty minutes.
 TEST_CASE(
     "pods that have other places only once their node is gone are drained if their budget lets all go") {
-    World world({"a", "b"}, Buying::on, 8);
+    World world({"a", "b"}, Launching::on, 8);
     const bool may_all_go = GENERATE(false, true);
     world.server.put(budget(may_all_go ? 2 : 1));
     for (const auto& [name, node] : {std::pair{"one", "a"}, {"two", "a"}, {"three", "b"}, {"four", "b"}}) {

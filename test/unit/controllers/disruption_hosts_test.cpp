@@ -5,7 +5,7 @@
 
 using namespace std::chrono_literals;
 using api::v1alpha1::NodeSmithHost;
-using Buying = test::DisruptionWorld::Buying;
+using Launching = test::DisruptionWorld::Launching;
 using World = test::DisruptionWorld;
 
 TEST_CASE("of several empty nodes the largest leaves first") {
@@ -22,7 +22,7 @@ TEST_CASE("of several empty nodes the largest leaves first") {
 }
 
 TEST_CASE("a host in use that goes into maintenance is drained of its node, whose pods run elsewhere") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     NodeSmithHost host;
     host.metadata.namespace_ = "default";
     host.metadata.name = "r1u07";

@@ -4,7 +4,7 @@
 #include "test/unit/controllers/disruption_world.hpp"
 
 using namespace std::chrono_literals;
-using Buying = test::DisruptionWorld::Buying;
+using Launching = test::DisruptionWorld::Launching;
 using World = test::DisruptionWorld;
 
 namespace {
@@ -22,7 +22,7 @@ auto refuse_decisions(const std::string& claim) {
 }  // namespace
 
 TEST_CASE("a decision that cannot be taken back keeps no other node of the pool from being repaired") {
-    World world({"a", "b", "c"}, Buying::on, 4);
+    World world({"a", "b", "c"}, Launching::on, 4);
     for (const std::string node : {"a", "b", "c"}) world.put_running_pod("on-" + node, node, "2500m");
     world.machines_join = false;
     world.made_from("a", "2-another template");

@@ -11,14 +11,14 @@ namespace {
 using namespace controllers;
 using namespace controllers::disruption;
 using namespace std::chrono_literals;
-using Buying = test::DisruptionWorld::Buying;
+using Launching = test::DisruptionWorld::Launching;
 using World = test::DisruptionWorld;
 using objects::at;
 
 // Replacement is a node whose machine replaced another one, with the knowledge about it.
 struct Replacement {
     objects::NodeSmithPool pool = objects::pool("small");
-    objects::NodeSmithClaim claim = objects::in_service(objects::bought_claim("b", pool, 2));
+    objects::NodeSmithClaim claim = objects::in_service(objects::created_claim("b", pool, 2));
     api::Node node = objects::node("b");
     NodeFacts facts{pool, claim, node};
 
@@ -116,7 +116,7 @@ TEST_CASE("a new value of the pool's annotation asks for another try, once") {
 
 TEST_CASE("a removed machine is remembered until a claim takes its place, or for an hour") {
     auto pool = objects::pool("small");
-    auto a = objects::in_service(objects::bought_claim("a", pool, 1));
+    auto a = objects::in_service(objects::created_claim("a", pool, 1));
     a.status.disruptionCause = "Drifted/2-now";
     objects::set_condition(a.status.conditions, "Disrupted", ConditionStatus::True);
     const auto live = std::make_shared<const objects::NodeSmithClaim>(a);
@@ -126,7 +126,7 @@ TEST_CASE("a removed machine is remembered until a claim takes its place, or for
     REQUIRE(open_replacements(pool, {}, at(59min)).size() == 1);
     CHECK(open_replacements(pool, {}, at(59min))[0].count == 1);
     CHECK(open_replacements(pool, {}, at(60min)).empty());
-    auto b = objects::bought_claim("b", pool, 2);
+    auto b = objects::created_claim("b", pool, 2);
     b.metadata.annotations["kubenodesmith.io/replaces"] = "a";
     CHECK(
         open_replacements(pool, {live, std::make_shared<const objects::NodeSmithClaim>(b)}, at(0s)).empty());
@@ -135,7 +135,7 @@ TEST_CASE("a removed machine is remembered until a claim takes its place, or for
 TEST_CASE("what a pool remembers of removed machines is bounded") {
     auto pool = objects::pool("small");
     for (int i = 0; i < 100; ++i) {
-        auto claim = objects::bought_claim("c" + std::to_string(i), pool, i);
+        auto claim = objects::created_claim("c" + std::to_string(i), pool, i);
         claim.status.disruptionCause = "Drifted/2-now";
         pool.status.openReplacements = with_removed(pool, {}, claim, at(0s));
     }
@@ -154,7 +154,7 @@ std::string pool_condition(World& world, const std::string& type) {
 TEST_CASE(
     "drift that each new machine shows again replaces one machine, is told of, and another try may be "
     "asked") {
-    World world({"a"}, Buying::on, 4);
+    World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     std::set<std::string> seen{"a"};
     world.made_from("a", "2-another template");
@@ -186,7 +186,7 @@ TEST_CASE(
 }
 
 TEST_CASE("nodes that break again and again are replaced twice and then left for a person") {
-    World world({"a"}, Buying::on, 4);
+    World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     std::set<std::string> seen{"a"};
     for (int minute = 0; minute < 180; ++minute) {

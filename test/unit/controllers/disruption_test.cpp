@@ -6,13 +6,13 @@
 #include "test/unit/controllers/disruption_world.hpp"
 
 using namespace std::chrono_literals;
-using Buying = test::DisruptionWorld::Buying;
+using Launching = test::DisruptionWorld::Launching;
 using World = test::DisruptionWorld;
 
 // ---- drift and expiry
 
 TEST_CASE("a drifted node is replaced first and drained afterwards") {
-    World world({"a"}, Buying::on, 4);
+    World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.machines_join = false;
     world.made_from("a", "2-another template");
@@ -33,7 +33,7 @@ TEST_CASE("a drifted node is replaced first and drained afterwards") {
 }
 
 TEST_CASE("a claim that a person wants replaced is, whatever is said of drift, and so is the next one") {
-    World world({"a"}, Buying::on, 4);
+    World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.edit_pool([](auto& pool) { pool.spec.disruption.drift = api::v1alpha1::DriftPolicy::Ignore; });
     const auto ask = [&world](const std::string& claim, const std::string& value) {
@@ -55,7 +55,7 @@ TEST_CASE("a claim that a person wants replaced is, whatever is said of drift, a
 }
 
 TEST_CASE("a replacement that does not come in time leaves the node in service") {
-    World world({"a"}, Buying::on, 4);
+    World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.machines_join = false;
     world.made_from("a", "2-another template");
@@ -70,7 +70,7 @@ TEST_CASE("a replacement that does not come in time leaves the node in service")
 }
 
 TEST_CASE("without room for one more within the limits a drifted node is drained first, which is said") {
-    World world({"a"}, Buying::on, 4);
+    World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.edit_pool([](auto& pool) { pool.spec.limits.maxNodes = 1; });
     world.made_from("a", "2-another template");
@@ -82,8 +82,8 @@ TEST_CASE("without room for one more within the limits a drifted node is drained
 }
 
 // Otherwise the removal would be undone, the machine removed as empty, and the same would repeat.
-TEST_CASE("a pool that was closed for a while by what it bought for minNodes does not keep a drifted node") {
-    World world({"a"}, Buying::on, 4);
+TEST_CASE("a pool that is closed for a while after launches for minNodes does not keep a drifted node") {
+    World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.edit_pool([](auto& pool) {
         pool.spec.limits.minNodes = 1;
@@ -101,7 +101,7 @@ TEST_CASE("a pool that was closed for a while by what it bought for minNodes doe
 }
 
 TEST_CASE("nodes that are too old go one after the other, within the budget") {
-    World world({"a", "b", "c"}, Buying::on, 4);
+    World world({"a", "b", "c"}, Launching::on, 4);
     for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "2500m");
     world.edit_pool([](auto& pool) {
         pool.spec.disruption.expireAfter.duration = 10min;
@@ -126,7 +126,7 @@ TEST_CASE("nodes that are too old go one after the other, within the budget") {
 // ---- evacuation
 
 TEST_CASE("nodes on a host that is being evacuated are replaced on another one") {
-    World world({"a"}, Buying::on, 4);
+    World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.server.edit<objects::NodeSmithClaim>({"default", "a"},
                                                [](auto& claim) { claim.status.host = "pve1"; });
@@ -156,7 +156,7 @@ TEST_CASE("nodes on a host that is being evacuated are replaced on another one")
 // ---- repair
 
 TEST_CASE("a node that is not Ready for long is replaced, without asking its pods' wishes") {
-    World world({"a", "b", "c"}, Buying::on, 4);
+    World world({"a", "b", "c"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.server.edit<api::Pod>({"default", "one"}, [](auto& pod) {
         pod.metadata.annotations["kubenodesmith.io/do-not-disrupt"] = "true";
@@ -172,7 +172,7 @@ TEST_CASE("a node that is not Ready for long is replaced, without asking its pod
 }
 
 TEST_CASE("a node whose machine is switched off is replaced without waiting for notReadyFor") {
-    World world({"a", "b", "c"}, Buying::on, 4);
+    World world({"a", "b", "c"}, Launching::on, 4);
     world.edit_pool([](auto& pool) { pool.spec.limits.minNodes = 3; });
     world.machine("a").state = providers::MachineState::stopped;
     world.set_ready("a", false);
@@ -183,7 +183,7 @@ TEST_CASE("a node whose machine is switched off is replaced without waiting for 
 }
 
 TEST_CASE("when many nodes are not Ready at once none is repaired") {
-    World world({"a", "b", "c"}, Buying::on, 4);
+    World world({"a", "b", "c"}, Launching::on, 4);
     for (const auto* name : {"a", "b"}) world.set_ready(name, false);
     world.live(30min);
     CHECK(world.find("a"));
@@ -194,11 +194,11 @@ TEST_CASE("when many nodes are not Ready at once none is repaired") {
 
 // The control plane's status does not show this outage, so no change of it can trigger the repair.
 TEST_CASE("a node is repaired when enough nodes of other pools are Ready again") {
-    World world({"a", "b", "c", "d", "e"}, Buying::on, 4);
+    World world({"a", "b", "c", "d", "e"}, Launching::on, 4);
     auto other = objects::pool("other");
     world.server.put(other);
     for (const auto* name : {"f", "g", "h", "i"})
-        world.join(world.server.put(objects::bought_claim(name, world.pool("other"), 1)));
+        world.join(world.server.put(objects::created_claim(name, world.pool("other"), 1)));
     for (const auto* name : {"a", "f", "g", "h", "i"}) world.set_ready(name, false);
     world.live(15min);
     CHECK(world.disrupted("a").empty());
@@ -209,7 +209,7 @@ TEST_CASE("a node is repaired when enough nodes of other pools are Ready again")
 }
 
 TEST_CASE("a node is switched off and on before it is replaced, if that is wanted") {
-    World world({"a", "b", "c"}, Buying::on, 4);
+    World world({"a", "b", "c"}, Launching::on, 4);
     world.edit_pool([](auto& pool) {
         pool.spec.disruption.repair.action = api::v1alpha1::RepairAction::PowerCycleThenReplace;
         pool.spec.limits.minNodes = 3;
@@ -295,7 +295,7 @@ TEST_CASE("a machine that was switched off is switched on again, however many no
 // A machine that had been switched off, and whose claim was then deleted, is no longer provably ours.
 TEST_CASE("a broken node whose removal cannot end keeps no other from being repaired") {
     const bool was_power_cycling = GENERATE(true, false);
-    World world({"a", "b", "c", "d", "e"}, Buying::on, 4);
+    World world({"a", "b", "c", "d", "e"}, Launching::on, 4);
     world.edit_pool([](auto& pool) {
         pool.spec.disruption.repair.maxUnhealthyPercent = 40;
         pool.spec.disruption.budgets.resize(1);
@@ -327,7 +327,7 @@ TEST_CASE("a broken node whose removal cannot end keeps no other from being repa
 
 TEST_CASE("whatever request is the last to get through for a while, what was begun is ended") {
     const int last = GENERATE(range(1, 20));
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     world.put_running_pod("one", "a");
     world.put_running_pod("two", "b");
     int left = last;
@@ -353,7 +353,7 @@ TEST_CASE("whatever request is the last to get through for a while, what was beg
 // ---- conditions that stay
 
 TEST_CASE("a disruption whose reason has gone is undone") {
-    World world({"a"}, Buying::on, 4);
+    World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.machines_join = false;
     world.made_from("a", "2-another template");
@@ -367,7 +367,7 @@ TEST_CASE("a disruption whose reason has gone is undone") {
 }
 
 TEST_CASE("why a node stays is known to those who ask") {
-    World world({"a"}, Buying::on, 4);
+    World world({"a"}, Launching::on, 4);
     world.edit_pool([](auto& pool) { pool.spec.limits.minNodes = 1; });
     world.live(2min);
     const auto& stays = world.disruption.stays();

@@ -7,7 +7,7 @@
 
 using namespace std::chrono_literals;
 using api::v1alpha1::NodeSmithHost;
-using Buying = test::DisruptionWorld::Buying;
+using Launching = test::DisruptionWorld::Launching;
 using World = test::DisruptionWorld;
 using test::put_local_volume;
 
@@ -122,7 +122,7 @@ TEST_CASE("a released volume that was to be kept holds no node, and is named bef
 }
 
 TEST_CASE("a node with a volume that nobody uses is neither replaced for drift nor for its age") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     never_scale_down(world);
     world.put_running_pod("one", "a");
     put_local_volume(world.server, "v", "a");
@@ -143,7 +143,7 @@ TEST_CASE("a node with a volume that nobody uses is neither replaced for drift n
 }
 
 TEST_CASE("an underutilized node with a volume that nobody uses stays, another one goes") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     put_local_volume(world.server, "v", "a");
     world.put_running_pod("one", "a", "500m");
     world.put_running_pod("two", "b", "1500m");
@@ -153,7 +153,7 @@ TEST_CASE("an underutilized node with a volume that nobody uses stays, another o
 }
 
 TEST_CASE("a volume that is bound while its node is drained ends the drain") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     never_scale_down(world);
     world.put_running_pod("one", "a");
     world.run_for(1s);
@@ -174,7 +174,7 @@ TEST_CASE("a volume that is bound while its node is drained ends the drain") {
 }
 
 TEST_CASE("pods with a volume that ends with them are drained, and run elsewhere") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     never_scale_down(world);
     world.put_running_pod("one", "a");
     const auto uid = world.server
@@ -199,7 +199,7 @@ TEST_CASE("pods with a volume that ends with them are drained, and run elsewhere
 }
 
 TEST_CASE("a database whose data may be lost is evicted although it fits nowhere else") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     never_scale_down(world);
     put_local_volume(world.server, "v", "a");
     put_database(world, "a");
@@ -216,7 +216,7 @@ TEST_CASE("a database whose data may be lost is evicted although it fits nowhere
 }
 
 TEST_CASE("a database is not evicted just to save its node, even if its data may be lost") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     world.edit_pool(
         [](auto& pool) { pool.spec.disruption.localVolumes = api::v1alpha1::LocalVolumesPolicy::Discard; });
     put_local_volume(world.server, "v", "a");
@@ -228,7 +228,7 @@ TEST_CASE("a database is not evicted just to save its node, even if its data may
 }
 
 TEST_CASE("the machine of a broken node with a volume is kept, once, until a person decides") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     never_scale_down(world);
     world.edit_pool([](auto& pool) { pool.spec.disruption.repair.maxUnhealthyPercent = 100; });
     put_local_volume(world.server, "v", "a");
@@ -277,7 +277,7 @@ TEST_CASE("the machine of a broken node with a volume is kept, once, until a per
 }
 
 TEST_CASE("a machine that is kept keeps no other node from its repair or replacement") {
-    World world({"a", "b", "c"}, Buying::on, 4);
+    World world({"a", "b", "c"}, Launching::on, 4);
     never_scale_down(world);
     world.edit_pool([](auto& pool) { pool.spec.disruption.repair.maxUnhealthyPercent = 100; });
     put_local_volume(world.server, "v", "a");
@@ -296,7 +296,7 @@ TEST_CASE("a machine that is kept keeps no other node from its repair or replace
 }
 
 TEST_CASE("a node on a host that is evacuated moves its pods, and its machine is kept for its volume") {
-    World world({"a", "b"}, Buying::on, 4);
+    World world({"a", "b"}, Launching::on, 4);
     never_scale_down(world);
     stand_on_host(world, "a");
     put_local_volume(world.server, "v", "a");

@@ -16,7 +16,7 @@ std::int64_t milli_cpu(const api::Pod& pod) {
 
 }  // namespace
 
-DisruptionWorld::DisruptionWorld(std::vector<std::string> nodes, Buying buying, std::int64_t cores) {
+DisruptionWorld::DisruptionWorld(std::vector<std::string> nodes, Launching launching, std::int64_t cores) {
     put_basics();
     api::Secret secret;
     secret.metadata.namespace_ = "default";
@@ -33,7 +33,7 @@ DisruptionWorld::DisruptionWorld(std::vector<std::string> nodes, Buying buying, 
     server.put(pool);
     std::int64_t sequence = 0;
     for (const auto& name : nodes) {
-        auto claim = objects::bought_claim(name, this->pool(), ++sequence, cores, cores * 2048);
+        auto claim = objects::created_claim(name, this->pool(), ++sequence, cores, cores * 2048);
         claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
         join(server.put(claim));
         server.edit<objects::NodeSmithClaim>(api::key_of(claim), [](objects::NodeSmithClaim& serving) {
@@ -47,7 +47,7 @@ DisruptionWorld::DisruptionWorld(std::vector<std::string> nodes, Buying buying, 
     add("claim", claim_reconciler);
     add("disruption", disruption);
     add("stoppedmachines", disruption.stopped_machines());
-    if (buying == Buying::on) {
+    if (launching == Launching::on) {
         add("pool", pools);
         add("provisioning", provisioning);
     }

@@ -52,8 +52,8 @@ struct DisruptionWorld : Cluster {
     bool machines_join = true;
     std::chrono::seconds longest_wait{0};  // longest time that a bound pod waited for its node
 
-    enum class Buying { off, on };
-    explicit DisruptionWorld(std::vector<std::string> nodes = {"a"}, Buying buying = Buying::off,
+    enum class Launching { off, on };
+    explicit DisruptionWorld(std::vector<std::string> nodes = {"a"}, Launching launching = Launching::off,
                              std::int64_t cores = 2);
     ~DisruptionWorld();
 

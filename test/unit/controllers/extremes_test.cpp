@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using namespace objects;
 namespace json = boost::json;
 using World = test::DisruptionWorld;
-using Buying = World::Buying;
+using Launching = World::Launching;
 
 // A day is longer than any test here, so longer durations must give the same result.
 constexpr const char* kLong = "24h";
@@ -73,7 +73,7 @@ T with(const T& object, const std::string& pointer, const std::string& value) {
 // Busy has two nodes and pods that end slowly. One node was made from another template, and the other one's
 // claim is deleted. One more pod needs a machine. A forced drain and a pause are part of it.
 struct Busy : World {
-    Busy() : World({"a", "b", "c"}, Buying::on) {
+    Busy() : World({"a", "b", "c"}, Launching::on) {
         server.options().pods_end_after = 40s;
         edit_pool([](NodeSmithPool& pool) {
             pool.spec.scaleDown.drainTimeout = 1min;
@@ -199,7 +199,7 @@ TEST_CASE("durations of nothing and of next to nothing act alike") {
 
 TEST_CASE("a pod is waited for however long its grace period is") {
     const auto is_waited_for = [](std::int64_t grace, bool by_drift) {
-        World world({"a"}, Buying::on, 4);
+        World world({"a"}, Launching::on, 4);
         world.server.options().pods_end_after.reset();
         world.put_running_pod("slow", "a");
         world.server.edit<api::Pod>({"default", "slow"}, [&](api::Pod& pod) {

@@ -11,7 +11,7 @@ TEST_CASE("who takes over knows what the last leader wrote, though the watches h
     cluster.server.put(objects::pool("small"));
     cluster.start();
     cluster.server.options().watch_delay = 1h;
-    const auto launched = cluster.server.put(objects::bought_claim("small-1", cluster.pool(), 1, 2, 4096));
+    const auto launched = cluster.server.put(objects::created_claim("small-1", cluster.pool(), 1, 2, 4096));
     cluster.server.edit<objects::NodeSmithPool>({"default", "small"},
                                                 [](auto& pool) { pool.status.nextClaimSequence = 2; });
     cluster.run_for(1s);

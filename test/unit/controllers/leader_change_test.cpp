@@ -17,7 +17,7 @@ namespace {
 
 NodeSmithClaim with_disruption(const std::string& name, api::ConditionStatus status,
                                const std::string& message, std::chrono::seconds when) {
-    auto claim = objects::bought_claim(name, objects::pool("small"), 1);
+    auto claim = objects::created_claim(name, objects::pool("small"), 1);
     claim.metadata.uid = "uid-" + name;
     const api::ConditionUpdate update{"Disrupted", status, "Drifted", message, 1};
     api::set_condition(claim.status.conditions, update, at(when));
@@ -25,7 +25,7 @@ NodeSmithClaim with_disruption(const std::string& name, api::ConditionStatus sta
 }
 
 NodeSmithClaim created(const std::string& uid, std::chrono::seconds when) {
-    auto claim = objects::bought_claim(uid, objects::pool("small"), 1);
+    auto claim = objects::created_claim(uid, objects::pool("small"), 1);
     claim.metadata.uid = uid;
     claim.metadata.creationTimestamp = at(when);
     return claim;

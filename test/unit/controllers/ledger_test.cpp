@@ -39,7 +39,7 @@ TEST_CASE("a refusal says how much of which limit is in use and how much more is
 
 TEST_CASE("a claim counts against limits as long as it may have a machine") {
     const auto pool = objects::pool("small");
-    auto launched = objects::bought_claim("bought", pool, 1);
+    auto launched = objects::created_claim("launched", pool, 1);
     CHECK(limits::counts(launched));
 
     SECTION("a failed claim counts until its machine is verified gone") {
@@ -89,9 +89,9 @@ TEST_CASE(
     CHECK_FALSE(limits::counts(manual));
 }
 
-TEST_CASE("an idempotency key makes a purchase only with the UID of the owning pool and a number") {
+TEST_CASE("an idempotency key marks a pool's claim only with the UID of the owning pool and a number") {
     const auto pool = objects::pool("small");
-    auto claim = objects::bought_claim("a", pool, 17);
+    auto claim = objects::created_claim("a", pool, 17);
     CHECK(limits::is_created_by_pool(claim));
     for (const auto* key : {"", "d7f1c0de-0000-4000-8000-000000000000", "uid-of-default-small",
                             "uid-of-default-small/", "uid-of-default-small/x1", "uid-of-other/17"}) {

@@ -21,7 +21,7 @@ struct Taken {
     objects::NodeSmithClaim& launch() {
         const auto sequence = pool.status.nextClaimSequence++;
         const auto name = "c" + std::to_string(sequence);
-        claims.push_back(objects::in_service(objects::bought_claim(name, pool, sequence)));
+        claims.push_back(objects::in_service(objects::created_claim(name, pool, sequence)));
         return claims.back();
     }
     void take(objects::NodeSmithClaim& claim, std::string_view reason = api::reasons::kNodeDeleted) {
@@ -196,7 +196,7 @@ TEST_CASE("a Node that was deleted had traces of those who wrote to it") {
 
 TEST_CASE("where something deletes each new Node, fewer and fewer machines are made") {
     using World = test::DisruptionWorld;
-    World world({}, World::Buying::on);
+    World world({}, World::Launching::on);
     api::Event event;
     event.metadata.namespace_ = "default";
     event.involvedObject.kind = "Node";

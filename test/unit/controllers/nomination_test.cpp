@@ -92,7 +92,8 @@ World world_of_three() {
 }  // namespace
 
 TEST_CASE(
-    "a pod is told of the Node that was bought for it as soon as there is one, and again, not for ever") {
+    "a pod is nominated to the Node that was launched for it as soon as it exists, and again, but not for "
+    "ever") {
     World world;
     CHECK(world.told().empty());
     world.register_claim();
@@ -142,7 +143,7 @@ TEST_CASE("a nomination is a patch of that field alone, of that pod as it was se
                                        R"("}})");
 }
 
-TEST_CASE("a pod that is told of its Node still counts as waiting, and nothing else is bought for it") {
+TEST_CASE("a nominated pod still counts as waiting, and nothing else is launched for it") {
     World world;
     world.register_claim();
     world.put_pending_pod("other", "1500m");
@@ -289,7 +290,7 @@ TEST_CASE("who is told of a Node follows what is bound to it") {
     CHECK(world.all_told() == Names{"pod-0", "pod-1", "pod-2"});
 }
 
-TEST_CASE("a pod that waits no more leaves its room to others that the Node was bought for") {
+TEST_CASE("a pod that no longer waits leaves its room to the others for which the Node was launched") {
     auto world = world_of_three();
     world.register_claim("700m");
     REQUIRE(world.all_told() == Names{"pod-0"});

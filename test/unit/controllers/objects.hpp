@@ -82,8 +82,8 @@ inline NodeSmithClaim claim(const std::string& name, const NodeSmithPool& pool, 
     return result;
 }
 
-inline NodeSmithClaim bought_claim(const std::string& name, const NodeSmithPool& pool, std::int64_t sequence,
-                                   std::int64_t cpu = 2, std::int64_t memory_mib = 4096) {
+inline NodeSmithClaim created_claim(const std::string& name, const NodeSmithPool& pool, std::int64_t sequence,
+                                    std::int64_t cpu = 2, std::int64_t memory_mib = 4096) {
     auto result = claim(name, pool, cpu, memory_mib);
     api::OwnerReference owner;
     owner.kind = NodeSmithPool::kResource.kind;
@@ -149,7 +149,7 @@ struct ClaimBuilder {
 };
 
 inline ClaimBuilder a_claim(const std::string& name, const NodeSmithPool& pool, std::int64_t sequence = 1) {
-    return {bought_claim(name, pool, sequence)};
+    return {created_claim(name, pool, sequence)};
 }
 
 // NodeBuilder describes a Node: a_node("a").offering("pods", "60"). By default it is Ready and has 2 CPUs and

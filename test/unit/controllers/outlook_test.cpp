@@ -11,7 +11,7 @@ using controllers::disruption::Outlook;
 
 // Otherwise the machine would be launched again after ever longer pauses.
 TEST_CASE(
-    "a machine that was bought for one of a node's pods serves also if another might come to it first") {
+    "a machine that was launched for one of a node's pods is enough even if another pod might get it first") {
     auto cluster = snapshot();
     const auto of_pool = [&](scheduling::Node node) {
         edit(node).metadata.labels[std::string(api::labels::kPool)] = "small";
@@ -22,7 +22,7 @@ TEST_CASE(
     picky.pod.spec.nodeSelector[std::string(api::labels::kPool)] = "small";
     auto important = PodBuilder("important").owner("ReplicaSet", "r");
     important.pod.spec.priority = 99;
-    cluster.nodes = {of_pool(node("a", "16", "32Gi")), of_pool(node("bought", "1500m", "2Gi")),
+    cluster.nodes = {of_pool(node("a", "16", "32Gi")), of_pool(node("launched", "1500m", "2Gi")),
                      node("elsewhere", "16", "32Gi")};
     cluster.nodes[0].pods = {picky, important};
     scheduling::Solver solver;

@@ -228,7 +228,8 @@ TEST_CASE("R10: Available is one writer's, from what is known, so it never flips
     CHECK(world.condition("Available").reason == "ResourceLimitReached");
 }
 
-TEST_CASE("what a machine offers less than it was bought for is learned, the most that was ever seen") {
+TEST_CASE(
+    "the pool learns by how much machines offer less than expected, and keeps the largest difference seen") {
     World world;
     CHECK_FALSE(world.look().learnedReserved);
     world.claims = {world.a_claim("a").sized(2, 4096).in_service()};

@@ -23,7 +23,7 @@ struct World : test::Cluster {
     ~World() { stop(); }
 
     void put_claim(const std::string& name, std::int64_t sequence) {
-        auto claim = objects::bought_claim(name, pool(), sequence);
+        auto claim = objects::created_claim(name, pool(), sequence);
         claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
         server.put(claim);
     }
@@ -31,7 +31,7 @@ struct World : test::Cluster {
 
 }  // namespace
 
-TEST_CASE("a pool gets its finalizer before anything can be bought for it") {
+TEST_CASE("a pool gets its finalizer before anything can be launched for it") {
     World world;
     CHECK(api::has_finalizer(world.pool().metadata, api::finalizers::kPool));
 }

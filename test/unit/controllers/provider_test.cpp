@@ -274,7 +274,7 @@ TEST_CASE("additionalSettings are accepted with a warning that they do nothing")
 TEST_CASE("a deleted provider stays as long as a claim has a machine there") {
     World world;
     world.server.put(objects::pool("small"));
-    auto claim = objects::bought_claim("a", world.pool(), 1);
+    auto claim = objects::created_claim("a", world.pool(), 1);
     claim.status.providerRef = "proxmox";
     world.server.put(claim);
     world.start();

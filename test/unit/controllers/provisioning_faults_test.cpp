@@ -78,7 +78,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a process that starts after a crash between reserving and creating buys at once, under the same names") {
+    "a process that starts after a crash between reserving and creating launches immediately, under the same "
+    "names") {
     auto pool = World::fixed_size_pool();
     pool.status.reserved = {2, 4, 8192, objects::kStart};
     pool.status.nextClaimSequence = 3;
@@ -95,14 +96,14 @@ TEST_CASE(
     CHECK(world.pool().status.reserved.nodes == 2);
 }
 
-TEST_CASE("a claim that a dead process asked for and that arrives late is taken for the one that is bought") {
+TEST_CASE("a claim that a dead process requested and that arrives late counts as the one to be created") {
     auto pool = World::fixed_size_pool();
     pool.status.reserved = {2, 4, 8192, objects::kStart};
     pool.status.nextClaimSequence = 3;
     World world(pool);
     // The late claim arrives after the successor's decision and before its own request.
     const auto name = controllers::provisioning::make_claim(world.pool(), 1, {}).metadata.name;
-    auto late = objects::bought_claim(name, world.pool(), 1);
+    auto late = objects::created_claim(name, world.pool(), 1);
     world.server.options().watch_delay = 10s;
     world.server.put(late);
     world.put_pending_pods(2);
@@ -110,7 +111,7 @@ TEST_CASE("a claim that a dead process asked for and that arrives late is taken 
     CHECK(world.claims().size() == 2);
 }
 
-TEST_CASE("two operators at once, each with an old picture, buy no more than the limit") {
+TEST_CASE("two simultaneous operators with stale caches launch no more than the limit") {
     auto pool = World::fixed_size_pool();
     pool.spec.limits.maxNodes = 4;
     World world(pool);
@@ -154,7 +155,7 @@ TEST_CASE("claims that have no host yet count against what the hosts have left")
     CHECK(world.events.count("NoNodeForPod") == 1);
 }
 
-TEST_CASE("whoever deletes the claims of a waiting pod does not make us buy for ever") {
+TEST_CASE("deleting the claims of a waiting pod does not cause endless launches") {
     World world;
     world.put_pending_pod("web");
     std::size_t deleted = 0;

@@ -69,7 +69,7 @@ void remove_all_claims(World& world) {
 
 }  // namespace
 
-TEST_CASE("nothing is bought for expendable pods, and they are told so") {
+TEST_CASE("nothing is launched for expendable pods, and an Event says so") {
     World world;
     world.put_pending(a_pod("batch").requesting("1", "1Gi").priority(-11));
     world.run_for(1min);
@@ -82,7 +82,7 @@ TEST_CASE("nothing is bought for expendable pods, and they are told so") {
     CHECK(world.claims().size() == 1);
 }
 
-TEST_CASE("of several control planes the one that buys for the least important pods decides") {
+TEST_CASE("of several control planes, the one that launches for the least important pods decides") {
     World world;
     auto other = objects::control_plane("other", {"none"});
     other.spec.ignorePodsBelowPriority = -100;
@@ -92,7 +92,7 @@ TEST_CASE("of several control planes the one that buys for the least important p
     CHECK(world.claims().size() == 1);
 }
 
-TEST_CASE("nothing is bought for a pod with a ResourceClaim") {
+TEST_CASE("nothing is launched for a pod with a ResourceClaim") {
     World world;
     auto pod = world.put_pending_pod("trains");
     pod.spec.resourceClaims->push_back({"gpu", "one-gpu", ""});
@@ -104,7 +104,7 @@ TEST_CASE("nothing is bought for a pod with a ResourceClaim") {
                            "through ResourceClaim one-gpu") == 1);
 }
 
-TEST_CASE("nothing is bought for a volume without room, until room is reported") {
+TEST_CASE("nothing is launched for a volume without room, until room is reported") {
     World world;
     put_storage(world);
     world.put_pending(a_pod("db").requesting("1", "1Gi").mount("data"));
@@ -220,7 +220,7 @@ TEST_CASE("a leaving node, one that is not ready and a cordoned one are no room 
     }
 }
 
-TEST_CASE("a pod that replaces one for which a machine was bought in vain is not bought for again at once") {
+TEST_CASE("a pod that replaces one whose machine did not help does not immediately get another machine") {
     World world;
     put_replica(world, 1);
     world.run_for(5s);
@@ -242,7 +242,7 @@ TEST_CASE("a pod that replaces one for which a machine was bought in vain is not
     CHECK(world.claims().size() == 1);
 }
 
-TEST_CASE("after a purchase in vain one pod of the kind shows whether the next one helps") {
+TEST_CASE("after a launch without effect, one pod of the kind shows whether the next launch helps") {
     World world(World::fixed_size_pool());
     put_replica(world, 1);
     world.run_for(5s);
@@ -262,7 +262,7 @@ TEST_CASE("after a purchase in vain one pod of the kind shows whether the next o
 }
 
 // Otherwise four machines of the same wrong size would count as four mistakes.
-TEST_CASE("machines that were bought together in vain are one attempt, and what it taught is tried") {
+TEST_CASE("machines that were launched together without effect are one attempt, and its lesson is tried") {
     auto pool = objects::pool("small");
     pool.spec.scaleUp.stabilizationWindow = 2min;
     World world(pool);
@@ -285,7 +285,7 @@ TEST_CASE("machines that were bought together in vain are one attempt, and what 
 }
 
 // Otherwise three machines of the same wrong size would be launched within a minute.
-TEST_CASE("a machine that offers less than thought is not bought again by the old picture") {
+TEST_CASE("a machine that offers less than expected is not launched again from the old data") {
     World world;
     put_replica(world, 1);
     world.run_for(5s);
@@ -319,7 +319,8 @@ TEST_CASE("ten replicas that need ten machines get them, although one more waits
     CHECK(world.claims().size() > first);
 }
 
-TEST_CASE("purchases are noted with the kinds of their pods, and what no pod used is remembered") {
+TEST_CASE(
+    "launches are recorded with the kinds of their pods, and machines that no pod used are remembered") {
     World world;
     put_replica(world, 1);
     put_replica(world, 2);

@@ -57,7 +57,7 @@ TEST_CASE("while demand keeps a window open there is a look in each idle duratio
 
 TEST_CASE("launches that an earlier release recorded under its annotations are still counted") {
     auto pool = objects::pool("small");
-    auto claim = objects::bought_claim("c", pool, 1);
+    auto claim = objects::created_claim("c", pool, 1);
     claim.metadata.annotations = {{"kubenodesmith.io/bought-for", "uid-1,uid-2"},
                                   {"kubenodesmith.io/bought-for-kinds", "kind-1"}};
     CHECK(launched_for(claim) == std::vector<std::string>{"uid-1", "uid-2"});
@@ -68,7 +68,7 @@ TEST_CASE("launches that an earlier release recorded under its annotations are s
     CHECK(past_launches(pool).front().pod_uids == std::vector<std::string>{"uid-1"});
 }
 
-TEST_CASE("claim names differ for each purchase, repeat for the same one, and fit a host name") {
+TEST_CASE("claim names differ for each launch, repeat for the same one, and fit a host name") {
     auto pool = objects::pool("small");
     std::set<std::string> names;
     for (std::int64_t sequence = 1; sequence <= 20000; ++sequence) names.insert(claim_name(pool, sequence));
@@ -85,7 +85,7 @@ TEST_CASE("claim names differ for each purchase, repeat for the same one, and fi
     CHECK(claim_name(pool, 7).size() == 63);
 }
 
-TEST_CASE("a bought claim is complete when it is created") {
+TEST_CASE("a claim is complete when it is created") {
     auto pool = objects::pool("small");
     pool.spec.machineTemplate.labels = {{"node-role.kubernetes.io/worker", ""}, {"rack", "{{ .Host }}"}};
     pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
@@ -111,7 +111,7 @@ TEST_CASE("a bought claim is complete when it is created") {
     CHECK(launched_for(objects::claim("manual", pool)).empty());
 }
 
-TEST_CASE("a purchase is explained by its pods, or by what it is for") {
+TEST_CASE("a launch is explained by its pods, or by its other reason") {
     PlannedClaim planned_claim;
     planned_claim.reason = "to have at least 2 nodes";
     CHECK(explain(planned_claim) == "to have at least 2 nodes");
@@ -142,7 +142,7 @@ struct GateWorld {
 
 }  // namespace
 
-TEST_CASE("a pool may not buy machines that join in a way for which its provider lacks a right") {
+TEST_CASE("a pool may not launch machines that join in a way for which its provider lacks a right") {
     using namespace api::v1alpha1;
     GateWorld world;
     const auto lack = [&](std::string_view type) {
@@ -172,14 +172,14 @@ TEST_CASE("a pool may not buy machines that join in a way for which its provider
     CHECK(world.gate().reason == "MissingPrivileges");
 }
 
-TEST_CASE("a healthy managed pool may buy") {
+TEST_CASE("a healthy managed pool may launch") {
     const auto gate = GateWorld{}.gate();
     CHECK(gate.open);
     CHECK(gate.most_claims > 1000000);
 }
 
 TEST_CASE(
-    "a pool may not buy without control plane, while paused, deleted, in conflict or without provider") {
+    "a pool may not launch without control plane, while paused, deleted, in conflict or without provider") {
     GateWorld world;
     const GateFacts unmanaged{world.pool, nullptr, &world.provider, nullptr, {}, {}, 0};
     CHECK(gate_of(unmanaged, objects::kStart).reason == "NotSelected");
@@ -205,14 +205,14 @@ TEST_CASE(
     CHECK(world.gate().reason == "Deleting");
 }
 
-TEST_CASE("a pool does not buy more while claims may be on their way unseen") {
+TEST_CASE("a pool launches no more while claims may exist that the cache does not show") {
     GateWorld world;
     world.unknown_until = objects::at(61s);
     CHECK(world.gate(60s).reason == "ReservationUnsettled");
     CHECK(world.gate(61s).open);
 }
 
-TEST_CASE("R15: a pool waits scaleUp.stabilizationWindow after its last purchase") {
+TEST_CASE("R15: a pool waits scaleUp.stabilizationWindow after its last launch") {
     GateWorld world;
     world.pool.spec.scaleUp.stabilizationWindow = 2min;
     CHECK(world.gate().open);
@@ -235,7 +235,7 @@ TEST_CASE("a pool whose claims failed waits until its next retry") {
     CHECK(world.gate(20s).open);
 }
 
-TEST_CASE("batch size, concurrency and rate limit bound what one decision may buy") {
+TEST_CASE("batch size, concurrency and rate limit bound what one decision may launch") {
     GateWorld world;
     world.pool.spec.scaleUp.batchSize = 5;
     CHECK(world.gate().most_claims == 5);
@@ -257,7 +257,7 @@ TEST_CASE("a claim that cannot go on is no Node to wait for") {
     auto pool = objects::pool("p");
     api::v1alpha1::NodeSmithProvider provider;
     const auto waits = [&](std::string_view type, std::string_view reason) {
-        auto claim = objects::bought_claim("c", pool, 1);
+        auto claim = objects::created_claim("c", pool, 1);
         controllers::claim::set(claim.status, type, api::ConditionStatus::False, reason, "", objects::at(0s));
         return can_be_waited_for(claim, &provider, objects::at(1h));
     };
@@ -272,7 +272,7 @@ TEST_CASE("a claim that cannot go on is no Node to wait for") {
 
 TEST_CASE("a claim whose failed machine cannot be removed is no node to wait for") {
     const auto provider = objects::provider("proxmox");
-    auto claim = objects::bought_claim("a", objects::pool("small"), 1);
+    auto claim = objects::created_claim("a", objects::pool("small"), 1);
     claim.status.providerRef = "proxmox";
     const auto awaited = [&](const std::string& reason) {
         objects::set_condition(claim.status.conditions, "MachineDeleted", api::ConditionStatus::False,

@@ -31,7 +31,7 @@ struct PredictionWorld {
         return result;
     }
     void launch(std::chrono::seconds created, std::chrono::seconds initialized) {
-        auto claim = objects::bought_claim("c" + std::to_string(claims.size()), pool, 1);
+        auto claim = objects::created_claim("c" + std::to_string(claims.size()), pool, 1);
         claim.metadata.creationTimestamp = objects::at(created);
         claim.metadata.annotations[std::string(api::annotations::kLaunchedFor)] = "pod-0,pod-1";
         claims.push_back(objects::in_service(claim, objects::at(initialized)));
@@ -44,7 +44,7 @@ struct PredictionWorld {
 }  // namespace
 
 TEST_CASE(
-    "a pod that still waits a minute after its node is in service was predicted wrongly, once per purchase") {
+    "a pod that still waits a minute after its node is in service was predicted wrongly, once per launch") {
     PredictionWorld world;
     CHECK(world.judge_at(0s).added.empty());  // no machine was launched for it
     world.launch(0s, 30s);
@@ -110,7 +110,7 @@ TEST_CASE("the pause grows over the pods of a kind") {
     CHECK(second.list.size() == 1);  // the pod that is gone needs no entry
 }
 
-TEST_CASE("a machine that leaves again was bought in vain for the pods that still wait") {
+TEST_CASE("a machine that is removed again was launched without effect for the pods that still wait") {
     PredictionWorld world;
     world.launch(0s, 30s);
     auto& claim = world.claims.front();
@@ -126,7 +126,7 @@ TEST_CASE("a machine that leaves again was bought in vain for the pods that stil
     CHECK(leaves(api::reasons::kMachineVanished).empty());
 }
 
-TEST_CASE("purchases of the last hour are counted by pod") {
+TEST_CASE("launches of the last hour are counted by pod") {
     PredictionWorld world;
     world.launch(0s, 10s);
     world.launch(1800s, 1900s);

@@ -76,7 +76,7 @@ struct World : test::ProvisioningWorld {
 
 }  // namespace
 
-TEST_CASE("README's pool buys for 20 pods of 1 CPU what its hosts can give") {
+TEST_CASE("README's pool launches for 20 pods of 1 CPU what its hosts can provide") {
     World world;
     world.server.edit<NodeSmithProvider>({"default", "proxmox"}, [](NodeSmithProvider& provider) {
         auto& host = provider.status.hosts[0];
@@ -93,7 +93,7 @@ TEST_CASE("README's pool buys for 20 pods of 1 CPU what its hosts can give") {
 
 // The real scheduler takes seconds for many pods. Without this rule our solve gives the room to other pods
 // meanwhile. It then launches machines for pods that get their own place in the end.
-TEST_CASE("the room of a machine that has just come into service is for the pods that it was bought for") {
+TEST_CASE("the room of a machine that has just come into service is for the pods that it was launched for") {
     World world(test::ProvisioningWorld::fixed_size_pool());
     world.put_pending_pod("small", "600m");
     world.run_for(2s);
@@ -110,7 +110,7 @@ TEST_CASE("the room of a machine that has just come into service is for the pods
     }
 }
 
-TEST_CASE("a claim that waits for room keeps nothing else from being bought, nor is it bought again") {
+TEST_CASE("a claim that waits for room prevents no other launch, and is not launched again") {
     World world;
     world.put_pending_pod("large", "8", "8Gi");
     world.run_for(2s);
@@ -248,13 +248,14 @@ TEST_CASE("a size that no host can take is asked for again with growing pauses, 
     CHECK(world.claims().size() == 3);
 }
 
-TEST_CASE("what a machine is bought for, expected of it, and offered by its Node later are one picture") {
+TEST_CASE(
+    "a machine's offer is the same when it is planned, while it is created, and as its Node reports it") {
     auto pool = objects::pool("small");
     auto provider = objects::provider("proxmox");
     provider.status.bootDiskGiB = 20;
     pool.spec.machineTemplate.extendedResources["example.com/gpu"] = api::Quantity::of(1);
     pool.status.learnedReserved = api::v1alpha1::SystemReserved{200, 512};
-    auto claim = objects::bought_claim("c", pool, 1, 4, 8192);
+    auto claim = objects::created_claim("c", pool, 1, 4, 8192);
     claim.spec.extendedResources = pool.spec.machineTemplate.extendedResources;
 
     const auto hash = controllers::claim::template_hash(pool, &provider);

@@ -60,7 +60,7 @@ TEST_CASE("the Node of a machine that cannot be removed counts in spreads as lon
 }
 
 // Otherwise a node would be taken out of service and put back every half hour.
-TEST_CASE("a machine is bought instead of a node that is a domain of its pods' spread until it is gone") {
+TEST_CASE("a replacement is launched for a node that is a domain of its pods' spread until it is gone") {
     World world(World::fixed_size_pool());
     for (const auto* name : {"web-1", "web-2"}) {
         auto pod = put_spread_pod(world, name);

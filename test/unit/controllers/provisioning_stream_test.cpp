@@ -77,7 +77,7 @@ void put_stream(World& world, int count, base::Duration pause, const std::string
 
 }  // namespace
 
-TEST_CASE("of 1,000 pods that come within 10 s half are bought for within the idle duration and 0.1 s") {
+TEST_CASE("of 1,000 pods within 10 s, half get machines within the idle duration and 0.1 s") {
     World world(World::fixed_size_pool());
     put_hosts(world, 1);
     Waits waits(world);
@@ -95,7 +95,7 @@ TEST_CASE("of 1,000 pods that come within 10 s half are bought for within the id
     CHECK(decisions(world) - looks <= 13);
 }
 
-TEST_CASE("only machines that are full are bought while pods keep arriving") {
+TEST_CASE("only full machines are launched while pods keep arriving") {
     World world(pool_of_16_cpus());
     put_stream(world, 40, 100ms, "1");  // 4 s, 15 pods per machine
     CHECK(world.claims().size() == 2);
@@ -117,7 +117,7 @@ TEST_CASE("the window of what is not certain is counted from the first pod that 
     }
 }
 
-TEST_CASE("machines that grow with their pods are bought early when they are as large as they may be") {
+TEST_CASE("machines that grow with their pods are launched early once they have their largest size") {
     auto pool = objects::pool("small");
     pool.spec.machineTemplate.flexible = api::v1alpha1::FlexibleSize{{1, 8, 1}, {1024, 65536, 512}};
     World world(pool);
@@ -128,7 +128,7 @@ TEST_CASE("machines that grow with their pods are bought early when they are as 
     CHECK(world.claims().size() == 4);
 }
 
-TEST_CASE("a pool that bounds or spaces its purchases waits until the batch is complete") {
+TEST_CASE("a pool that bounds or spaces its launches waits until the batch is complete") {
     auto pool = World::fixed_size_pool();
     SECTION("batchSize") {
         pool.spec.scaleUp.batchSize = 100;
@@ -153,7 +153,7 @@ TEST_CASE("what a limit leaves is given away when all pods are there") {
     CHECK(world.claims().size() == 4);
 }
 
-TEST_CASE("who only observes says once what would be bought for a stream of pods") {
+TEST_CASE("mode Observe says once what would be launched for a stream of pods") {
     World world(World::fixed_size_pool());
     world.server.edit<objects::NodeSmithControlPlane>(
         {"default", "main"}, [](auto& c) { c.spec.mode = api::v1alpha1::Mode::Observe; });
@@ -198,7 +198,7 @@ struct Scenario {
     base::Duration pause{};
 };
 
-struct Bought {
+struct Launched {
     std::size_t machines = 0;
     std::int64_t cost = 0;
     std::size_t refused = 0;
@@ -217,7 +217,7 @@ void put_pod(World& world, const Scenario& scenario, std::size_t number) {
                           .requesting(kind.cpu, kind.memory));
 }
 
-Bought run(const Scenario& scenario, bool as_stream) {
+Launched run(const Scenario& scenario, bool as_stream) {
     World world(scenario.pool);
     put_hosts(world, scenario.hosts);
     for (std::size_t i = 0; i < scenario.order.size(); ++i) {
@@ -225,7 +225,7 @@ Bought run(const Scenario& scenario, bool as_stream) {
         if (as_stream) world.run_for(scenario.pause);
     }
     world.run_for(30s);
-    Bought launched;
+    Launched launched;
     for (const auto& claim : world.claims()) {
         ++launched.machines;
         const auto& size = claim.spec.requirements;
@@ -237,9 +237,9 @@ Bought run(const Scenario& scenario, bool as_stream) {
 
 }  // namespace
 
-TEST_CASE("streams buy what one decision for all their pods would, within some percent") {
-    Bought streams;
-    Bought batches;
+TEST_CASE("streams launch what one decision for all their pods would, within some percent") {
+    Launched streams;
+    Launched batches;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         const Scenario scenario(seed);
         const auto stream = run(scenario, true);
@@ -257,7 +257,7 @@ TEST_CASE("streams buy what one decision for all their pods would, within some p
     CHECK(streams.cost <= batches.cost * 101 / 100);
 }
 
-TEST_CASE("pods with a spread that come for several windows are each bought for once") {
+TEST_CASE("pods with a spread that come for several windows each get one machine") {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         Scenario scenario(seed);
         for (auto& kind : scenario.pods) kind.is_spread = kind.is_spread || scenario.below(2) == 0;

@@ -48,7 +48,7 @@ TEST_CASE("a burst of pods becomes one decision, no later than the window's maxi
     CHECK(world.claims().size() == 1);
 }
 
-TEST_CASE("a pod whose claim is on its way is not bought for again") {
+TEST_CASE("a pod whose claim is being created gets no second one") {
     World world;
     world.put_pending_pod("web");
     world.run_for(2s);
@@ -57,7 +57,7 @@ TEST_CASE("a pod whose claim is on its way is not bought for again") {
     CHECK(world.claims().size() == 1);
 }
 
-TEST_CASE("a pod that is nobody's demand buys nothing") {
+TEST_CASE("a pod that is no demand launches nothing") {
     World world;
     world.put_pending(test::a_pod("daemon").requesting("1", "1Gi").owner("DaemonSet"));
     world.run_for(10s);
@@ -79,7 +79,7 @@ TEST_CASE("R5: failed and leaving claims are no capacity to wait for") {
     CHECK(world.claims().size() == 2);
 }
 
-TEST_CASE("R6: a machine is bought so large that its pods fit beside the DaemonSets and the system's part") {
+TEST_CASE("R6: a machine is launched large enough for its pods beside the DaemonSets and the system's part") {
     World world;
     api::DaemonSet agent;
     agent.metadata.name = "agent";
@@ -93,7 +93,7 @@ TEST_CASE("R6: a machine is bought so large that its pods fit beside the DaemonS
     CHECK(world.claims()[0].spec.requirements == api::v1alpha1::Size{5, 5120});
 }
 
-TEST_CASE("R6: what the pool's Nodes were seen to keep for the system counts for the next purchase") {
+TEST_CASE("R6: the system reserve that the pool's Nodes showed counts for the next launch") {
     auto pool = objects::pool("small");
     const auto provider = objects::provider("proxmox");
     pool.status.learnedReserved = api::v1alpha1::SystemReserved{500, 1024};
@@ -105,7 +105,7 @@ TEST_CASE("R6: what the pool's Nodes were seen to keep for the system counts for
     CHECK(world.claims()[0].spec.requirements == api::v1alpha1::Size{5, 4608});
 }
 
-TEST_CASE("R9: three machines needed and two allowed: two are bought, and the limit is named") {
+TEST_CASE("R9: three machines needed and two allowed: two are launched, and the limit is named") {
     auto pool = World::fixed_size_pool();
     pool.spec.limits.maxNodes = 2;
     World world(pool);
@@ -133,7 +133,7 @@ TEST_CASE("R10: a limit that stays reached causes no writes and no Events") {
     CHECK(world.claims().size() == 1);
 }
 
-TEST_CASE("cpu and memory limits bound purchases, and a raised limit is used at once") {
+TEST_CASE("cpu and memory limits bound launches, and a raised limit is used immediately") {
     auto pool = World::fixed_size_pool();
     pool.spec.limits.memoryMiB = 8192;
     World world(pool);
@@ -186,7 +186,7 @@ TEST_CASE("R14: minNodes are created without any demand") {
     CHECK(world.claims().size() == 2);
 }
 
-TEST_CASE("headroom is bought ahead of demand, and again when pods have taken it") {
+TEST_CASE("headroom is launched ahead of demand, and again when pods have taken it") {
     auto pool = World::fixed_size_pool();
     pool.spec.scaleUp.headroom.nodes = 1;
     World world(pool);
@@ -199,7 +199,7 @@ TEST_CASE("headroom is bought ahead of demand, and again when pods have taken it
     CHECK(world.claims().size() == 2);
 }
 
-TEST_CASE("R15: a second purchase waits for scaleUp.stabilizationWindow and then comes by itself") {
+TEST_CASE("R15: a second launch waits for scaleUp.stabilizationWindow and then happens by itself") {
     auto pool = World::fixed_size_pool();
     pool.spec.scaleUp.stabilizationWindow = 2min;
     World world(pool);
@@ -213,7 +213,7 @@ TEST_CASE("R15: a second purchase waits for scaleUp.stabilizationWindow and then
     CHECK(world.claims().size() == 2);
 }
 
-TEST_CASE("batch size and concurrency slow a large purchase down") {
+TEST_CASE("batch size and concurrency slow a large launch down") {
     auto pool = World::fixed_size_pool();
     pool.spec.scaleUp.maxConcurrent = 2;
     World world(pool);
@@ -241,7 +241,7 @@ TEST_CASE("claims that fail back their pool off, up to three for the same pod wi
     CHECK(world.events.count("3 machines were created for it within an hour") == 1);
 }
 
-TEST_CASE("a pod of a leaving node for which enough was bought costs nobody else a machine") {
+TEST_CASE("a pod of a leaving node for which enough was launched takes no other pod's machine") {
     World world;
     const auto bound = world.put_pending_pod("bound");
     world.run_for(2s);
@@ -267,7 +267,7 @@ TEST_CASE("a pod of a leaving node for which enough was bought costs nobody else
     CHECK(served == std::vector<std::string>{waiting.metadata.uid});
 }
 
-TEST_CASE("a pod that its new node did not help is not bought for again for ten minutes") {
+TEST_CASE("a pod that its new node did not help gets no other machine for ten minutes") {
     World world;
     world.put_pending_pod("web");
     world.run_for(2s);
@@ -294,7 +294,7 @@ TEST_CASE("a pod that its new node did not help is not bought for again for ten 
     CHECK(world.pool().status.mispredictions.empty());
 }
 
-TEST_CASE("with mode Observe it is said what would be bought, and nothing is written") {
+TEST_CASE("mode Observe says what would be launched, and writes nothing") {
     World world(World::fixed_size_pool());
     world.server.edit<objects::NodeSmithControlPlane>(
         {"default", "main"}, [](auto& c) { c.spec.mode = api::v1alpha1::Mode::Observe; });
@@ -328,7 +328,7 @@ TEST_CASE("a pod is told why the provider is not Ready, also when that becomes k
     CHECK(world.events.count("its provider proxmox is not Ready: check PROXMOX_SECRET") == 1);
 }
 
-TEST_CASE("a pool that no control plane lists buys nothing, and the pod is told") {
+TEST_CASE("a pool that no control plane lists launches nothing, and the pod's Event says so") {
     World world;
     world.server.edit<objects::NodeSmithControlPlane>({"default", "main"},
                                                       [](auto& c) { c.spec.pools = {"other"}; });

@@ -35,7 +35,7 @@ struct World : test::Cluster {
         for (std::size_t i = 0; i < reservation.granted.size(); ++i)
             if (reservation.granted[i]) {
                 const auto sequence = reservation.first_sequence + static_cast<std::int64_t>(i);
-                server.put(objects::bought_claim("c" + std::to_string(sequence), pool(), sequence));
+                server.put(objects::created_claim("c" + std::to_string(sequence), pool(), sequence));
             }
         run_for(100ms);
     }
@@ -132,7 +132,7 @@ TEST_CASE("a completed reservation follows what exists at once, an interrupted o
 TEST_CASE("claims that are known but not in the books count, too") {
     World world;
     for (int i = 1; i <= 3; ++i)
-        world.server.put(objects::bought_claim("c" + std::to_string(i), world.pool(), i));
+        world.server.put(objects::created_claim("c" + std::to_string(i), world.pool(), i));
     world.run_for(100ms);
     CHECK(world.reserve(1).granted == std::vector<bool>{false});
 }
@@ -165,7 +165,7 @@ TEST_CASE(
     world.server.edit<NodeSmithPool>(world.key, [](auto& pool) { pool.spec.limits.maxNodes = 6; });
     world.run_for(100ms);
     auto lost = world.reserve(3);
-    world.server.put(objects::bought_claim("c1", world.pool(), 1));
+    world.server.put(objects::created_claim("c1", world.pool(), 1));
     world.run_for(100ms);
     Reservations successor(world.informers, world.client, world.clock);
     const auto reserve = [&](std::size_t machines) {
@@ -181,7 +181,7 @@ TEST_CASE(
     CHECK(more.granted == std::vector<bool>{true, false});
     CHECK(more.first_sequence == 4);
     for (int sequence = 2; sequence <= 3; ++sequence)
-        world.server.put(objects::bought_claim("c" + std::to_string(sequence), world.pool(), sequence));
+        world.server.put(objects::created_claim("c" + std::to_string(sequence), world.pool(), sequence));
     again.complete();
     more.complete();
     world.run_for(61s);
@@ -192,7 +192,7 @@ TEST_CASE(
     CHECK(next.first_sequence >= 4);
 }
 
-TEST_CASE("a purchase after another process' death does not put off when its reservation settles") {
+TEST_CASE("a launch after another process' death does not delay when its reservation settles") {
     World world;
     auto lost = world.reserve(1);
     world.run_for(30s);

@@ -113,7 +113,7 @@ TEST_CASE("the pool remembers a taint that stayed until a younger Node has none,
     auto pool = objects::pool("small");
     std::vector<objects::NodeSmithClaim> claims;
     const auto add = [&](int number, bool keeps_taint) -> objects::NodeSmithClaim& {
-        auto claim = objects::in_service(objects::bought_claim("c" + std::to_string(number), pool, number),
+        auto claim = objects::in_service(objects::created_claim("c" + std::to_string(number), pool, number),
                                          objects::at(std::chrono::minutes{number}));
         claim.metadata.creationTimestamp = objects::at(std::chrono::minutes{number});
         if (keeps_taint) {
@@ -203,7 +203,7 @@ public:
         return count;
     }
 
-    World world{{}, World::Buying::on};
+    World world{{}, World::Launching::on};
     std::set<std::string> made;
 
 private:

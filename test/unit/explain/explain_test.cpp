@@ -21,7 +21,7 @@ std::string event(const std::string& kind, const std::string& namespace_, const 
 
 }  // namespace
 
-TEST_CASE("a pod that waits is explained with what the scheduler says and what would be bought") {
+TEST_CASE("a waiting pod is explained with the scheduler's message and what would be launched") {
     const auto view =
         picture({kCluster, std::string(kPendingPod), event("Pod", "shop", "saw", "NoNodeForPod"),
                  event("Pod", "shop", "other", "SomethingElse")});
@@ -34,7 +34,8 @@ TEST_CASE("a pod that waits is explained with what the scheduler says and what w
     CHECK_THAT(text, !Contains("SomethingElse"));
 }
 
-TEST_CASE("a pod that waits names the claim that was bought for it, and what that waits for") {
+TEST_CASE(
+    "a waiting pod's explanation names the claim that was created for it, and what that claim waits for") {
     std::string coming = node_in_service();
     coming = coming.substr(0, coming.find("---"));
     coming.replace(coming.find("phase: Ready"), 12, "phase: Registering");

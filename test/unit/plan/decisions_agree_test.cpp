@@ -20,8 +20,8 @@ using Outcome = std::multiset<std::string>;
 std::string machine(const std::string& pool, std::int64_t cpu, std::int64_t memory, const std::string& zone,
                     std::vector<std::string> pods) {
     std::sort(pods.begin(), pods.end());
-    auto text =
-        pool + " buys " + std::to_string(cpu) + "c/" + std::to_string(memory) + "Mi in '" + zone + "' for";
+    auto text = pool + " launches " + std::to_string(cpu) + "c/" + std::to_string(memory) + "Mi in '" + zone +
+                "' for";
     for (const auto& pod : pods) text += " " + pod;
     return text;
 }
@@ -63,7 +63,8 @@ Outcome planned(const std::string& picture, api::Time now) {
         outcome.insert(machine(planned_machine.pool.name, planned_machine.cpuCores, planned_machine.memoryMiB,
                                planned_machine.zone, pods));
     }
-    for (const auto& [pool, count] : observed) outcome.insert(pool + " would buy " + std::to_string(count));
+    for (const auto& [pool, count] : observed)
+        outcome.insert(pool + " would launch " + std::to_string(count));
     for (const auto& pod : plan.pods)
         if (pod.outlook == WaitingPod::Outlook::nothing)
             outcome.insert(pod.pod.name + ": " + joined(pod.reasons).substr(0, 500));
@@ -102,7 +103,7 @@ Outcome done(test::Cluster& cluster) {
         if (const auto at = line.find(wish); at != std::string::npos) {
             const auto pool = line.substr(line.find(' ') + 1, at - line.find(' ') - 1);
             const auto count = line.substr(at + wish.size());
-            outcome.insert(pool + " would buy " + count.substr(0, count.find(' ')));
+            outcome.insert(pool + " would launch " + count.substr(0, count.find(' ')));
         }
     }
     return outcome;
@@ -120,7 +121,7 @@ TEST_CASE("plan says what the operator does, and why it does no more, in 2,000 r
         const auto actual = done(cluster);
         const auto expected = planned(picture, objects::at(1s));
         for (const auto& line : actual)
-            ++(line.find(" buys ") != std::string::npos ? planned_machines : refusals);
+            ++(line.find(" launches ") != std::string::npos ? planned_machines : refusals);
         INFO("seed " << seed);
         REQUIRE(expected == actual);
     }

@@ -162,7 +162,7 @@ TEST_CASE("a pod that wants a zone that the pool's label names in vain is told w
                                "topology.kubernetes.io/zone=a of machineTemplate.labels has no effect"));
 }
 
-TEST_CASE("a pool that may not buy is named with the reason") {
+TEST_CASE("a pool that may not launch is named with the reason") {
     std::string paused(kCluster);
     paused.replace(paused.find("pools: [\"*\"]"), 12, "pools: [\"*\"], mode: Paused");
     const auto plan = plan_of({paused, std::string(kPendingPod)});
@@ -244,7 +244,7 @@ TEST_CASE("the plan is JSON for programs") {
     CHECK(json.at("nodes").as_array().empty());
 }
 
-TEST_CASE("objects of namespaces that are not managed buy nothing, and the plan says whose count") {
+TEST_CASE("objects of namespaces that are not managed launch nothing, and the plan says whose count") {
     std::vector<std::string> texts{kCluster, node_in_service()};
     CHECK(plan_of(texts).nodes.size() == 1);
     texts.emplace_back(kPendingPod);
@@ -269,7 +269,7 @@ TEST_CASE("a file that cannot be read as objects says which") {
                       Catch::Contains("Pod odd"));
 }
 
-TEST_CASE("machines bought within the hour and pauses stop a purchase in the plan as well") {
+TEST_CASE("machines launched within the hour and pauses stop a launch in the plan as well") {
     std::string exhausted(kCluster);
     exhausted.replace(exhausted.find("uid: pool-1"), 11,
                       R"(uid: pool-1, annotations: {kubenodesmith.io/past-launches:
@@ -286,7 +286,7 @@ TEST_CASE("machines bought within the hour and pauses stop a purchase in the pla
     CHECK(plan_of({later, std::string(kPendingPod)}).planned_machines.size() == 1);
 }
 
-TEST_CASE("what a control plane that only observes would buy is planned as such") {
+TEST_CASE("the launches of a control plane that only observes are planned as such") {
     std::string observing(kCluster);
     observing.replace(observing.find("pools: [\"*\"]"), 12, "pools: [\"*\"], mode: Observe");
     const auto plan = plan_of({observing, std::string(kPendingPod)});

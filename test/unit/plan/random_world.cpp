@@ -136,8 +136,8 @@ private:
 
     void put_claim(const NodeSmithPool& of) {
         const auto name = of.metadata.name + "-" + std::to_string(claims_++);
-        auto made = bought_claim(name, of, 1000 + static_cast<std::int64_t>(claims_),
-                                 static_cast<std::int64_t>(2 + below(3)), 8192);
+        auto made = created_claim(name, of, 1000 + static_cast<std::int64_t>(claims_),
+                                  static_cast<std::int64_t>(2 + below(3)), 8192);
         made.metadata.creationTimestamp = ago(90);
         if (chance(80))
             made.metadata.annotations[std::string(api::annotations::kLaunchedFor)] = some_pods(",");

@@ -183,8 +183,8 @@ private:
         std::map<std::size_t, scheduling::Place> used;
         for (const auto& claim : result_.claims) {
             const auto& pool = snapshot_.pools[claim.pool];
-            if (!pool.closed.empty()) complain("bought from a closed pool");
-            if (claim.pods.empty() && claim.reason.empty()) complain("bought for nothing");
+            if (!pool.closed.empty()) complain("launched from a closed pool");
+            if (claim.pods.empty() && claim.reason.empty()) complain("launched for nothing");
             check_size(pool, claim);
             check_place(snapshot_.places[claim.place], claim);
             for (const auto budget : pool.budgets) {

@@ -97,7 +97,7 @@ TEST_CASE("a machine with a pod whose place depends on other machines is not ful
     CHECK_FALSE(result.claims[0].is_full);
 }
 
-TEST_CASE("what is bought to be there without pods is not full") {
+TEST_CASE("machines that are launched without pods are not full") {
     auto cluster = cluster_with({});
     cluster.pools[0].min_nodes = 1;
     CHECK(fullness_of(cluster) == std::vector{false});

@@ -90,14 +90,16 @@ std::shared_ptr<api::LimitRange> limit_range(const std::string& namespace_ = "mo
     return made;
 }
 
-std::int64_t cores_bought(const scheduling::Snapshot& cluster) {
+std::int64_t cores_launched(const scheduling::Snapshot& cluster) {
     const auto result = solve(cluster);
     return result.claims.empty() ? 0 : result.claims[0].cpu_cores;
 }
 
 }  // namespace
 
-TEST_CASE("no machine is bought for a pod that asks for devices through a ResourceClaim, and it is told so") {
+TEST_CASE(
+    "no machine is launched for a pod that requests devices through a ResourceClaim, and its reason says "
+    "so") {
     auto cluster = snapshot();
     cluster.nodes = {node("n")};
     cluster.pods = {with_device("trains", "one-gpu"), PodBuilder("plain", "6")};
@@ -126,7 +128,7 @@ TEST_CASE(
     CHECK(scheduling::simulate_removal(cluster, {.nodes = {1}}).possible);
 }
 
-TEST_CASE("nothing is bought for a volume that no reported capacity has room for") {
+TEST_CASE("nothing is launched for a volume for which no reported capacity has room") {
     auto cluster = cluster_with_storage();
     const Reasons expected{
         "pool small: storage class late has no room left for a volume of 10Gi where its nodes are "
@@ -171,7 +173,7 @@ TEST_CASE("capacity matters only for drivers that ask for it, and for volumes th
     CHECK(solve(cluster).claims.size() == 1);
 }
 
-TEST_CASE("a machine is bought where its volume finds room") {
+TEST_CASE("a machine is launched where its volume finds room") {
     auto cluster = cluster_with_storage();
     cluster.volumes.capacities = {capacity("1Gi", zone("host-a")), capacity("50Gi", zone("host-b"))};
     const auto result = solve(cluster);
@@ -263,24 +265,24 @@ TEST_CASE("pods of DaemonSets take what the LimitRange of their namespace gives 
     auto cluster = snapshot();
     cluster.pods = {PodBuilder("p", "1")};
     cluster.daemon_sets = {daemon_set()};
-    REQUIRE(cores_bought(cluster) == 1);
+    REQUIRE(cores_launched(cluster) == 1);
     auto range = limit_range();
     range->spec.limits[0].defaultRequest["cpu"] = quantity("2");
     range->spec.limits[0].default_["cpu"] = quantity("4");
     cluster.limit_ranges = {range};
-    CHECK(cores_bought(cluster) == 3);
+    CHECK(cores_launched(cluster) == 3);
     range->spec.limits[0].defaultRequest.clear();
-    CHECK(cores_bought(cluster) == 5);
+    CHECK(cores_launched(cluster) == 5);
     range->spec.limits[0].default_.clear();
     range->spec.limits[0].max["cpu"] = quantity("3");
-    CHECK(cores_bought(cluster) == 4);
+    CHECK(cores_launched(cluster) == 4);
     range->spec.limits[0].max.clear();
     range->spec.limits[0].min["cpu"] = quantity("1");
-    CHECK(cores_bought(cluster) == 2);
+    CHECK(cores_launched(cluster) == 2);
     range->spec.limits[0].type = "Pod";
-    CHECK(cores_bought(cluster) == 1);
+    CHECK(cores_launched(cluster) == 1);
     cluster.limit_ranges = {limit_range("default")};
-    CHECK(cores_bought(cluster) == 1);
+    CHECK(cores_launched(cluster) == 1);
 }
 
 TEST_CASE("what a DaemonSet's container states itself goes before the LimitRange") {
@@ -292,11 +294,11 @@ TEST_CASE("what a DaemonSet's container states itself goes before the LimitRange
     auto stated = daemon_set();
     stated->spec.template_.spec.containers->at(0).resources.requests["cpu"] = quantity("1");
     cluster.daemon_sets = {stated};
-    CHECK(cores_bought(cluster) == 2);
+    CHECK(cores_launched(cluster) == 2);
     auto limited = daemon_set();
     limited->spec.template_.spec.containers->at(0).resources.limits["cpu"] = quantity("2");
     cluster.daemon_sets = {limited};
-    CHECK(cores_bought(cluster) == 3);
+    CHECK(cores_launched(cluster) == 3);
 }
 
 TEST_CASE("expendable pods need no place when their node goes") {

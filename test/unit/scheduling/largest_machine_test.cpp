@@ -74,7 +74,7 @@ TEST_CASE("a pool whose sizes are all larger than its hosts says so, whatever th
                                    "machine: make one smaller, or add a larger host"});
 }
 
-TEST_CASE("of fixed sizes those are bought that a host can give") {
+TEST_CASE("of fixed sizes, those that a host can provide are launched") {
     auto cluster = overcommitted({8});
     cluster.pools[0].shapes = {{"large", 16, 16384, 110}, {"small", 4, 8192, 110}};
     add_pods(cluster, 5, "1");
@@ -121,7 +121,8 @@ TEST_CASE("pods share the disk of a machine, and one that needs more than it has
 }
 
 // Otherwise the coming node would seem to have no room, and the machine would be launched again and again.
-TEST_CASE("a machine that comes is expected to hold whatever it was bought for, of every resource") {
+TEST_CASE(
+    "a machine that is being created is expected to hold everything it was launched for, of every resource") {
     auto cluster = overcommitted({16});
     auto& pool = cluster.pools[0];
     pool.extended_resources["example.com/gpu"] = quantity("2");

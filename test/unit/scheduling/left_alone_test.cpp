@@ -56,9 +56,9 @@ public:
         }
         for (const auto& node : snapshot_.nodes)
             if (node.availability != Availability::ready) add(node);
-        bought_.reserve(result_.claims.size());
+        launched_.reserve(result_.claims.size());
         for (std::size_t i = 0; i < result_.claims.size(); ++i) {
-            auto& node = bought_.emplace_back(builders::coming_node(snapshot_, result_, i));
+            auto& node = launched_.emplace_back(builders::coming_node(snapshot_, result_, i));
             auto& metadata = builders::edit(node).metadata;
             metadata.labels[std::string(api::labels::kHostname)] = metadata.name;
             add(node);
@@ -71,7 +71,8 @@ private:
     void note_promises() {
         for (auto i = result_.placed_now; i < result_.placements.size(); ++i) {
             const auto& placement = result_.placements[i];
-            const auto& node = placement.node ? snapshot_.nodes[*placement.node] : bought_[*placement.claim];
+            const auto& node =
+                placement.node ? snapshot_.nodes[*placement.node] : launched_[*placement.claim];
             promised_[placement.pod] = by_node_.at(node.node.get());
         }
     }
@@ -184,7 +185,7 @@ private:
     const scheduling::Result& result_;
     checker::CheckedCluster cluster_;
     std::mt19937_64 random_;
-    std::vector<scheduling::Node> bought_;
+    std::vector<scheduling::Node> launched_;
     std::map<const api::Node*, CheckedNode*> by_node_;
     std::map<const CheckedNode*, std::map<std::string, __int128>> capacity_;
     bool is_told_ = false;

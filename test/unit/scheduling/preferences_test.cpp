@@ -35,7 +35,7 @@ std::string zone_of(const scheduling::Snapshot& cluster, const scheduling::Resul
 
 }  // namespace
 
-TEST_CASE("a machine is bought where the pod would like it") {
+TEST_CASE("a machine is launched where the pod prefers it") {
     auto cluster = snapshot();
     add_places(cluster, {"host-b"});
     cluster.pods = {prefers(PodBuilder("p"), 1, in(kZone, {"host-b"}))};
@@ -97,7 +97,7 @@ TEST_CASE("where preferences only choose, requirements still cause machines") {
     CHECK(solve(cluster).claims.size() == 2);
 }
 
-TEST_CASE("nothing is bought for a preference while a node fits without it") {
+TEST_CASE("nothing is launched for a preference while a node fits without it") {
     auto cluster = snapshot();
     cluster.nodes = {node("plain")};
     cluster.pods = {prefers(PodBuilder("p"), 100, in(kZone, {"host-a"}))};

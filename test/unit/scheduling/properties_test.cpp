@@ -128,7 +128,7 @@ TEST_CASE("larger limits never leave more pods without a node, as far as only re
     }
 }
 
-TEST_CASE("while what was bought is on its way, nothing more is bought") {
+TEST_CASE("while launched machines are being created, nothing more is launched") {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         const auto before = random_cluster::make(seed);
         const auto first = solve(before);

@@ -75,7 +75,7 @@ TEST_CASE("pods are not moved onto nodes that are still coming") {
     CHECK_FALSE(simulate_removal(cluster, {{0}}).possible);
 }
 
-TEST_CASE("whoever may wait needs no purchase where a node that is coming has room") {
+TEST_CASE("pods that may wait need no launch if a node that is being created has room") {
     auto cluster = two_nodes();
     cluster.pools[0].closed = "is paused";
     cluster.nodes[0].pods = {web("w")};
@@ -88,7 +88,7 @@ TEST_CASE("whoever may wait needs no purchase where a node that is coming has ro
     CHECK_FALSE(simulate_removal(cluster, request).possible);
 }
 
-TEST_CASE("a machine that is coming for the pods of a leaving node is not bought again") {
+TEST_CASE("a machine that is being created for the pods of a leaving node is not launched again") {
     auto cluster = two_nodes();
     cluster.nodes[0].pods = {web("w")};
     cluster.nodes[0].availability = scheduling::Availability::leaving;

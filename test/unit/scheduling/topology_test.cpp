@@ -278,7 +278,7 @@ TEST_CASE("pods that terminate do not count in a spread, but still keep others a
 
 // "second" cannot use a new machine, so it shares the coming one. A further new machine would be a domain
 // without any of the pods. The kube-scheduler would then keep "second" waiting for it.
-TEST_CASE("no machine is bought that would upset a spread which had to do without it") {
+TEST_CASE("no machine is launched that would invalidate a spread which was met without it") {
     auto cluster = snapshot();
     cluster.nodes = {node_in("coming", "host-a")};
     cluster.nodes[0].availability = scheduling::Availability::coming;
@@ -303,7 +303,7 @@ TEST_CASE("no machine is bought that would upset a spread which had to do withou
     CHECK(solve(cluster).claims.size() == 1);
 }
 
-TEST_CASE("DaemonSets' pods of machines bought later count where they are counted in a spread") {
+TEST_CASE("DaemonSets' pods of machines launched later count where they are counted in a spread") {
     auto cluster = snapshot();
     add_places(cluster, {"host-b"});
     auto set = std::make_shared<api::DaemonSet>();
@@ -381,7 +381,7 @@ TEST_CASE("what the scheduler can place on ready nodes now counts before anythin
 
 // Otherwise it would be launched for at each look until the host is chosen.
 TEST_CASE(
-    "a pod with a spread over hosts waits for the machine that was bought for it, wherever that will be") {
+    "a pod with a spread over hosts waits for the machine that was launched for it, wherever that will be") {
     auto cluster = snapshot();
     cluster.nodes = {node("coming")};
     cluster.nodes[0].availability = scheduling::Availability::coming;

@@ -77,7 +77,7 @@ scheduling::Snapshot cluster_with_claim() {
 
 }  // namespace
 
-TEST_CASE("a machine is bought where the pod's volume is") {
+TEST_CASE("a machine is launched where the pod's volume is") {
     auto cluster = cluster_with_claim();
     auto bound = claim("data");
     bound->spec.volumeName = "v";
@@ -104,7 +104,7 @@ TEST_CASE("a volume that is made for its first consumer follows the topologies o
     CHECK(cluster.places[result.claims[0].place].name == "host-b");
 }
 
-TEST_CASE("nothing is bought for a pod whose volume cannot come to be") {
+TEST_CASE("nothing is launched for a pod whose volume cannot be created") {
     auto cluster = cluster_with_claim();
     const auto reason = [&] {
         const auto result = solve(cluster);
@@ -136,7 +136,7 @@ TEST_CASE("a node holds as many volumes as its driver says, those that are there
     CHECK(solve(cluster).claims.empty());
 }
 
-TEST_CASE("a claim for one pod alone that another pod uses makes a pod unschedulable, whatever is bought") {
+TEST_CASE("a claim for one pod alone that another pod uses makes a pod unschedulable, whatever is launched") {
     auto cluster = cluster_with_claim();
     auto alone = claim("data");
     alone->spec.accessModes = {"ReadWriteOncePod"};

@@ -47,7 +47,7 @@ std::vector<std::string> launched(const scheduling::Snapshot& snapshot) {
 
 }  // namespace
 
-TEST_CASE("the smallest host that holds the pods is bought, with all that it has") {
+TEST_CASE("the smallest host that holds the pods is launched, with all that it has") {
     auto cluster = rack();
     add_pods(cluster, 3, "2");
     CHECK(launched(cluster) == std::vector<std::string>{"small"});

@@ -25,7 +25,7 @@ std::shared_ptr<const api::DaemonSet> daemon_set(const std::string& name, const 
 
 }  // namespace
 
-TEST_CASE("nothing is bought without demand") {
+TEST_CASE("nothing is launched without demand") {
     const auto result = solve(snapshot());
     CHECK(result.claims.empty());
     CHECK(result.placements.empty());
@@ -52,7 +52,7 @@ TEST_CASE("finished pods take no room") {
     CHECK(target_of(cluster, solve(cluster), "new") == "only");
 }
 
-TEST_CASE("a node that is coming is used before another one is bought") {
+TEST_CASE("a node that is being created is used before another one is launched") {
     auto cluster = snapshot();
     cluster.nodes = {node("coming")};
     cluster.nodes[0].availability = scheduling::Availability::coming;
@@ -94,7 +94,8 @@ TEST_CASE("flexible machines are as small as their pods allow") {
     CHECK(result.claims[0].zone.empty());
 }
 
-TEST_CASE("the system reserve and DaemonSets are bought along, so that the pods really fit") {
+TEST_CASE(
+    "machines are large enough for the system reserve and DaemonSets too, so that the pods really fit") {
     auto cluster = snapshot();
     cluster.pools[0].reserved = {100, 256};
     cluster.daemon_sets = {daemon_set("agent", "200m")};
@@ -188,7 +189,7 @@ TEST_CASE("a DaemonSet that states only limits takes them, and one in the host's
     CHECK(result.unplaced[0].pod->metadata.name == "rival");
 }
 
-TEST_CASE("of fixed sizes the smallest is bought that holds what is packed into it") {
+TEST_CASE("of fixed sizes, the smallest that holds its pods is launched") {
     auto cluster = snapshot();
     cluster.pools[0].shapes = {{"large", 8, 16 * kGiB}, {"small", 2, 4 * kGiB}, {"medium", 4, 8 * kGiB}};
     cluster.pools[0].reserved = {100, 256};
@@ -257,7 +258,7 @@ TEST_CASE("the pool of higher weight is used first, then the one that wastes lea
     CHECK(solve(cluster).claims.at(0).pool == 0);
 }
 
-TEST_CASE("as much as a node limit allows is bought, and the cut is named") {
+TEST_CASE("as much as a node limit allows is launched, and the cut is named") {
     auto cluster = snapshot();
     cluster.pools[0].flexible.cpuCores.max = 2;
     cluster.budgets = {{"limits.maxNodes of pool small", 2, {}, {}}};
@@ -316,7 +317,7 @@ TEST_CASE("what a host can give is used up within the solve") {
     CHECK(result.unplaced[0].reasons[0] == "pool small: no host has room for a machine with 1 CPU and 1 GiB");
 }
 
-TEST_CASE("minimal nodes are bought without pods, those that exist or come count") {
+TEST_CASE("minimal nodes are launched without pods, and those that exist or are being created count") {
     auto cluster = snapshot();
     cluster.pools[0].min_nodes = 3;
     cluster.nodes = {node("mine"), node("foreign")};
@@ -334,7 +335,7 @@ TEST_CASE("minimal nodes are bought without pods, those that exist or come count
     CHECK(cut.cuts.size() == 1);
 }
 
-TEST_CASE("spare room is bought beyond the pods") {
+TEST_CASE("spare room is launched beyond the pods") {
     auto cluster = snapshot();
     cluster.pools[0].spare = {4, 4 * kGiB, 0};
     cluster.pods = {PodBuilder("a", "2", "1Gi")};

@@ -55,7 +55,7 @@ def test_ordinary_load_runs_beside_a_pod_that_no_host_can_hold(stack):
     assert not [c for c in stack.claims() if condition(c, "Failed")]
 
 
-def test_disk_space_buys_no_more_machines_than_it_needs(stack):
+def test_disk_space_launches_no_more_machines_than_it_needs(stack):
     """The operator once launched one machine for each pod, whatever the pod requested."""
     stack.cluster.kubectl("delete", "deployment", "huge", "--wait=false")
     stack.cluster.kubectl("-n", manifests.NAMESPACE, "patch", "nspool", "workers", "--type=merge",

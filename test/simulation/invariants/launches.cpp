@@ -17,9 +17,9 @@ constexpr std::size_t kMost = 3;
 constexpr std::chrono::minutes kHour{60};
 constexpr std::chrono::minutes kJumps{10};
 
-class NeverBuysForEver final : public Invariant {
+class NeverLaunchesForEver final : public Invariant {
 public:
-    explicit NeverBuysForEver(const Stage& stage) : Invariant(stage) {
+    explicit NeverLaunchesForEver(const Stage& stage) : Invariant(stage) {
         world_.view.subscribe<NodeSmithClaim>(
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
                 if (after) learn(*after);
@@ -79,30 +79,30 @@ private:
         const auto& uids = noted->second;
         for (std::size_t begin = 0; begin < uids.size();) {
             auto end = std::min(uids.find(',', begin), uids.size());
-            auto& planned_claims = bought_[uids.substr(begin, end - begin)];
+            auto& planned_claims = launched_[uids.substr(begin, end - begin)];
             std::erase_if(planned_claims, [this](const PlannedClaim& planned_claim) {
                 return planned_claim.at + hour() < world_.clock.wall_now() ||
                        was_undone(planned_claim.claim_uid);
             });
             planned_claims.push_back({world_.clock.wall_now(), claim.metadata.uid});
             if (planned_claims.size() > kMost) {
-                stage_.violate("nothing is bought for ever", "claim " + claim.metadata.name + " is number " +
-                                                                 std::to_string(planned_claims.size()) +
-                                                                 " within an hour for pod " +
-                                                                 uids.substr(begin, end - begin));
+                stage_.violate("nothing is launched for ever",
+                               "claim " + claim.metadata.name + " is number " +
+                                   std::to_string(planned_claims.size()) + " within an hour for pod " +
+                                   uids.substr(begin, end - begin));
             }
             begin = end + 1;
         }
     }
 
-    std::map<std::string, std::deque<PlannedClaim>> bought_;  // by pod UID
-    std::map<std::string, Traces> traces_;                    // by claim UID
+    std::map<std::string, std::deque<PlannedClaim>> launched_;  // by pod UID
+    std::map<std::string, Traces> traces_;                      // by claim UID
 };
 
 }  // namespace
 
-std::unique_ptr<Invariant> never_buys_for_ever(const Stage& stage) {
-    return std::make_unique<NeverBuysForEver>(stage);
+std::unique_ptr<Invariant> never_launches_for_ever(const Stage& stage) {
+    return std::make_unique<NeverLaunchesForEver>(stage);
 }
 
 }  // namespace simulation
