@@ -21,7 +21,7 @@ bool is_empty_container(const Type& type, const void* value) {
     return type.empty && type.empty(value);
 }
 
-bool is_left_out(const void* object, const Type& type, const Field& field) {
+bool is_left_out(const void* object, const Type& type, const FieldDescriptor& field) {
     const void* value = member(object, field);
     // A container that is empty here and by default can be omitted: it decodes to the same value.
     if (is_empty_container(*field.type, value) &&
@@ -29,14 +29,14 @@ bool is_left_out(const void* object, const Type& type, const Field& field) {
         return true;
     if (field.type->shape == Shape::Enum) return enum_name(*field.type, value).empty();
     return field.type->shape == Shape::Object &&
-           std::ranges::all_of(field.type->fields, [value, &field](const Field& inner) {
+           std::ranges::all_of(field.type->fields, [value, &field](const FieldDescriptor& inner) {
                return is_left_out(value, *field.type, inner);
            });
 }
 
 json::value encode_object(const void* source, const Type& type) {
     json::object object;
-    for (const Field& field : type.fields) {
+    for (const FieldDescriptor& field : type.fields) {
         if (!is_left_out(source, type, field))
             object.emplace(field.name, encode_from(member(source, field), *field.type));
     }
@@ -141,9 +141,9 @@ json::object merge_patch(const json::object& before, const json::object& after) 
 
 json::object merge_patch_from(const void* before, const void* after, const Type& type) {
     json::object patch;
-    for (const Field& field : type.fields)
+    for (const FieldDescriptor& field : type.fields)
         if (is_left_out(after, type, field) && !is_left_out(before, type, field)) patch[field.name] = nullptr;
-    for (const Field& field : type.fields) {
+    for (const FieldDescriptor& field : type.fields) {
         const void* old_value = member(before, field);
         const void* value = member(after, field);
         const bool is_same = field.type->equal && field.type->equal(old_value, value);

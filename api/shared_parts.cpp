@@ -37,7 +37,8 @@ std::size_t hash_of(const void* value, const Type& type) {
     Hash hash;
     switch (type.shape) {
         case Shape::Object:
-            for (const Field& field : type.fields) hash.add(hash_of(member(value, field), *field.type));
+            for (const FieldDescriptor& field : type.fields)
+                hash.add(hash_of(member(value, field), *field.type));
             break;
         case Shape::List:
         case Shape::Map:
@@ -68,7 +69,7 @@ std::size_t hash_of(const void* value, const Type& type) {
 }  // namespace
 
 void SharedParts::share_members(void* object, const Type& type) {
-    for (const Field& field : type.fields) {
+    for (const FieldDescriptor& field : type.fields) {
         void* value = member(object, field);
         if (field.type->share)
             share_part(value, *field.type);

@@ -59,8 +59,9 @@ bool fit(void* value, const Type& type, std::size_t& room) {
         return true;
     }
     if (type.shape == Shape::Object) {
-        return std::ranges::all_of(
-            type.fields, [&](const Field& field) { return fit(member(value, field), *field.type, room); });
+        return std::ranges::all_of(type.fields, [&](const FieldDescriptor& field) {
+            return fit(member(value, field), *field.type, room);
+        });
     }
     if (!type.retain) return false;
     fit_elements(value, type, room);
@@ -94,7 +95,7 @@ void add_parts(void* value, const Type& type, const std::string& name, std::vect
     if (is_container(type) || type.shape == Shape::String) {
         parts.push_back({name, value, &type, heap_bytes(value, type)});
     } else if (type.shape == Shape::Object) {
-        for (const Field& field : type.fields)
+        for (const FieldDescriptor& field : type.fields)
             add_parts(member(value, field), *field.type,
                       name.empty() ? std::string(field.name) : name + "." + std::string(field.name), parts);
     } else if (type.shape == Shape::Optional) {
@@ -149,7 +150,8 @@ std::size_t heap_bytes(const void* value, const Type& type) {
     std::size_t bytes = 0;
     switch (type.shape) {
         case Shape::Object:
-            for (const Field& field : type.fields) bytes += heap_bytes(member(value, field), *field.type);
+            for (const FieldDescriptor& field : type.fields)
+                bytes += heap_bytes(member(value, field), *field.type);
             break;
         case Shape::List:
         case Shape::Map:

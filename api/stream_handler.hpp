@@ -67,10 +67,10 @@ private:
     // Frame is an open object, list or map.
     struct Frame {
         Place place;
-        const Field* field = nullptr;  // Object: the next member
-        std::size_t next_field = 0;    // Object: first guess, as servers write members in order
-        std::size_t count = 0;         // List: elements so far
-        std::string key;               // Map: the key of the next element
+        const FieldDescriptor* field = nullptr;  // Object: the next member
+        std::size_t next_field = 0;              // Object: first guess, as servers write members in order
+        std::size_t count = 0;                   // List: elements so far
+        std::string key;                         // Map: the key of the next element
     };
 
     Frame& top() { return frames_[depth_ - 1]; }

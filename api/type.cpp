@@ -2,8 +2,8 @@
 
 namespace api {
 
-const Field* find_field(const Type& object, std::string_view name) {
-    for (const Field& field : object.fields)
+const FieldDescriptor* find_field(const Type& object, std::string_view name) {
+    for (const FieldDescriptor& field : object.fields)
         if (field.name == name) return &field;
     return nullptr;
 }

@@ -26,7 +26,7 @@ enum class Shape {
     Any,  // json::value, unchanged
 };
 
-struct Field {
+struct FieldDescriptor {
     std::string_view name;  // in JSON
     std::size_t offset;     // in the struct
     const Type* type;
@@ -45,7 +45,7 @@ struct Type {
     std::size_t bytes = 0;  // size of a value itself, without what it points to
 
     // Object:
-    std::vector<Field> fields;  // in order of declaration
+    std::vector<FieldDescriptor> fields;  // in order of declaration
     const void* defaults = nullptr;
 
     // List: append returns the new element. Map: insert returns the element of that key. Optional: emplace
@@ -95,14 +95,14 @@ struct Type {
 };
 
 // Returns nullptr if there is no field with that name.
-const Field* find_field(const Type& object, std::string_view name);
+const FieldDescriptor* find_field(const Type& object, std::string_view name);
 // Assigns the enumerator with that name. Returns false if it does not exist.
 bool set_enum(const Type& type, void* value, std::string_view name);
 
-inline void* member(void* object, const Field& field) {
+inline void* member(void* object, const FieldDescriptor& field) {
     return static_cast<char*>(object) + field.offset;
 }
-inline const void* member(const void* object, const Field& field) {
+inline const void* member(const void* object, const FieldDescriptor& field) {
     return static_cast<const char*>(object) + field.offset;
 }
 

@@ -3,7 +3,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 
 namespace base {
 namespace {
@@ -42,7 +42,7 @@ private:
 
 asio::awaitable<void> Clock::sleep_until(TimePoint deadline) {
     auto executor = co_await asio::this_coro::executor;
-    Event due(executor);
+    ConditionVariable due(executor);
     bool is_due = false;
     auto alarm = call_at(deadline, [&due, &is_due] {
         is_due = true;

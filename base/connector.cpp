@@ -13,7 +13,7 @@
 #include <boost/beast/http/read.hpp>
 #include <stdexcept>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/net_stream.hpp"
 #include "base/tls.hpp"
 
@@ -28,7 +28,7 @@ namespace http = boost::beast::http;
 struct NameLookup {
     explicit NameLookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}
     tcp::resolver resolver;
-    Event finished;
+    ConditionVariable finished;
     std::optional<boost::system::error_code> outcome;
     tcp::resolver::results_type endpoints;
 };

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 
 namespace base {
 
@@ -39,7 +39,7 @@ private:
 
     std::size_t limit_;
     std::map<std::string, std::size_t> under_way_;
-    base::Event changed_;
+    base::ConditionVariable changed_;
 };
 
 }  // namespace base

@@ -6,8 +6,8 @@
 #include <boost/asio/ssl/error.hpp>
 #include <boost/beast/http/error.hpp>
 
+#include "base/condition_variable.hpp"
 #include "base/connector.hpp"
-#include "base/event.hpp"
 #include "base/http_wire.hpp"
 #include "base/net_stream.hpp"
 
@@ -86,7 +86,7 @@ private:
         std::unique_ptr<NetStream> stream;
         TimePoint since;
     };
-    Event freed_;
+    ConditionVariable freed_;
     std::size_t in_use_ = 0;
     std::vector<Idle> idle_;  // oldest first
 };

@@ -383,7 +383,7 @@ private:
     HttpConnections connections_;
     HttpRates rates_;
     TaskGroup sessions_;
-    Event session_ended_;
+    ConditionVariable session_ended_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <exception>
 #include <list>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 
 namespace base {
 
@@ -32,7 +32,7 @@ private:
 
     asio::any_io_executor executor_;
     std::list<asio::cancellation_signal> tasks_;
-    Event changed_;
+    ConditionVariable changed_;
     std::exception_ptr failure_;
     bool stopping_ = false;
 };

@@ -60,7 +60,7 @@ std::string client_fault(const api::CertificateSigningRequestSpec& spec, const S
 }
 
 // Returns the first name or address that is not known to be the machine's; nullopt: all are.
-std::optional<std::string> unknown_name(const SigningRequest& asked, const Machine& machine) {
+std::optional<std::string> unknown_name(const SigningRequest& asked, const CertificateSubject& machine) {
     for (const auto& name : asked.dns_names)
         if (name != machine.node_name && !contains(machine.addresses, name)) return name;
     for (const auto& address : asked.ip_addresses)
@@ -120,7 +120,7 @@ Approval judge_client(const api::CertificateSigningRequest& request, const Joine
             asked.key_sha256};
 }
 
-Approval judge_serving(const api::CertificateSigningRequest& request, const Machine* machine) {
+Approval judge_serving(const api::CertificateSigningRequest& request, const CertificateSubject* machine) {
     const auto& spec = request.spec;
     const auto node = node_of_requester(request);
     if (spec.signerName != kServingSigner || !node || decided(request)) return {};

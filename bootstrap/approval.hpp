@@ -36,8 +36,8 @@ struct Joiner {
     std::string key_sha256;
 };
 
-// Machine describes the machine of one of our Nodes.
-struct Machine {
+// CertificateSubject describes the machine of one of our Nodes.
+struct CertificateSubject {
     std::string node_name;
     // Addresses that its certificate may contain, in canonical form.
     std::vector<std::string> addresses;
@@ -70,6 +70,6 @@ std::optional<std::string> node_of_requester(const api::CertificateSigningReques
 Approval judge_client(const api::CertificateSigningRequest& request, const Joiner* joiner);
 // Judges a serving certificate, the first or a renewed one. `machine` belongs to the requesting
 // Node; nullptr: no live claim has it.
-Approval judge_serving(const api::CertificateSigningRequest& request, const Machine* machine);
+Approval judge_serving(const api::CertificateSigningRequest& request, const CertificateSubject* machine);
 
 }  // namespace bootstrap

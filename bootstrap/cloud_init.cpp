@@ -62,7 +62,7 @@ json::array write_files(const JoinPlan& plan) {
 
 }  // namespace
 
-std::string user_data(const GuestSettings& settings, const JoinPlan& plan) {
+std::string user_data(const UserDataSettings& settings, const JoinPlan& plan) {
     auto document = parse_own(settings.own_user_data);
     document["hostname"] = settings.hostname;
     document["preserve_hostname"] = false;

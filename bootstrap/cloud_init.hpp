@@ -12,7 +12,7 @@
 
 namespace bootstrap {
 
-struct GuestSettings {
+struct UserDataSettings {
     std::string hostname;
     std::string user;  // new name of the image's default user; empty: the image's own name
     std::vector<std::string> ssh_authorized_keys;
@@ -30,7 +30,7 @@ struct OwnUserDataError : std::invalid_argument {
 // cloud-init, because boot data is gone after the join. A later boot would detect a new instance, with new
 // SSH host keys and without its static addresses. It contains the plan's secrets. Throws OwnUserDataError if
 // the user's own document is no #cloud-config, or a type in it contradicts ours.
-std::string user_data(const GuestSettings& settings, const JoinPlan& plan);
+std::string user_data(const UserDataSettings& settings, const JoinPlan& plan);
 
 // Returns the meta-data. Another attempt of a claim is another instance, so that cloud-init runs again.
 std::string meta_data(std::string_view claim_uid, std::int64_t attempt, std::string_view hostname);

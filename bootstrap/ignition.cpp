@@ -32,7 +32,7 @@ std::string script_of(const JoinPlan& plan) {
     return script + "touch " + kJoinedPath + "\n";
 }
 
-json::array files_of(const GuestSettings& settings, const JoinPlan& plan) {
+json::array files_of(const UserDataSettings& settings, const JoinPlan& plan) {
     constexpr int kOctal = 8;
     constexpr std::int64_t kRunByRoot = 0700;
     json::array files{file_of("/etc/hostname", settings.hostname + "\n", kReadByAll)};
@@ -62,7 +62,7 @@ json::object unit() {
     return {{"name", "kubenodesmith-join.service"}, {"enabled", true}, {"contents", text}};
 }
 
-json::object ours(const GuestSettings& settings, const JoinPlan& plan) {
+json::object ours(const UserDataSettings& settings, const JoinPlan& plan) {
     json::object config{{"ignition", {{"version", kVersion}}},
                         {"storage", {{"files", files_of(settings, plan)}}},
                         {"systemd", {{"units", json::array{unit()}}}}};
@@ -89,7 +89,7 @@ void check_own(const std::string& text) {
 
 }  // namespace
 
-std::string ignition_config(const GuestSettings& settings, const JoinPlan& plan) {
+std::string ignition_config(const UserDataSettings& settings, const JoinPlan& plan) {
     const auto config = json::serialize(ours(settings, plan));
     if (settings.own_user_data.empty()) return config + "\n";
     check_own(settings.own_user_data);

@@ -15,6 +15,6 @@ namespace bootstrap {
 // unless another one is requested. The user's own configuration, with a version 3.x, is merged before ours.
 // https://coreos.github.io/ignition/configuration-v3_0/ (Flatcar accepts up to 3.3.0 from release 3185 on).
 // It contains the plan's secrets. Throws OwnUserDataError if the user's own is invalid.
-std::string ignition_config(const GuestSettings& settings, const JoinPlan& plan);
+std::string ignition_config(const UserDataSettings& settings, const JoinPlan& plan);
 
 }  // namespace bootstrap

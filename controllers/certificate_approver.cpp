@@ -153,7 +153,7 @@ std::optional<Approval> CertificateApprover::judge(const Request& request, const
         joiner.name_taken = claim::observe(parts_.informers, claim, now).name_taken;
         return bootstrap::judge_client(request, &joiner);
     }
-    bootstrap::Machine machine{claim->status.nodeName, given_addresses(parts_.informers, *claim)};
+    bootstrap::CertificateSubject machine{claim->status.nodeName, given_addresses(parts_.informers, *claim)};
     auto approval = bootstrap::judge_serving(request, &machine);
     const auto networks = serving_networks(parts_.informers, *claim);
     if (approval.reason != bootstrap::kUnknownAddress || networks.empty()) return approval;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "api/network.hpp"
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 
 namespace controllers {
 
@@ -23,7 +23,7 @@ const kube::ObjectKey kApiServer{"default", "kubernetes"};
 struct AddressLookup {
     explicit AddressLookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}
     ip::tcp::resolver resolver;
-    base::Event finished;
+    base::ConditionVariable finished;
     std::optional<boost::system::error_code> outcome;
     std::set<std::string> addresses;
 };

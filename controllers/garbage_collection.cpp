@@ -346,9 +346,9 @@ asio::awaitable<void> GarbageCollector::collect_nodes(ProviderObject object, Bac
 asio::awaitable<void> GarbageCollector::collect_node(NodePointer node) {
     const bool is_needed = co_await is_of_unmanaged_claim(node);
     if (is_needed) co_return;
-    kube::Preconditions same;
+    api::Preconditions same;
     same.uid = node->metadata.uid;
-    same.resource_version = node->metadata.resourceVersion;
+    same.resourceVersion = node->metadata.resourceVersion;
     co_await client_.remove<api::Node>(api::key_of(*node), same);
     events_.normal(*node, "RemovingNode", "its machine and its claim are gone");
 }

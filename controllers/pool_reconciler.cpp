@@ -224,7 +224,7 @@ asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
 // Deletes one claim and catches a refusal, so that the others are deleted too.
 // The pool's next round tries again.
 asio::awaitable<void> PoolReconciler::delete_claim(const NodeSmithPool& pool, const NodeSmithClaim& claim) {
-    kube::Preconditions same;
+    api::Preconditions same;
     same.uid = claim.metadata.uid;
     try {
         co_await client_.remove<NodeSmithClaim>(api::key_of(claim), std::move(same));

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "api/core.hpp"
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/task_group.hpp"
 #include "base/url.hpp"
 
@@ -169,7 +169,7 @@ struct Client::Impl {
     base::MetricsRegistry& registry;
     std::size_t limit;
     std::size_t in_flight = 0;
-    std::optional<base::Event> freed;
+    std::optional<base::ConditionVariable> freed;
     base::Family<base::Counter>& requests;
     base::Family<base::Histogram>& latency;
 };
@@ -240,11 +240,11 @@ asio::awaitable<json::value> Client::patch_json(std::string target, Patch patch)
     co_return parse_answer(subject, answer);
 }
 
-asio::awaitable<bool> Client::remove_json(std::string target, Preconditions preconditions) {
+asio::awaitable<bool> Client::remove_json(std::string target, api::Preconditions preconditions) {
     json::object options{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
     json::object conditions;
-    if (preconditions.uid) conditions["uid"] = *preconditions.uid;
-    if (preconditions.resource_version) conditions["resourceVersion"] = *preconditions.resource_version;
+    if (!preconditions.uid.empty()) conditions["uid"] = preconditions.uid;
+    if (!preconditions.resourceVersion.empty()) conditions["resourceVersion"] = preconditions.resourceVersion;
     if (!conditions.empty()) options["preconditions"] = std::move(conditions);
     std::optional<json::value> body = std::move(options);
     auto request = make_request("DELETE", std::move(target), body, "application/json");

@@ -50,11 +50,6 @@ std::optional<Patch> difference(const T& before, const T& after, Lock lock) {
     return make_difference(api::merge_patch(before, after), before.metadata.resourceVersion, lock);
 }
 
-struct Preconditions {
-    std::optional<std::string> uid;
-    std::optional<std::string> resource_version;
-};
-
 struct Evicted {};
 struct PodNotFound {};
 struct BlockedByBudget {
@@ -133,7 +128,7 @@ public:
     asio::awaitable<T> patch_status(ObjectKey key, Patch patch);
     // Returns false if it did not exist. Throws ApiError 409 if a precondition fails.
     template <api::Kind T>
-    asio::awaitable<bool> remove(ObjectKey key, Preconditions preconditions = {});
+    asio::awaitable<bool> remove(ObjectKey key, api::Preconditions preconditions = {});
     // Creates a policy/v1 Eviction. `grace` nullopt uses the pod's own. Another pod with that name counts as
     // not found.
     asio::awaitable<EvictResult> evict(ObjectKey pod, std::string uid,
@@ -144,7 +139,7 @@ public:
                                       std::string content_type = "application/json");
     asio::awaitable<std::optional<json::value>> get_json(std::string target);
     asio::awaitable<json::value> patch_json(std::string target, Patch patch);
-    asio::awaitable<bool> remove_json(std::string target, Preconditions preconditions);
+    asio::awaitable<bool> remove_json(std::string target, api::Preconditions preconditions);
     // These return answers as text, not yet parsed.
     asio::awaitable<std::string> call_text(std::string method, std::string target,
                                            std::optional<json::value> body, std::string content_type);
@@ -261,7 +256,7 @@ asio::awaitable<T> Client::patch_status(ObjectKey key, Patch patch) {
 }
 
 template <api::Kind T>
-asio::awaitable<bool> Client::remove(ObjectKey key, Preconditions preconditions) {
+asio::awaitable<bool> Client::remove(ObjectKey key, api::Preconditions preconditions) {
     return remove_json(path_of(T::kResource, key), std::move(preconditions));
 }
 

@@ -148,7 +148,7 @@ struct Controller::Impl {
     ControllerMetrics metrics;
     WorkQueue queue;
     base::TaskGroup workers;
-    base::Event ended;
+    base::ConditionVariable ended;
     int busy = 0;
     bool stopping = false;
 };

@@ -13,7 +13,7 @@
 
 #include "api/core.hpp"
 #include "base/backoff.hpp"
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 
@@ -261,7 +261,7 @@ private:
     Client& client_;
     base::Clock& clock_;
     base::Random& random_;
-    base::Event changed_;
+    base::ConditionVariable changed_;
     std::string component_;
     std::deque<Entry> waiting_;
     // Hash of object and reason -> hash of the last message. Hashes are small, as objects that are gone are

@@ -16,7 +16,7 @@
 #include "api/size.hpp"
 #include "api/stream.hpp"
 #include "base/clock.hpp"
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/log.hpp"
 #include "base/random.hpp"
 #include "kube/client.hpp"
@@ -96,7 +96,7 @@ private:
     api::Resource resource_;
     bool synced_ = false;
     base::Clock& clock_;
-    base::Event changed_;
+    base::ConditionVariable changed_;
     Reflector reflector_;
     std::function<void()> restore_handler_;
     std::unique_ptr<base::MetricsRegistry::Hook> exposition_;

@@ -2,7 +2,7 @@
 
 #include <boost/system/system_error.hpp>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/log.hpp"
 #include "kube/credentials.hpp"
 
@@ -134,7 +134,7 @@ private:
     base::TimePoint read_at_{};
     bool plugin_ran_ = false;
     bool refreshing_ = false;
-    base::Event refreshed_;
+    base::ConditionVariable refreshed_;
 };
 
 }  // namespace

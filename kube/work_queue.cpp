@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/backoff.hpp"
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 
 namespace kube {
 namespace {
@@ -186,7 +186,7 @@ struct WorkQueue::Impl {
     }
 
     base::Clock& clock_;
-    base::Event changed_;
+    base::ConditionVariable changed_;
     QueueMetrics metrics_;
     std::unique_ptr<base::MetricsRegistry::Hook> exposition_;
     TokenBucket bucket_;

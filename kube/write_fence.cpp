@@ -46,7 +46,7 @@ public:
 private:
     void require_leadership(const std::string& what) const {
         if (!may_write_())
-            throw FencedError(what + ": not sent, this process may no longer be the leader", false);
+            throw FencedWriteError(what + ": not sent, this process may no longer be the leader", false);
     }
 
     std::unique_ptr<base::HttpTransport> transport_;

@@ -165,7 +165,7 @@ struct Operator::Parts {
     Wiring wiring;
     base::TaskGroup background;  // informers, Events, the lease
     base::TaskGroup leading;     // controllers
-    base::Event changed;
+    base::ConditionVariable changed;
     std::string waiting_for = "the start";
     bool synced = false;
     bool leads = false;

@@ -13,8 +13,8 @@
 
 namespace providers {
 
-// Reservation is another claim's machine that the backend may not report yet.
-struct Reservation {
+// CapacityReservation is another claim's machine that the backend may not report yet.
+struct CapacityReservation {
     std::string host;
     std::string machine_id;
     std::int64_t cpu_cores = 0;
@@ -32,7 +32,7 @@ struct MachineSpec {
     std::vector<std::string> avoid_hosts;  // hosts where earlier attempts failed: used last
     // Recent failures of the provider's machines by host. Hosts with the fewest failures are preferred.
     std::map<std::string, int> recent_failures;
-    std::vector<Reservation> reservations;
+    std::vector<CapacityReservation> reservations;
     std::vector<std::string> taken_ids;  // other providers' machines on the same cluster, visible or not
     std::string last_placed_host;        // used for round robin
     // MAC addresses by interface name (net0), for interfaces that need an address known before the start.

@@ -146,7 +146,7 @@ std::string names_of(const Pool& pool, const BitSet& places) {
     return base::joined_first(names, kMostNamed);
 }
 
-std::string size_text(const Size& size) {
+std::string size_text(const ShapeSize& size) {
     return cpus(size.cpu_cores * kMilli) + " and " + memory(size.memory_mib * kMiB);
 }
 
@@ -165,8 +165,8 @@ std::string describe(const Budget& budget, const Take& take) {
     return budget.name + ": " + left;
 }
 
-Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& classes, ClassId id,
-                    std::size_t index) {
+LaunchObstacle explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& classes, ClassId id,
+                       std::size_t index) {
     const auto& pool = snapshot.pools[index];
     const auto& pod_class = classes.at(id);
     const auto& new_machines = placer.new_machines();
@@ -174,7 +174,7 @@ Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& cla
     const auto& wanted = classes.requests(pod_class);
     const auto& names = classes.resource_names();
     const auto say = [&](std::string text, std::size_t budget = kNone) {
-        return Explanation{"pool " + pool.name + ": " + text, budget, budget == kNone ? "" : text};
+        return LaunchObstacle{"pool " + pool.name + ": " + text, budget, budget == kNone ? "" : text};
     };
 
     if (!pool.closed.empty()) return say(pool.closed);

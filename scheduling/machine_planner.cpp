@@ -60,14 +60,14 @@ bool MachinePlanner::has_place(std::size_t pool, const MachineSize& size) const 
     });
 }
 
-MachineOption MachinePlanner::option_of(std::size_t pool, const Size& size) const {
+MachineOption MachinePlanner::option_of(std::size_t pool, const ShapeSize& size) const {
     const auto& machines = placer_.new_machines();
     MachineOption option{machines.machines(pool).allocatable(size), price_of(pool, size)};
     option.room -= machines.overhead(pool, BitSet::all(snapshot_.pools[pool].places.size()), size.shape);
     return option;
 }
 
-MachinePlanner::WorkOfPools MachinePlanner::work_of(const Result& result) const {
+MachinePlanner::WorkOfPools MachinePlanner::work_of(const SolveResult& result) const {
     WorkOfPools all;
     for (const auto& claim : result.claims) {
         if (claim.pods.empty()) continue;
@@ -104,7 +104,7 @@ bool MachinePlanner::is_dear(std::size_t pool, const Work& work) const {
     return work.price > kGoodEnough * least_for(pool, work, false);
 }
 
-Price MachinePlanner::price_of(const Result& result, const WorkOfPools& work) const {
+Price MachinePlanner::price_of(const SolveResult& result, const WorkOfPools& work) const {
     Price prices;
     for (const auto& claim : result.claims) {
         const auto& of_pool = snapshot_.pools[claim.pool].prices;
@@ -131,7 +131,7 @@ std::optional<Prices> MachinePlanner::scarcity(std::size_t pool) const {
     return Prices{1 / cpu, kMiBPerGiB / memory, 0};
 }
 
-MachinePlan MachinePlanner::plan_for_hosts(const Result& result) const {
+MachinePlan MachinePlanner::plan_for_hosts(const SolveResult& result) const {
     auto work = work_of(result);
     bool is_any = false;
     for (const auto& unplaced : result.unplaced) {
@@ -156,7 +156,7 @@ void MachinePlanner::pack_pool(std::size_t pool, const Work& work, MachinePlan& 
     const auto& machines = placer_.new_machines().machines(pool);
     // Flexible machines are launched as small as their pods permit.
     auto sizes = machines.is_flexible() ? machines.balanced(work.total) : machines.sizes();
-    std::erase_if(sizes, [&](const Size& size) { return !has_place(pool, size); });
+    std::erase_if(sizes, [&](const ShapeSize& size) { return !has_place(pool, size); });
     std::vector<MachineOption> options;
     options.reserve(sizes.size());
     for (const auto& size : sizes) {

@@ -32,19 +32,19 @@ public:
     using WorkOfPools = std::map<std::size_t, Work>;
 
     // Returns the pods of the machines of `result`.
-    WorkOfPools work_of(const Result& result) const;
+    WorkOfPools work_of(const SolveResult& result) const;
     // Returns a plan for the machines of the work and their pods that request nothing but room. It is empty
     // if they cost hardly more than necessary.
     MachinePlan plan(const WorkOfPools& work) const;
     // Returns a plan for hosts that lack room for all pods, including pods without a place. Its
     // machines take as little as possible of the scarcest resource, at any price. It is empty
     // if the hosts are not the reason.
-    MachinePlan plan_for_hosts(const Result& result) const;
+    MachinePlan plan_for_hosts(const SolveResult& result) const;
     // Returns the price of all machines. If a pool states no price per machine, the share of system and
     // DaemonSets counts twice. So of two equally expensive sets the one with fewer machines is cheaper.
     double price() const;
     // Returns the least price of machines for the pods of `result`, and the price of its claims.
-    Price price_of(const Result& result, const WorkOfPools& work) const;
+    Price price_of(const SolveResult& result, const WorkOfPools& work) const;
 
 private:
     void add(Work& work, const api::Pod* pod, ClassId id, std::size_t pool) const;
@@ -54,7 +54,7 @@ private:
     double price_of(std::size_t pool, const MachineSize& size) const;
     // Reports whether an unused place has room for a machine of that size.
     bool has_place(std::size_t pool, const MachineSize& size) const;
-    MachineOption option_of(std::size_t pool, const Size& size) const;
+    MachineOption option_of(std::size_t pool, const ShapeSize& size) const;
     // Returns the least price of machines for the work. It uses price_of() or, if
     // `plainly`, counts nothing twice.
     double least_for(std::size_t pool, const Work& work, bool plainly) const;

@@ -74,7 +74,7 @@ std::optional<PodPlacer::Offer> PodPlacer::best_offer(Attempt& attempt, std::siz
     const auto& volumes = attempt.plan.volumes;
     for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
         if (!topology_.holds_in_row(attempt.variant.rules, attempt.limits, first_row + place) ||
-            !volume_use_.is_left(first_row + place, volumes))
+            !volume_usage_.is_left(first_row + place, volumes))
             places.erase(place);
     while (!places.empty()) {
         const auto chosen = preferred_place(attempt, pool, places, current);
@@ -104,7 +104,7 @@ bool PodPlacer::try_new_machine(Attempt& attempt, std::size_t slot) {
     if (!topology_.holds_in_slot(attempt.variant.rules, attempt.limits, slot,
                                  first_row + new_machine.place) ||
         !ports_.are_free(slot, first_row + new_machine.place, plan.ports) ||
-        !volume_use_.can_attach(slot, new_machine.pool, plan.volumes))
+        !volume_usage_.can_attach(slot, new_machine.pool, plan.volumes))
         return false;
     if (attempt.spares_others) {
         for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
@@ -139,7 +139,8 @@ BitSet PodPlacer::open_places(std::size_t pool, BitSet places) const {
 std::optional<PodPlacer::Offer> PodPlacer::offer_of(Attempt& attempt, std::size_t pool) {
     if (!snapshot_.pools[pool].closed.empty()) return std::nullopt;
     const auto& plan = attempt.plan;
-    if (volume_use_.beyond_new(pool, plan.volumes) || volume_use_.driver_missing_on_new(pool, plan.volumes))
+    if (volume_usage_.beyond_new(pool, plan.volumes) ||
+        volume_usage_.driver_missing_on_new(pool, plan.volumes))
         return std::nullopt;
     const auto first_row = rows_.templates_of(pool);
     return best_offer(attempt, pool, open_places(pool, attempt.variant.candidates->places[pool]), kNone,
@@ -192,7 +193,7 @@ void PodPlacer::follow(const MachinePlan& plan) {
 
 // Places the pod with the pods that the plan has on the same machine. A machine for pods without a plan is
 // tried first, because it is launched anyway.
-std::size_t PodPlacer::place_as_planned(const Demand& demand, Plan& plan) {
+std::size_t PodPlacer::place_as_planned(const Demand& demand, PlacementPlan& plan) {
     if (!machine_plan_) return kNone;
     const auto planned = machine_plan_->machine_of.find(demand.pod);
     if (planned == machine_plan_->machine_of.end()) return kNone;
@@ -205,7 +206,7 @@ std::size_t PodPlacer::place_as_planned(const Demand& demand, Plan& plan) {
                         : open_planned(planned->second, plan);
 }
 
-std::size_t PodPlacer::open_planned(std::size_t planned, Plan& plan) {
+std::size_t PodPlacer::open_planned(std::size_t planned, PlacementPlan& plan) {
     const auto& [pool, most] = machine_plan_->machines[planned];
     auto first = attempt(plan, 0, Basis::potential);
     auto offer = offer_of(first, pool);
@@ -229,21 +230,21 @@ std::string PodPlacer::port_obstacle(ClassId id, const BitSet& places, std::size
 
 bool PodPlacer::has_free_volumes(ClassId id, const BitSet& places, std::size_t pool) {
     for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
-        if (volume_use_.is_left(template_row(pool, place), plans_.of(id).volumes)) return true;
+        if (volume_usage_.is_left(template_row(pool, place), plans_.of(id).volumes)) return true;
     return false;
 }
 
-std::optional<VolumeUse::Excess> PodPlacer::volumes_beyond_new(ClassId id, std::size_t pool) {
-    return volume_use_.beyond_new(pool, plans_.of(id).volumes);
+std::optional<VolumeUsage::Excess> PodPlacer::volumes_beyond_new(ClassId id, std::size_t pool) {
+    return volume_usage_.beyond_new(pool, plans_.of(id).volumes);
 }
 
 std::optional<std::string> PodPlacer::driver_missing_on_new(ClassId id, std::size_t pool) {
-    return volume_use_.driver_missing_on_new(pool, plans_.of(id).volumes);
+    return volume_usage_.driver_missing_on_new(pool, plans_.of(id).volumes);
 }
 
 std::string PodPlacer::problem_of(ClassId id) {
     const auto& plan = plans_.of(id);
-    return plan.problem.empty() ? volume_use_.conflict(plan.volumes) : plan.problem;
+    return plan.problem.empty() ? volume_usage_.conflict(plan.volumes) : plan.problem;
 }
 
 std::size_t PodPlacer::add_machine(std::size_t pool, const Amounts& wanted) {

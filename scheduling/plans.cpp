@@ -37,14 +37,14 @@ void make_unique(std::vector<CounterId>& counters) {
 
 }  // namespace
 
-Plan& Plans::of(ClassId id) {
+PlacementPlan& Plans::of(ClassId id) {
     if (id >= by_class_.size()) by_class_.resize(classes_.size());
     if (!by_class_[id]) by_class_[id] = &plans_.emplace_back(made(id));
     return *by_class_[id];
 }
 
-Plan Plans::made(ClassId id) {
-    Plan plan;
+PlacementPlan Plans::made(ClassId id) {
+    PlacementPlan plan;
     plan.id = id;
     plan.pod_class = &classes_.at(id);
     plan.requests = &classes_.requests(*plan.pod_class);
@@ -59,7 +59,7 @@ Plan Plans::made(ClassId id) {
     return plan;
 }
 
-Variant& Plans::variant(Plan& plan, Kept kept) {
+Variant& Plans::variant(PlacementPlan& plan, Kept kept) {
     const auto [entry, added] = plan.variants.try_emplace(kept);
     auto& variant = entry->second;
     if (!added) return variant;
@@ -75,7 +75,7 @@ Variant& Plans::variant(Plan& plan, Kept kept) {
     return variant;
 }
 
-std::vector<CounterId> Plans::touched(const Plan& plan, const Rules& rules) const {
+std::vector<CounterId> Plans::touched(const PlacementPlan& plan, const Rules& rules) const {
     const auto& footprint = topology_.footprint(plan.id);
     auto touched = footprint.counted;
     append(touched, footprint.owned);
@@ -87,7 +87,7 @@ std::vector<CounterId> Plans::touched(const Plan& plan, const Rules& rules) cons
     return touched;
 }
 
-Candidates& Plans::candidates(const Plan& plan, Kept kept) {
+Candidates& Plans::candidates(const PlacementPlan& plan, Kept kept) {
     const auto& preferences = topology_.preferences(*plan.pod_class);
     Kept of_nodes = 0;
     for (std::size_t i = 0; i < preferences.size(); ++i)
@@ -110,7 +110,7 @@ Candidates& Plans::candidates(const Plan& plan, Kept kept) {
     return found;
 }
 
-BitSet Plans::suitable_rows(const Plan& plan, Kept kept) {
+BitSet Plans::suitable_rows(const PlacementPlan& plan, Kept kept) {
     if (!plan.problem.empty()) return {};
     const auto& pod = plan.pod_class->sample->spec;
     NodeFilter filter;

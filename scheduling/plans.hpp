@@ -12,7 +12,7 @@
 #include "scheduling/nodes/rows.hpp"
 #include "scheduling/pods/pod_class.hpp"
 #include "scheduling/topology/topology.hpp"
-#include "scheduling/volumes/volume_use.hpp"
+#include "scheduling/volumes/volume_usage.hpp"
 #include "scheduling/volumes/volumes.hpp"
 
 namespace scheduling {
@@ -32,7 +32,7 @@ struct Variant {
     std::vector<CounterId> touched;  // counters whose domain is decided when a pod is placed
 };
 
-struct Plan {
+struct PlacementPlan {
     ClassId id = 0;
     const PodClass* pod_class = nullptr;
     const Amounts* requests = nullptr;
@@ -60,26 +60,26 @@ public:
           volumes_(snapshot),
           storage_(snapshot, rows) {}
 
-    Plan& of(ClassId id);
-    Variant& variant(Plan& plan, Kept kept);
+    PlacementPlan& of(ClassId id);
+    Variant& variant(PlacementPlan& plan, Kept kept);
     VolumeIndex& volumes() { return volumes_; }
     // Returns a volume to be provisioned for the pod that no machine of the pool could have; null: none.
     const Provision* without_room(ClassId id, std::size_t pool);
 
 private:
-    Plan made(ClassId id);
-    Candidates& candidates(const Plan& plan, Kept kept);
-    BitSet suitable_rows(const Plan& plan, Kept kept);
-    std::vector<CounterId> touched(const Plan& plan, const Rules& rules) const;
+    PlacementPlan made(ClassId id);
+    Candidates& candidates(const PlacementPlan& plan, Kept kept);
+    BitSet suitable_rows(const PlacementPlan& plan, Kept kept);
+    std::vector<CounterId> touched(const PlacementPlan& plan, const Rules& rules) const;
 
     const Snapshot& snapshot_;
     PodClasses& classes_;
     Rows& rows_;
     Topology& topology_;
     VolumeIndex volumes_;
-    StorageRoom storage_;
-    std::deque<Plan> plans_;  // by class
-    std::vector<Plan*> by_class_;
+    StorageCapacity storage_;
+    std::deque<PlacementPlan> plans_;  // by class
+    std::vector<PlacementPlan*> by_class_;
     // Keyed by filter and, for kept node preferences, by topology and those preferences.
     std::map<std::tuple<std::uint32_t, std::uint32_t, Kept>, Candidates> candidates_;
 };

@@ -38,7 +38,7 @@ PodPlacer::PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, 
       topology_(snapshot, rows, classes, classes.label_sets(), daemons),
       plans_(snapshot, classes, rows, topology_),
       ports_(rows, daemons),
-      volume_use_(snapshot, rows, plans_.volumes()),
+      volume_usage_(snapshot, rows, plans_.volumes()),
       free_(daemons.free_on_nodes(rows)),
       new_machines_(
           snapshot,
@@ -58,7 +58,7 @@ void PodPlacer::note_purposes() {
         for (const auto& uid : rows_.node(row).launched_for) decided_.emplace(uid, row);
 }
 
-PodPlacer::Attempt PodPlacer::attempt(Plan& plan, Kept kept, Basis basis, bool commits) {
+PodPlacer::Attempt PodPlacer::attempt(PlacementPlan& plan, Kept kept, Basis basis, bool commits) {
     Attempt attempt{plan, plans_.variant(plan, kept), basis, commits, {}, {}};
     if (basis == Basis::existing || !may_launch()) settle_new_machines(attempt.variant.rules);
     topology_.limits(attempt.variant.rules, basis, attempt.limits);
@@ -150,8 +150,8 @@ bool PodPlacer::try_node(Attempt& attempt, std::size_t slot) {
     const auto& rules = attempt.variant.rules;
     if (!fits(*plan.requests, free_[slot]) || !topology_.holds_in_row(rules, attempt.limits, slot) ||
         !topology_.holds_in_slot(rules, attempt.limits, slot, slot) ||
-        !ports_.are_free(slot, slot, plan.ports) || !volume_use_.is_left(slot, plan.volumes) ||
-        !volume_use_.can_attach(slot, rows_.node(slot).pool, plan.volumes) ||
+        !ports_.are_free(slot, slot, plan.ports) || !volume_usage_.is_left(slot, plan.volumes) ||
+        !volume_usage_.can_attach(slot, rows_.node(slot).pool, plan.volumes) ||
         (attempt.spares_others && !spares_others(attempt, slot, slot)))
         return false;
     if (!attempt.commits) return true;
@@ -163,7 +163,7 @@ bool PodPlacer::try_node(Attempt& attempt, std::size_t slot) {
 
 void PodPlacer::count_in(const Attempt& attempt, std::size_t slot, std::size_t row) {
     ports_.take(slot, row, attempt.plan.ports);
-    if (attempt.plan.pod_class->has_volumes) volume_use_.take(slot, row, attempt.plan.volumes);
+    if (attempt.plan.pod_class->has_volumes) volume_usage_.take(slot, row, attempt.plan.volumes);
     if (attempt.basis == Basis::existing) topology_.close(attempt.variant.rules, slot, row);
     topology_.place(attempt.plan.id, slot, row);
 }
@@ -197,7 +197,7 @@ std::size_t PodPlacer::decided_slot(const Demand& demand) const {
     return found == decided_.end() ? kNone : found->second;
 }
 
-std::size_t PodPlacer::place_as_decided(const Demand& demand, Plan& plan, Basis basis) {
+std::size_t PodPlacer::place_as_decided(const Demand& demand, PlacementPlan& plan, Basis basis) {
     const auto slot = decided_slot(demand);
     if (slot == kNone) return kNone;
     const bool was_held = release(demand);
@@ -209,7 +209,7 @@ std::size_t PodPlacer::place_as_decided(const Demand& demand, Plan& plan, Basis 
 }
 
 // Places the pod on its node, although labels are missing that the node will get with its host.
-std::size_t PodPlacer::trust_decision(Plan& plan, std::size_t slot, Basis basis) {
+std::size_t PodPlacer::trust_decision(PlacementPlan& plan, std::size_t slot, Basis basis) {
     free_[slot] -= *plan.requests;
     room_.set(slot, room_of(free_[slot]));
     count_in(attempt(plan, 0, basis), slot, slot);
@@ -237,7 +237,7 @@ bool PodPlacer::release(const Demand& demand) {
 
 // Places the pod on existing nodes. The kube-scheduler uses a fitting node whether it is preferred or not. So
 // nothing is launched for a preference while such a node exists.
-std::size_t PodPlacer::place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis) {
+std::size_t PodPlacer::place_among(PlacementPlan& plan, std::size_t from, std::size_t to, Basis basis) {
     if (from == to) return kNone;
     if (plan.kept != 0) {
         auto preferred = attempt(plan, plan.kept, basis);
@@ -249,7 +249,7 @@ std::size_t PodPlacer::place_among(Plan& plan, std::size_t from, std::size_t to,
 }
 
 // Searches from that slot on, for the kind that the pod prefers, otherwise any.
-std::size_t PodPlacer::find_preferred(Plan& plan, std::size_t from, bool spares_others) {
+std::size_t PodPlacer::find_preferred(PlacementPlan& plan, std::size_t from, bool spares_others) {
     for (const auto kept : {plan.kept, Kept{0}}) {
         auto trial = attempt(plan, kept, Basis::potential);
         trial.spares_others = spares_others;
@@ -261,7 +261,7 @@ std::size_t PodPlacer::find_preferred(Plan& plan, std::size_t from, bool spares_
 }
 
 // Places the pod where no other pod's place begins to depend on the order of placement.
-std::size_t PodPlacer::place_sparing_others(Plan& plan, std::size_t from) {
+std::size_t PodPlacer::place_sparing_others(PlacementPlan& plan, std::size_t from) {
     if (plan.others.none()) return kNone;
     return find_preferred(plan, from, true);
 }
@@ -279,7 +279,7 @@ std::size_t PodPlacer::place_or_add_machine(Attempt& attempt, std::size_t from) 
 }
 
 // Keeps as many preferences as possible, the strongest first.
-void PodPlacer::give_up_preferences(Plan& plan) {
+void PodPlacer::give_up_preferences(PlacementPlan& plan) {
     Kept kept = 0;
     for (std::size_t i = 0; i < plan.preferences; ++i) {
         const auto wanted = kept | Kept{1} << i;
@@ -291,12 +291,12 @@ void PodPlacer::give_up_preferences(Plan& plan) {
 }
 
 // Places the pod on a machine that is launched anyway, preferred or not.
-std::size_t PodPlacer::place_on_new_machine(Plan& plan) {
+std::size_t PodPlacer::place_on_new_machine(PlacementPlan& plan) {
     return find_preferred(plan, rows_.nodes(), false);
 }
 
-std::size_t PodPlacer::add_machine_for(Plan& plan) {
-    if (snapshot_.preferences == Preferences::where_free && plan.kept != 0) {
+std::size_t PodPlacer::add_machine_for(PlacementPlan& plan) {
+    if (snapshot_.preferences == PreferencePolicy::where_free && plan.kept != 0) {
         const auto slot = place_on_new_machine(plan);
         if (slot != kNone) return slot;
     }
@@ -310,7 +310,7 @@ std::size_t PodPlacer::add_machine_for(Plan& plan) {
     return slot;
 }
 
-std::size_t PodPlacer::place_on_ready(Plan& plan) {
+std::size_t PodPlacer::place_on_ready(PlacementPlan& plan) {
     const auto state = revision_of(plans_.variant(plan, 0));
     if (plan.no_ready_node_at == state) return kNone;
     const auto slot = place_among(plan, 0, rows_.ready(), Basis::now);

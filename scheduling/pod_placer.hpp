@@ -16,7 +16,7 @@
 #include "scheduling/plans.hpp"
 #include "scheduling/table/room_tree.hpp"
 #include "scheduling/topology/topology.hpp"
-#include "scheduling/volumes/volume_use.hpp"
+#include "scheduling/volumes/volume_usage.hpp"
 
 namespace scheduling {
 
@@ -61,7 +61,7 @@ public:
     const Topology& topology() const { return topology_; }
     // Returns the demands of the class without preferences.
     const Variant& required(ClassId id) { return plans_.variant(plans_.of(id), 0); }
-    const Plan& plan(ClassId id) { return plans_.of(id); }
+    const PlacementPlan& plan(ClassId id) { return plans_.of(id); }
     std::size_t template_row(std::size_t pool, std::size_t place) const {
         return rows_.templates_of(pool) + place;
     }
@@ -70,9 +70,9 @@ public:
     std::string port_obstacle(ClassId id, const BitSet& places, std::size_t pool);
     // Reports whether a new machine at one of the places could reach volumes that no other pod gets.
     bool has_free_volumes(ClassId id, const BitSet& places, std::size_t pool);
-    // See VolumeUse::beyond_new().
-    std::optional<VolumeUse::Excess> volumes_beyond_new(ClassId id, std::size_t pool);
-    // See VolumeUse::driver_missing_on_new().
+    // See VolumeUsage::beyond_new().
+    std::optional<VolumeUsage::Excess> volumes_beyond_new(ClassId id, std::size_t pool);
+    // See VolumeUsage::driver_missing_on_new().
     std::optional<std::string> driver_missing_on_new(ClassId id, std::size_t pool);
     // See Plans.
     const Provision* without_room(ClassId id, std::size_t pool) { return plans_.without_room(id, pool); }
@@ -90,7 +90,7 @@ public:
 private:
     // Attempt holds the state of placing a pod.
     struct Attempt {
-        Plan& plan;
+        PlacementPlan& plan;
         Variant& variant;
         Basis basis = Basis::existing;
         bool commits = true;               // false: only check whether there is a place
@@ -104,21 +104,21 @@ private:
         BitSet places;
         Fit fit;
     };
-    Attempt attempt(Plan& plan, Kept kept, Basis basis, bool commits = true);
+    Attempt attempt(PlacementPlan& plan, Kept kept, Basis basis, bool commits = true);
     void note_purposes();
     std::size_t decided_slot(const Demand& demand) const;
-    std::size_t place_as_decided(const Demand& demand, Plan& plan, Basis basis);
-    std::size_t trust_decision(Plan& plan, std::size_t slot, Basis basis);
+    std::size_t place_as_decided(const Demand& demand, PlacementPlan& plan, Basis basis);
+    std::size_t trust_decision(PlacementPlan& plan, std::size_t slot, Basis basis);
     bool release(const Demand& demand);
-    std::size_t place_on_ready(Plan& plan);
+    std::size_t place_on_ready(PlacementPlan& plan);
     void settle_new_machines(const Rules& rules);
-    std::size_t place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis);
-    std::size_t find_preferred(Plan& plan, std::size_t from, bool spares_others);
-    std::size_t place_sparing_others(Plan& plan, std::size_t from);
+    std::size_t place_among(PlacementPlan& plan, std::size_t from, std::size_t to, Basis basis);
+    std::size_t find_preferred(PlacementPlan& plan, std::size_t from, bool spares_others);
+    std::size_t place_sparing_others(PlacementPlan& plan, std::size_t from);
     std::size_t place_or_add_machine(Attempt& attempt, std::size_t from);
-    void give_up_preferences(Plan& plan);
-    std::size_t place_on_new_machine(Plan& plan);
-    std::size_t add_machine_for(Plan& plan);
+    void give_up_preferences(PlacementPlan& plan);
+    std::size_t place_on_new_machine(PlacementPlan& plan);
+    std::size_t add_machine_for(PlacementPlan& plan);
     std::size_t find(Attempt& attempt, std::size_t from, std::size_t to);
     bool spares_others(const Attempt& attempt, std::size_t slot, std::size_t row) const;
     std::size_t find_node(Attempt& attempt, std::size_t from, std::size_t to);
@@ -129,8 +129,8 @@ private:
     bool may_launch() const { return new_machines_.size() < most_machines_; }
     std::size_t open(Attempt& attempt);
     std::size_t launch(const Attempt& attempt, std::size_t pool, Offer offer);
-    std::size_t place_as_planned(const Demand& demand, Plan& plan);
-    std::size_t open_planned(std::size_t planned, Plan& plan);
+    std::size_t place_as_planned(const Demand& demand, PlacementPlan& plan);
+    std::size_t open_planned(std::size_t planned, PlacementPlan& plan);
     std::optional<Offer> offer_of(Attempt& attempt, std::size_t pool);
     template <class TryFit>
     std::optional<Offer> best_offer(Attempt& attempt, std::size_t pool, BitSet places, std::size_t current,
@@ -148,8 +148,8 @@ private:
     const NodeOrder order_;
     Topology topology_;
     Plans plans_;
-    HostPorts ports_;
-    VolumeUse volume_use_;
+    UsedHostPorts ports_;
+    VolumeUsage volume_usage_;
     std::vector<Amounts> free_;  // by node
     NewMachines new_machines_;
     std::vector<std::size_t> pool_order_;

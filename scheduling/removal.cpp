@@ -21,13 +21,13 @@ std::string new_machines(std::size_t count) {
     return count == 1 ? "a new machine" : counted(static_cast<std::int64_t>(count), "new machine");
 }
 
-Price price_of(Solve& solve, const Result& result) {
+Price price_of(Solve& solve, const SolveResult& result) {
     const auto planner = solve.planner();
     return planner.price_of(result, planner.work_of(result));
 }
 
 // Returns the claim's future machine as an existing node.
-Node node_of(const Snapshot& snapshot, const NewClaim& claim, std::size_t number) {
+NodeInfo node_of(const Snapshot& snapshot, const NewClaim& claim, std::size_t number) {
     const auto& pool = snapshot.pools[claim.pool];
     api::Node object;
     object.metadata.name = "replacement-" + std::to_string(number);
@@ -37,7 +37,7 @@ Node node_of(const Snapshot& snapshot, const NewClaim& claim, std::size_t number
     object.metadata.labels[std::string(api::labels::kHostname)] = object.metadata.name;
     object.spec.taints = pool.taints;
     object.status.allocatable = expected_allocatable(pool, {claim.cpu_cores, claim.memory_mib});
-    Node node;
+    NodeInfo node;
     node.node = std::make_shared<const api::Node>(std::move(object));
     node.pool = claim.pool;
     return node;
@@ -47,7 +47,7 @@ class RemovalCheck {
 public:
     // `after` is the snapshot with the nodes leaving, and `base` is the result without that. The plan is for
     // replacements; nullptr: each pod, the largest first, is placed where it fits.
-    RemovalCheck(const Snapshot& after, const Result& base, NodeDigests& digests,
+    RemovalCheck(const Snapshot& after, const SolveResult& base, NodeDigests& digests,
                  const RemovalRequest& request, PlacementOrder order, const MachinePlan* plan = nullptr)
         : request_(request),
           leaving_(request.nodes.begin(), request.nodes.end()),
@@ -141,9 +141,9 @@ private:
 
     const RemovalRequest& request_;
     std::set<std::size_t> leaving_;
-    const Result& base_;
+    const SolveResult& base_;
     Solve solve_;
-    Result result_;
+    SolveResult result_;
     std::set<const api::Pod*> displaced_;
     Removal removal_;
 };
@@ -185,7 +185,7 @@ struct Removals::State {
 
     NodeDigests& digests;
     Snapshot after;  // the snapshot, except while a removal is judged
-    Result base;
+    SolveResult base;
 
 private:
     Removal check(const RemovalRequest& request, PlacementOrder order) {

@@ -15,7 +15,7 @@ namespace scheduling {
 struct Removal {
     bool possible = false;
     std::vector<std::string> reasons;    // if not: "pod default/web-1 fits no other node: ..."
-    std::vector<Placement> moves;        // new places of their pods
+    std::vector<PodPlacement> moves;     // new places of their pods
     std::vector<NewClaim> replacements;  // claims to launch, including those needed anyway
     Price price;                         // their additional price beyond what had to be launched anyway
 };

@@ -41,7 +41,7 @@ Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, LaunchFor launch_fo
         std::ranges::reverse(std::ranges::find(demand_, true, &Demand::comes_last), demand_.end());
 }
 
-Result Solve::run() {
+SolveResult Solve::run() {
     place_all();
     auto spare = add_spare(snapshot_, rows_, placer_, pods_on_);
     describe_claims(spare);
@@ -99,7 +99,7 @@ bool Solve::note(const Demand& demand, std::size_t slot) {
     if (slot == kNone) return false;
     if (slot >= pods_on_.size()) pods_on_.resize(slot + 1);
     ++pods_on_[slot];
-    Placement placement;
+    PodPlacement placement;
     placement.pod = demand.pod;
     if (slot < rows_.nodes())
         placement.node = rows_.node_at(slot);

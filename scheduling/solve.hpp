@@ -37,7 +37,7 @@ public:
     // Must be called before run().
     void follow(const MachinePlan& plan) { placer_.follow(plan); }
     void launch_at_most(std::size_t machines) { placer_.launch_at_most(machines); }
-    Result run();
+    SolveResult run();
 
     // Returns a planner for the result of run(): see MachinePlanner.
     MachinePlanner planner() { return {snapshot_, placer_, demand_}; }
@@ -74,7 +74,7 @@ private:
     PodPlacer placer_;
     std::vector<std::size_t> pods_on_;         // by slot, without pods of DaemonSets
     std::map<std::size_t, std::string> cuts_;  // by budget
-    Result result_;
+    SolveResult result_;
 };
 
 }  // namespace scheduling

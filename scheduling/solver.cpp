@@ -22,13 +22,13 @@ struct SolveVariant {
 };
 
 struct RatedResult {
-    Result result;
+    SolveResult result;
     double price = 0;
     MachinePlan cheaper;  // cheaper machines than this outcome's, unless it follows a plan
     MachinePlan roomier;  // a plan for hosts without room for all pods, unless it follows a plan
 };
 
-RatedResult outcome_of(Solve& solve, Result result, const SolveVariant& wish) {
+RatedResult outcome_of(Solve& solve, SolveResult result, const SolveVariant& wish) {
     const auto planner = solve.planner();
     RatedResult outcome;
     outcome.price = planner.price();
@@ -58,7 +58,7 @@ RatedResult solve_in_rounds(const Snapshot& snapshot, NodeDigests& digests, cons
     }
 }
 
-bool leaves_nobody_else(const Result& a, const Result& b) {
+bool leaves_nobody_else(const SolveResult& a, const SolveResult& b) {
     std::set<const api::Pod*> left;
     for (const auto& unplaced : b.unplaced) left.insert(unplaced.pod);
     return std::ranges::all_of(a.unplaced, [&](const Unplaced& each) { return left.contains(each.pod); });
@@ -76,7 +76,7 @@ bool is_better(const RatedResult& a, const RatedResult& b) {
 
 // Takes the reasons of pods without a place from a solve that could launch any number of machines. A solve
 // with a limit cannot explain that limit, which is not the pods' problem.
-void take_reasons(Result& limited, const Result& unlimited) {
+void take_reasons(SolveResult& limited, const SolveResult& unlimited) {
     std::map<const api::Pod*, const std::vector<std::string>*> reasons;
     for (const auto& unplaced : unlimited.unplaced) reasons.emplace(unplaced.pod, &unplaced.reasons);
     for (auto& unplaced : limited.unplaced)
@@ -101,7 +101,7 @@ Solver::~Solver() = default;
 
 // Filling machines with the largest pods first is fast and follows every rule, but ignores prices. If the
 // price is too high, the machines are filled in other ways, and the cheapest solve is used.
-Result Solver::solve(const Snapshot& snapshot) {
+SolveResult Solver::solve(const Snapshot& snapshot) {
     digests_->prepare(snapshot);
     auto best = solve_in_rounds(snapshot, *digests_, {});
     const auto simple = best.result.price.machines;
@@ -120,7 +120,7 @@ Result Solver::solve(const Snapshot& snapshot) {
     return std::move(best.result);
 }
 
-Result solve(const Snapshot& snapshot) {
+SolveResult solve(const Snapshot& snapshot) {
     return Solver().solve(snapshot);
 }
 

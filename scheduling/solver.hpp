@@ -12,11 +12,11 @@
 
 namespace scheduling {
 
-// Placement holds the place of a pod. Pods are pointers into the snapshot, which must outlive the result.
-struct Placement {
+// PodPlacement holds the place of a pod. Pods are pointers into the snapshot, which must outlive the result.
+struct PodPlacement {
     const api::Pod* pod = nullptr;
     std::optional<std::size_t> node;   // index into Snapshot::nodes; otherwise claim is set
-    std::optional<std::size_t> claim;  // index into Result::claims
+    std::optional<std::size_t> claim;  // index into SolveResult::claims
 };
 
 // NewClaim is a machine to launch: the smallest of the pool's shapes that holds its pods.
@@ -65,8 +65,8 @@ struct OversizedDaemon {
     std::vector<std::size_t> pools;  // indices into Snapshot::pools
 };
 
-struct Result {
-    std::vector<Placement> placements;  // in order; each is valid after its predecessors
+struct SolveResult {
+    std::vector<PodPlacement> placements;  // in order; each is valid after its predecessors
     std::size_t placed_now = 0;  // number of first placements that need no machine being created or launched
     std::vector<NewClaim> claims;
     std::vector<Unplaced> unplaced;  // in the order in which the pods were tried
@@ -78,7 +78,7 @@ struct Result {
 
 // Solves a snapshot. The demand is Snapshot::pods and the pods of leaving nodes that return elsewhere; more
 // important pods first, then larger ones. It launches as much as budgets and places allow.
-Result solve(const Snapshot& snapshot);
+SolveResult solve(const Snapshot& snapshot);
 
 class NodeDigests;
 class Removals;
@@ -96,7 +96,7 @@ public:
     ~Solver();
 
     // Does the same as solve() above.
-    Result solve(const Snapshot& snapshot);
+    SolveResult solve(const Snapshot& snapshot);
     // Does the same as simulate_removal() of removal.hpp.
     Removal simulate_removal(const Snapshot& snapshot, const RemovalRequest& request);
 

@@ -43,7 +43,7 @@ std::size_t filled(const Amounts& wanted, const Amounts& offered) {
 }
 
 // Returns how many of the largest machines all claims' pods fill, plus machines without pods.
-std::size_t least_machines(const Snapshot& snapshot, const Result& result) {
+std::size_t least_machines(const Snapshot& snapshot, const SolveResult& result) {
     ResourceNames names;
     std::map<std::size_t, Amounts> wanted;  // by pool
     std::size_t least = 0, apart = 0;
@@ -59,7 +59,7 @@ std::size_t least_machines(const Snapshot& snapshot, const Result& result) {
 
 }  // namespace
 
-std::vector<std::size_t> machine_counts_to_try(const Snapshot& snapshot, const Result& result) {
+std::vector<std::size_t> machine_counts_to_try(const Snapshot& snapshot, const SolveResult& result) {
     const bool has_spread = std::ranges::any_of(
         result.claims, [](const NewClaim& claim) { return any_pod(claim, spreads_over_nodes); });
     if (!has_spread) return {};

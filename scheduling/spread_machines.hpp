@@ -10,6 +10,6 @@
 namespace scheduling {
 
 // Returns possible numbers of machines, ascending; empty if nothing can be saved.
-std::vector<std::size_t> machine_counts_to_try(const Snapshot& snapshot, const Result& result);
+std::vector<std::size_t> machine_counts_to_try(const Snapshot& snapshot, const SolveResult& result);
 
 }  // namespace scheduling

@@ -5,7 +5,7 @@
 
 namespace api::v1alpha1 {
 
-BOOST_DESCRIBE_STRUCT(Bmc, (), (address, systemID, credentialsSecretRef, tls))
+BOOST_DESCRIBE_STRUCT(BmcDetails, (), (address, systemID, credentialsSecretRef, tls))
 BOOST_DESCRIBE_STRUCT(HostCapacity, (), (cpuCores, memoryMiB, extended))
 BOOST_DESCRIBE_STRUCT(HostSpec, (),
                       (providerRef, bmc, bootMACAddress, nodeName, systemUUID, capacity, labels, taints,

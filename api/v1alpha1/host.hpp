@@ -4,12 +4,12 @@
 
 namespace api::v1alpha1 {
 
-struct Bmc {
+struct BmcDetails {
     std::string address;                                  // for example https://10.0.0.17
     std::string systemID;                                 // needed only if the BMC has several systems
     std::optional<SecretReference> credentialsSecretRef;  // absent: the Provider's
     std::optional<TlsConfig> tls;
-    bool operator==(const Bmc&) const = default;
+    bool operator==(const BmcDetails&) const = default;
 };
 
 struct HostCapacity {
@@ -21,7 +21,7 @@ struct HostCapacity {
 
 struct HostSpec {
     std::string providerRef;
-    Bmc bmc;
+    BmcDetails bmc;
     std::string bootMACAddress;
     std::string nodeName;
     std::string systemUUID;

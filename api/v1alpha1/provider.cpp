@@ -29,7 +29,7 @@ BOOST_DESCRIBE_STRUCT(CustomCloudInit, (), (user, network, meta, vendor))
 BOOST_DESCRIBE_STRUCT(CloudInit, (),
                       (user, sshAuthorizedKeys, sshAuthorizedKeysSecretRef, upgradePackages,
                        userDataSecretRef, isoStorage, network, custom))
-BOOST_DESCRIBE_STRUCT(GuestAgent, (), (readyTimeout, pollInterval))
+BOOST_DESCRIBE_STRUCT(GuestAgentSettings, (), (readyTimeout, pollInterval))
 BOOST_DESCRIBE_ENUM(ProviderIDFormat, Cluster, Region, Unrecognized)
 BOOST_DESCRIBE_STRUCT(ProxmoxSpec, (),
                       (endpoint, endpoints, tls, nodeWhitelist, vmIDRange, managedNodeTag, region,

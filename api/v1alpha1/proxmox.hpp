@@ -148,10 +148,10 @@ struct CloudInit {
     bool operator==(const CloudInit&) const = default;
 };
 
-struct GuestAgent {
+struct GuestAgentSettings {
     Duration readyTimeout = std::chrono::minutes(5);
     Duration pollInterval = std::chrono::seconds(2);
-    bool operator==(const GuestAgent&) const = default;
+    bool operator==(const GuestAgentSettings&) const = default;
 };
 
 // ProviderIDFormat is proxmox://CLUSTER/vms/VMID, or proxmox://REGION/VMID as in Proxmox' cloud controller
@@ -174,7 +174,7 @@ struct ProxmoxSpec {
     Placement placement;
     std::optional<Template> template_;  // absent: a blank VM
     std::optional<CloudInit> cloudInit;
-    GuestAgent guestAgent;
+    GuestAgentSettings guestAgent;
     bool operator==(const ProxmoxSpec&) const = default;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 namespace rules = controllers::disruption;
 
-rules::NodeUse use_of(const scheduling::Node& node) {
+rules::NodeUse use_of(const scheduling::NodeInfo& node) {
     return rules::use_of(*node.node, node.pods);
 }
 
@@ -176,7 +176,7 @@ void Fleet::apply(const rules::SearchResult& found) {
 
 void Fleet::schedule(const std::shared_ptr<const api::Pod>& pod) {
     const auto wanted = requests_of(*pod);
-    scheduling::Node* best = nullptr;
+    scheduling::NodeInfo* best = nullptr;
     double most = 0;
     for (auto& node : snapshot_.nodes) {
         const auto use = use_of(node);

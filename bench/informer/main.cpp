@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "api/core.hpp"
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "bench/cluster.hpp"
 #include "bench/cpu_time.hpp"
 #include "controllers/cache/informers.hpp"
@@ -94,7 +94,7 @@ private:
     int wanted_;
     int seen_ = 0;
     double first_ = 0;
-    base::Event done_;
+    base::ConditionVariable done_;
 };
 
 awaitable<void> measure(bench::Cluster& cluster, int updates_wanted, bool with_download, Figures& figures) {

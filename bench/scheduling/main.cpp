@@ -47,7 +47,7 @@ void run(const Options& options) {
     auto snapshot = cluster;
     snapshot.pods = options.workload.empty() ? bench::make_pods(options.mix, options.pods)
                                              : bench::read_pods(options.workload);
-    if (options.ignore_preferences) snapshot.preferences = scheduling::Preferences::ignore;
+    if (options.ignore_preferences) snapshot.preferences = scheduling::PreferencePolicy::ignore;
     for (int i = 0; i < options.samples; ++i) {
         scheduling::Solver solver;
         if (options.warm) solver.solve(cluster);

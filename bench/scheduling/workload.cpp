@@ -120,7 +120,7 @@ Pods diverse(std::size_t count) {
     return pods;
 }
 
-scheduling::Node busy_node(std::size_t number, const std::string& zone) {
+scheduling::NodeInfo busy_node(std::size_t number, const std::string& zone) {
     auto node = std::make_shared<api::Node>();
     node->metadata.name = "node-" + std::to_string(number);
     node->metadata.labels = {{kHostname, node->metadata.name},
@@ -131,7 +131,7 @@ scheduling::Node busy_node(std::size_t number, const std::string& zone) {
     node->status.allocatable = {{"cpu", api::Quantity::of(16)},
                                 {"memory", api::Quantity::of_mebibytes(65536)},
                                 {"pods", api::Quantity::of(110)}};
-    scheduling::Node result;
+    scheduling::NodeInfo result;
     result.node = node;
     result.pool = 0;
     return result;

@@ -398,7 +398,7 @@ asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
     co_await write_status(with_.client, with_.informers.pools, *pool, std::move(after));
 
     const auto& metadata = member.claim->metadata;
-    kube::Preconditions same;
+    api::Preconditions same;
     same.uid = metadata.uid;
     co_await with_.client.remove<NodeSmithClaim>(api::key_of(*member.claim), std::move(same));
     deleted_.insert(metadata.uid);

@@ -36,7 +36,8 @@ std::optional<api::Time> next_end_of_patience(const Informers& informers, api::T
 
 }  // namespace
 
-std::size_t say_what_is_missing(const Decision& decision, const Informers& informers, Announcer& announcer) {
+std::size_t say_what_is_missing(const ProvisioningDecision& decision, const Informers& informers,
+                                Announcer& announcer) {
     std::set<std::string> talked_of;
     for (const auto& refused : decision.refused) {
         talked_of.insert(refused.pod->metadata.uid);
@@ -73,7 +74,7 @@ std::size_t say_what_is_missing(const Decision& decision, const Informers& infor
     return unplaced;
 }
 
-void say_cuts(const World& world, const scheduling::Result& result, const Informers& informers,
+void say_cuts(const World& world, const scheduling::SolveResult& result, const Informers& informers,
               Announcer& announcer) {
     std::set<std::string> cut;
     for (const auto& one : result.cuts) {
@@ -91,7 +92,8 @@ void say_cuts(const World& world, const scheduling::Result& result, const Inform
             announcer.settle(supply.pool->metadata.uid);
 }
 
-std::optional<api::Time> next_look(const Decision& decision, const Informers& informers, api::Time now) {
+std::optional<api::Time> next_look(const ProvisioningDecision& decision, const Informers& informers,
+                                   api::Time now) {
     std::optional<api::Time> next;
     const auto look_at = [&next](std::optional<api::Time> when) { next = kube::sooner(next, when); };
     const auto& result = decision.result;

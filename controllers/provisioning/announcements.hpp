@@ -11,13 +11,15 @@
 namespace controllers::provisioning {
 
 // Says for which pods and DaemonSets no machine is created, and why. Returns the number of such pods.
-std::size_t say_what_is_missing(const Decision& decision, const Informers& informers, Announcer& announcer);
+std::size_t say_what_is_missing(const ProvisioningDecision& decision, const Informers& informers,
+                                Announcer& announcer);
 
 // Says which limits made the launch smaller than the demand.
-void say_cuts(const World& world, const scheduling::Result& result, const Informers& informers,
+void say_cuts(const World& world, const scheduling::SolveResult& result, const Informers& informers,
               Announcer& announcer);
 
 // Returns when another look is worthwhile without any change; nullopt: never.
-std::optional<api::Time> next_look(const Decision& decision, const Informers& informers, api::Time now);
+std::optional<api::Time> next_look(const ProvisioningDecision& decision, const Informers& informers,
+                                   api::Time now);
 
 }  // namespace controllers::provisioning

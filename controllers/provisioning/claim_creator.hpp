@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/task_group.hpp"
 #include "controllers/cache/context.hpp"
 #include "controllers/cache/informers.hpp"
@@ -78,7 +78,7 @@ private:
     Created created_;
     std::function<void()> ended_;
     std::list<Batch> batches_;
-    std::optional<base::Event> progress_;
+    std::optional<base::ConditionVariable> progress_;
     std::optional<base::TaskGroup> group_;  // created by the first batch, on its executor
 };
 

@@ -35,7 +35,7 @@ bool is_exhausted(const std::string& uid, const Launches& launches) {
 // Returns pods that caused too many launches. Pods of leaving nodes are demand too, but
 // select_demand() does not see them. They get free room but no further machine. Pods that shared a
 // machine with them must not suffer.
-std::set<std::string> exhausted_pods(const scheduling::Result& result, const Launches& launches) {
+std::set<std::string> exhausted_pods(const scheduling::SolveResult& result, const Launches& launches) {
     std::set<std::string> uids;
     for (const auto& claim : result.claims)
         for (const auto* pod : claim.pods)
@@ -65,7 +65,7 @@ void keep_nominations(World& world, const std::set<std::string>& uids) {
             node.launched_for.insert(node.launched_for.end(), found->second.begin(), found->second.end());
 }
 
-std::vector<PoolLaunch> launches_of(const World& world, const scheduling::Result& result,
+std::vector<PoolLaunch> launches_of(const World& world, const scheduling::SolveResult& result,
                                     const Informers& informers) {
     std::map<std::size_t, PoolLaunch> by_pool;
     for (std::size_t i = 0; i < result.claims.size(); ++i) by_pool[result.claims[i].pool].claims.push_back(i);
@@ -80,7 +80,7 @@ std::vector<PoolLaunch> launches_of(const World& world, const scheduling::Result
     return launches;
 }
 
-std::vector<RefusedPod> refused_pods(const PendingPods& demand, const scheduling::Result& result,
+std::vector<RefusedPod> refused_pods(const PendingPods& demand, const scheduling::SolveResult& result,
                                      std::vector<RefusedPod> refused) {
     // Pods of leaving nodes are not pending yet.
     for (const auto& unplaced : result.unplaced)
@@ -106,10 +106,10 @@ void close_refused(std::vector<PoolSupply>& supplies) {
 
 }  // namespace
 
-Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::Time now) {
+ProvisioningDecision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::Time now) {
     const auto& informers = inputs.informers;
     const auto launches = recent_launches(inputs, now);
-    Decision decision;
+    ProvisioningDecision decision;
     const auto unschedulable = unschedulable_pods(informers);
     const auto rules = demand_rules(informers, unschedulable, now);
     decision.look_again = rules.look_again;
@@ -170,7 +170,7 @@ bool launches_at_any_time(const api::v1alpha1::ScaleUp& scale_up) {
 
 }  // namespace
 
-void keep_what_is_certain(Decision& decision) {
+void keep_what_is_certain(ProvisioningDecision& decision) {
     std::set<std::size_t> scarce;  // budgets
     for (const auto& cut : decision.result.cuts) scarce.insert(cut.budget);
     for (auto& launch : decision.launches) {

@@ -24,10 +24,10 @@ struct PoolLaunch {
 };
 
 // Its pointers to pods point into the world, which moves with it.
-struct Decision {
+struct ProvisioningDecision {
     PendingPods demand;
     World world;
-    scheduling::Result result;
+    scheduling::SolveResult result;
     std::vector<PoolLaunch> launches;     // sorted by pool, without pools that launch nothing
     std::vector<RefusedPod> refused;      // pods that the scheduler cannot place
     FreedRoom freed;                      // already counted as room
@@ -47,11 +47,11 @@ struct DecisionInputs {
     bool reads_refusals = false;
 };
 
-Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::Time now);
+ProvisioningDecision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::Time now);
 
 // Removes launches that pods still to come might change. It keeps full machines of pools without launch
 // pauses. These may be launched before the batch is complete.
-void keep_what_is_certain(Decision& decision);
+void keep_what_is_certain(ProvisioningDecision& decision);
 
 // Returns the cluster as removals see it: with the pods that may keep a node, and what may be launched.
 World world_for_removals(const DecisionInputs& inputs, api::Time now);

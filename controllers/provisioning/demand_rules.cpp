@@ -64,12 +64,12 @@ std::int32_t expendable_below(const ControlPlanes& control_planes) {
     return lowest.value_or(api::v1alpha1::kIgnorePodsBelowPriority);
 }
 
-scheduling::Preferences preferences_of(const ControlPlanes& control_planes) {
+scheduling::PreferencePolicy preferences_of(const ControlPlanes& control_planes) {
     const bool is_respected = std::ranges::all_of(control_planes, [](const auto& entry) {
         return entry.second->spec.preferences == api::v1alpha1::Preferences::Respect;
     });
-    return is_respected && !control_planes.empty() ? scheduling::Preferences::respect
-                                                   : scheduling::Preferences::where_free;
+    return is_respected && !control_planes.empty() ? scheduling::PreferencePolicy::respect
+                                                   : scheduling::PreferencePolicy::where_free;
 }
 
 DemandRules demand_rules(const Informers& informers, const PodPointers& unschedulable, api::Time now) {

@@ -41,7 +41,7 @@ std::int32_t expendable_below(const ControlPlanes& control_planes);
 inline constexpr std::chrono::minutes kPreemptionPatience{1};
 
 // Returns Respect if all ControlPlanes request it.
-scheduling::Preferences preferences_of(const ControlPlanes& control_planes);
+scheduling::PreferencePolicy preferences_of(const ControlPlanes& control_planes);
 
 DemandRules demand_rules(const Informers& informers, const PodPointers& unschedulable, api::Time now);
 

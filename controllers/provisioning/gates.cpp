@@ -14,21 +14,22 @@ using api::v1alpha1::Mode;
 
 namespace {
 
-Gate closed(std::string_view reason, std::string message, std::optional<api::Time> opens_at = std::nullopt) {
-    Gate gate;
+LaunchGate closed(std::string_view reason, std::string message,
+                  std::optional<api::Time> opens_at = std::nullopt) {
+    LaunchGate gate;
     gate.reason = reason;
     gate.message = std::move(message);
     gate.opens_at = opens_at;
     return gate;
 }
 
-Gate for_a_while(Gate gate) {
+LaunchGate for_a_while(LaunchGate gate) {
     gate.for_a_while = true;
     return gate;
 }
 
 // Returns a gate that the user's settings close.
-std::optional<Gate> closed_by_wish(const GateFacts& facts) {
+std::optional<LaunchGate> closed_by_wish(const GateFacts& facts) {
     if (facts.pool.metadata.deletionTimestamp) return closed(reasons::kDeleting, "is being deleted");
     for (const auto* metadata : {&facts.pool.metadata, facts.manager ? &facts.manager->metadata : nullptr,
                                  facts.provider ? &facts.provider->metadata : nullptr})
@@ -49,7 +50,7 @@ std::optional<Gate> closed_by_wish(const GateFacts& facts) {
     return std::nullopt;
 }
 
-std::optional<Gate> closed_by_state(const GateFacts& facts) {
+std::optional<LaunchGate> closed_by_state(const GateFacts& facts) {
     if (is_unhealthy(*facts.manager, facts.manager_counts))
         return closed(reasons::kTooManyUnready, "too many nodes are not Ready");
     if (!facts.provider)
@@ -77,7 +78,7 @@ bool are_all_sizes_refused(const GateFacts& facts) {
     });
 }
 
-std::optional<Gate> closed_by_time(const GateFacts& facts, api::Time now) {
+std::optional<LaunchGate> closed_by_time(const GateFacts& facts, api::Time now) {
     if (are_all_sizes_refused(facts))
         return closed(reasons::kClaimsRefused, refusal_text(facts.refusals.front()), facts.refused_until);
     if (facts.unknown_until && now < *facts.unknown_until)
@@ -108,11 +109,11 @@ std::string refusal_text(const ClaimRefusal& refusal) {
            " MiB: " + refusal.message;
 }
 
-Gate gate_of(const GateFacts& facts, api::Time now) {
+LaunchGate gate_of(const GateFacts& facts, api::Time now) {
     if (auto gate = closed_by_wish(facts)) return *gate;
     if (auto gate = closed_by_state(facts)) return *gate;
     if (auto gate = closed_by_time(facts, now)) return for_a_while(std::move(*gate));
-    Gate gate;
+    LaunchGate gate;
     gate.open = true;
     const auto& scale_up = facts.pool.spec.scaleUp;
     if (scale_up.batchSize > 0)

@@ -29,7 +29,7 @@ struct GateFacts {
     api::Time refused_until;                 // when the first of these pauses ends
 };
 
-struct Gate {
+struct LaunchGate {
     bool open = false;
     std::string reason;                 // if closed: CamelCase
     std::string message;                // if closed: for people
@@ -39,7 +39,7 @@ struct Gate {
     std::int64_t most_claims = std::numeric_limits<std::int64_t>::max();
 };
 
-Gate gate_of(const GateFacts& facts, api::Time now);
+LaunchGate gate_of(const GateFacts& facts, api::Time now);
 
 // Returns "the API server refuses its claims for machines of 2 CPUs and 4096 MiB: <its words>".
 std::string refusal_text(const ClaimRefusal& refusal);

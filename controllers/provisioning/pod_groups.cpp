@@ -68,7 +68,7 @@ private:
     std::vector<scheduling::Budget> budgets_;
 };
 
-Unplaced unplaced_pods(const scheduling::Result& result) {
+Unplaced unplaced_pods(const scheduling::SolveResult& result) {
     Unplaced unplaced;
     for (const auto& entry : result.unplaced) unplaced[entry.pod->metadata.uid] = entry.reasons;
     return unplaced;

@@ -38,7 +38,7 @@ std::string name_of(const api::Pod& pod) {
 
 // Returns pods that contradict a prediction. Some would fit a Node in service but wait. Others fit no Node
 // while one launched for them is empty in service.
-std::set<std::string> contradicted_pods(const Decision& decision, const Informers& informers) {
+std::set<std::string> contradicted_pods(const ProvisioningDecision& decision, const Informers& informers) {
     std::set<std::string> pods, fitting;
     if (decision.demand.waiting.empty()) return pods;
     const auto& nodes = decision.world.snapshot.nodes;
@@ -211,7 +211,8 @@ void ProvisioningReconciler::continue_creations() {
     if (next) next_look_ = next_look_ ? std::min(*next_look_, *next) : *next;
 }
 
-base::TimePoint ProvisioningReconciler::waits_since(const Decision& decision, base::TimePoint now) const {
+base::TimePoint ProvisioningReconciler::waits_since(const ProvisioningDecision& decision,
+                                                    base::TimePoint now) const {
     std::set<std::string> served;
     for (const auto& placement : decision.result.placements)
         if (placement.node) served.insert(placement.pod->metadata.uid);
@@ -226,14 +227,14 @@ base::TimePoint ProvisioningReconciler::waits_since(const Decision& decision, ba
     return now;
 }
 
-Decision ProvisioningReconciler::decide(api::Time now) {
+ProvisioningDecision ProvisioningReconciler::decide(api::Time now) {
     const auto begun = clock_.now();
     auto decision = provisioning::decide(inputs(), solver_, now);
     metrics_.solve.with({}).observe(std::chrono::duration<double>(clock_.now() - begun).count());
     return decision;
 }
 
-asio::awaitable<void> ProvisioningReconciler::launch(const Decision& decision) {
+asio::awaitable<void> ProvisioningReconciler::launch(const ProvisioningDecision& decision) {
     // A pool that cannot launch now must not stop the others. Limits are shared, so places are reserved one
     // pool after the other. The claims of all pools are created concurrently.
     std::exception_ptr failure;
@@ -292,9 +293,9 @@ asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
         const auto* manager =
             manager_of({key.namespace_, claim->spec.poolRef}, informers_.control_planes.store().all());
         if (!manager || observes_only(*manager)) continue;
-        kube::Preconditions same;
+        api::Preconditions same;
         same.uid = claim->metadata.uid;
-        same.resource_version = claim->metadata.resourceVersion;
+        same.resourceVersion = claim->metadata.resourceVersion;
         try {
             co_await client_.remove<NodeSmithClaim>(key, std::move(same));
         } catch (const kube::ApiError& error) {

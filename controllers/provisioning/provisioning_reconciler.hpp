@@ -55,9 +55,9 @@ private:
     asio::awaitable<void> look_early();
     bool is_early_look_due() const;
     // Returns when the first pod arrived that gets nothing by this decision; `now` if all get something.
-    base::TimePoint waits_since(const Decision& decision, base::TimePoint now) const;
-    Decision decide(api::Time now);
-    asio::awaitable<void> launch(const Decision& decision);
+    base::TimePoint waits_since(const ProvisioningDecision& decision, base::TimePoint now) const;
+    ProvisioningDecision decide(api::Time now);
+    asio::awaitable<void> launch(const ProvisioningDecision& decision);
     void take_places(const NodeSmithPool& pool, std::vector<PlannedClaim>& planned_claims);
     asio::awaitable<void> launch_for(PoolSupply supply, std::string observed_by,
                                      std::vector<PlannedClaim> planned_claims);

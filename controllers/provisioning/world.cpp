@@ -319,7 +319,7 @@ private:
 
     // Treats the taints of a Node with a silent kubelet as temporary, because they
     // vanish when its machine runs again.
-    static void expect_back(scheduling::Node& added) {
+    static void expect_back(scheduling::NodeInfo& added) {
         added.availability = Availability::coming;
         for (const auto& taint : added.node->spec.taints)
             if (taint.key.starts_with("node.kubernetes.io/")) added.startup_taints.push_back(taint);
@@ -346,7 +346,7 @@ private:
     }
 
     void add_node(NodePointer node, Availability availability, std::optional<const NodeSmithClaim*> claim) {
-        scheduling::Node entry;
+        scheduling::NodeInfo entry;
         const auto& name = node->metadata.name;
         entry.pods = informers_.pods.store().by_index(kPodsByNode, name);
         entry.availability = availability;

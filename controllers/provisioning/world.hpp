@@ -21,7 +21,7 @@ namespace controllers::provisioning {
 struct PoolSupply {
     PoolPointer pool;
     kube::ObjectKey manager;  // empty name: not managed
-    Gate gate;
+    LaunchGate gate;
     limits::LimitUse limit_use;          // limits of the pool
     limits::LimitUse manager_limit_use;  // limits of its ControlPlane
     // Claims that may be created within the hour for all pools of its ControlPlane; nullopt: no limit.

@@ -13,7 +13,7 @@ void expect_taints(scheduling::Pool& pool, const std::vector<api::v1alpha1::Unde
     }
 }
 
-std::string look_past_taints(scheduling::Node& node, const claim::TaintFacts& facts, api::Time now) {
+std::string look_past_taints(scheduling::NodeInfo& node, const claim::TaintFacts& facts, api::Time now) {
     const auto taints = claim::temporary_taints(facts, now);
     if (taints.empty()) return {};
     node.availability = scheduling::Availability::coming;

@@ -16,6 +16,6 @@ void expect_taints(scheduling::Pool& pool, const std::vector<api::v1alpha1::Unde
 
 // Makes the solver ignore the Node's temporary taints. Returns what the Node
 // waits for, for people; empty: nothing.
-std::string look_past_taints(scheduling::Node& node, const claim::TaintFacts& facts, api::Time now);
+std::string look_past_taints(scheduling::NodeInfo& node, const claim::TaintFacts& facts, api::Time now);
 
 }  // namespace controllers::provisioning

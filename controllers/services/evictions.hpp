@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/task_group.hpp"
 #include "controllers/cache/informers.hpp"
 #include "kube/client.hpp"
@@ -80,7 +80,7 @@ private:
     base::Family<base::Counter>& requests_;
     std::map<Key, Record> records_;
     std::optional<base::TimePoint> accepted_at_;
-    std::optional<base::Event> answered_;
+    std::optional<base::ConditionVariable> answered_;
     std::optional<base::TaskGroup> under_way_;  // created by the first request, on its executor
 };
 

@@ -59,7 +59,7 @@ const HostStageName& host_stage_name(HostStage stage) {
     return found == std::end(kHostStages) ? kToBeExamined : *found;
 }
 
-providers::BmcAddress address_of(const api::v1alpha1::Bmc& bmc) {
+providers::BmcAddress address_of(const api::v1alpha1::BmcDetails& bmc) {
     providers::BmcAddress address;
     address.url = bmc.address;
     address.system_id = bmc.systemID;

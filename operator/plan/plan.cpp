@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    void note_machines(const Decision& decision) {
+    void note_machines(const ProvisioningDecision& decision) {
         for (const auto& launch : decision.launches) {
             for (const auto index : launch.claims) {
                 const auto& claim = decision.result.claims[index];
@@ -73,7 +73,7 @@ private:
         }
     }
 
-    void note_pods(const Decision& decision) {
+    void note_pods(const ProvisioningDecision& decision) {
         for (const auto& placement : decision.result.placements) {
             if (!placement.node || !decision.demand.waiting.contains(placement.pod->metadata.uid)) continue;
             const auto& node = decision.world.snapshot.nodes[*placement.node];
@@ -158,7 +158,7 @@ private:
                                held + " can be used on this node only: " + how_to_release_volumes());
     }
 
-    void note_protection(const scheduling::Node& node, api::v1alpha1::EmptyDirPolicy empty_dir,
+    void note_protection(const scheduling::NodeInfo& node, api::v1alpha1::EmptyDirPolicy empty_dir,
                          PlannedRemoval& removal) {
         for (const auto& pod : node.pods) {
             if (!is_drainable(*pod)) continue;

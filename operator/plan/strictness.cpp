@@ -56,7 +56,7 @@ std::string unknown_field(const api::Type& type, const json::value& value, const
             const auto* field = api::find_field(type, key);
             found = field ? unknown_field(*field->type, element, path + "." + std::string(key))
                           : path + "." + std::string(key) + "; there are " +
-                                base::joined(type.fields, ", ", &api::Field::name);
+                                base::joined(type.fields, ", ", &api::FieldDescriptor::name);
         }
     }
     return found;

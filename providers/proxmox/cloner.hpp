@@ -15,7 +15,7 @@ namespace providers::proxmox {
 class Cloner {
 public:
     // All arguments must outlive this.
-    Cloner(const Settings& settings, Client& client, Templates& templates, base::Clock& clock)
+    Cloner(const Settings& settings, ProxmoxClient& client, Templates& templates, base::Clock& clock)
         : settings_(settings),
           client_(client),
           templates_(templates),
@@ -43,7 +43,7 @@ private:
     asio::awaitable<Source> read_source(Guest source);
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     Templates& templates_;
     CloneSlots slots_;
     base::Clock& clock_;

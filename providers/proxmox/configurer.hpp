@@ -12,7 +12,7 @@ namespace providers::proxmox {
 class Configurer {
 public:
     // All arguments must outlive this.
-    Configurer(const Settings& settings, Client& client, BootImages& images)
+    Configurer(const Settings& settings, ProxmoxClient& client, BootImages& images)
         : settings_(settings), client_(client), images_(images) {}
 
     // Sets identity, size, tags and drives of the unfinished machine, and then the mark of a complete one.
@@ -29,7 +29,7 @@ private:
     asio::awaitable<VmConfig> read_again(const MachineSpec& spec);
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     BootImages& images_;
 };
 

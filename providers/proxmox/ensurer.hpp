@@ -16,7 +16,7 @@ namespace providers::proxmox {
 class Ensurer {
 public:
     // All arguments must outlive this.
-    Ensurer(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines,
+    Ensurer(const Settings& settings, ProxmoxClient& client, ClusterView& view, VmFinder& machines,
             BootImages& images, Cloner& cloner, Configurer& configurer, GuestAgent& agent,
             HostChooser& placer, Tasks& tasks, base::Clock& clock)
         : settings_(settings),
@@ -67,7 +67,7 @@ private:
                                            std::string message);
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
     VmFinder& machines_;
     BootImages& images_;

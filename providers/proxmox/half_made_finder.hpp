@@ -15,7 +15,7 @@ namespace providers::proxmox {
 class HalfMadeFinder {
 public:
     // All arguments must outlive this.
-    HalfMadeFinder(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines,
+    HalfMadeFinder(const Settings& settings, ProxmoxClient& client, ClusterView& view, VmFinder& machines,
                    Cloner& cloner, Tasks& tasks)
         : settings_(settings),
           client_(client),
@@ -40,7 +40,7 @@ private:
     asio::awaitable<Maker> maker_of(Guest guest);
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
     VmFinder& machines_;
     Cloner& cloner_;

@@ -17,7 +17,7 @@ namespace providers::proxmox {
 class MachineRemover {
 public:
     // All arguments must outlive this.
-    MachineRemover(const Settings& settings, Client& client, VmFinder& machines, BootImages& images,
+    MachineRemover(const Settings& settings, ProxmoxClient& client, VmFinder& machines, BootImages& images,
                    Tasks& tasks, MadeVolumesFinder& volumes, base::Clock& clock)
         : settings_(settings),
           client_(client),
@@ -57,7 +57,7 @@ private:
     asio::awaitable<std::string> destroy(const Look& machine);
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     VmFinder& machines_;
     BootImages& images_;
     Tasks& tasks_;

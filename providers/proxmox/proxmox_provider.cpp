@@ -221,7 +221,7 @@ private:
                                         std::int64_t cpu_cores, std::int64_t memory_mib);
 
     Settings settings_;
-    Client client_;
+    ProxmoxClient client_;
     ClusterView view_;
     VmFinder machines_;
     Tasks tasks_;

@@ -16,7 +16,7 @@ std::string adoption_obstacle(const VmConfig& config, const MachineIdentity& ide
 class VmAdopter {
 public:
     // All arguments must outlive this.
-    VmAdopter(const Settings& settings, Client& client, ClusterView& view)
+    VmAdopter(const Settings& settings, ProxmoxClient& client, ClusterView& view)
         : settings_(settings), client_(client), view_(view) {}
 
     asio::awaitable<AdoptResult> adopt(MachineIdentity identity);
@@ -25,7 +25,7 @@ private:
     asio::awaitable<Adopted> adopted(const Guest& guest);
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
 };
 

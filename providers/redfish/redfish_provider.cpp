@@ -54,7 +54,7 @@ private:
     std::vector<HostPointer> hosts() { return inventory_.hosts(settings_.namespace_, settings_.name); }
     Machine machine_of(const Host& host, MachineIdentity identity) const;
 
-    Settings settings_;
+    RedfishSettings settings_;
     HostInventory& inventory_;
     BmcConnections fleet_;
     Binding binding_;

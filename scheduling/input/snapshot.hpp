@@ -49,8 +49,8 @@ struct PlaceOfPool {
 
 inline constexpr std::int64_t kDefaultPodsPerNode = 110;  // the kubelet's default
 
-// Shape is a machine as it is launched, before the system takes its part.
-struct Shape {
+// MachineShape is a machine as it is launched, before the system takes its part.
+struct MachineShape {
     std::string name;
     base::Saturating cpu_cores = 0;
     base::Saturating memory_mib = 0;
@@ -79,7 +79,7 @@ struct Pool {
     std::vector<api::Taint> taints;
     api::StringMap notes_on_taints;  // message for pods that do not tolerate a taint, by its key
 
-    std::vector<Shape> shapes;                         // empty: machines are sized to their pods
+    std::vector<MachineShape> shapes;                  // empty: machines are sized to their pods
     api::v1alpha1::FlexibleSize flexible;              // bounds of these machines
     std::int64_t pods_per_node = kDefaultPodsPerNode;  // for flexible machines
     api::v1alpha1::SystemReserved reserved;            // capacity - allocatable
@@ -103,10 +103,10 @@ enum class Availability {
     leaving,  // takes no pods; those of its pods that return elsewhere need a place
 };
 
-// Node describes a Node, or the future Node of a claim. In the latter case `node` is made from the claim
+// NodeInfo describes a Node, or the future Node of a claim. In the latter case `node` is made from the claim
 // (metadata.name, labels, taints, allocatable). While it is coming, startup taints and the cluster's own
 // taints on young Nodes are ignored.
-struct Node {
+struct NodeInfo {
     std::shared_ptr<const api::Node> node;
     std::vector<std::shared_ptr<const api::Pod>> pods;  // all its pods, in any order
     Availability availability = Availability::ready;
@@ -135,9 +135,9 @@ struct Volumes {
     std::vector<std::shared_ptr<const api::CSIStorageCapacity>> capacities;
 };
 
-// Preferences says how to treat pods' preferences: affinity and anti-affinity, spreads with
+// PreferencePolicy says how to treat pods' preferences: affinity and anti-affinity, spreads with
 // ScheduleAnyway, nodes without soft taints.
-enum class Preferences {
+enum class PreferencePolicy {
     respect,  // they cause launches like requirements, but are given up one at a time if they cannot be met
     where_free,  // they select among machines and never cause one
     ignore,
@@ -145,7 +145,7 @@ enum class Preferences {
 
 struct Snapshot {
     std::vector<std::shared_ptr<const api::Pod>> pods;  // to be placed
-    std::vector<Node> nodes;
+    std::vector<NodeInfo> nodes;
     std::vector<std::shared_ptr<const api::DaemonSet>> daemon_sets;
     std::vector<std::shared_ptr<const api::Namespace>> namespaces;          // for namespace selectors
     std::vector<std::shared_ptr<const api::LimitRange>> limit_ranges;       // for pods of DaemonSets
@@ -162,7 +162,7 @@ struct Snapshot {
     std::vector<Pool> pools;
     std::vector<Place> places;
     std::vector<Budget> budgets;
-    Preferences preferences = Preferences::respect;
+    PreferencePolicy preferences = PreferencePolicy::respect;
 };
 
 }  // namespace scheduling

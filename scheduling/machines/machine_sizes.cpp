@@ -40,13 +40,14 @@ MachineSizes::MachineSizes(const Pool& pool, ResourceNames& names)
     const auto& storage = pool.ephemeral_storage_mib;
     // A disk of unknown size is large, but a pod that requests more than any machine has must not fit.
     other_.base[kStorage] = storage ? *storage * kMiB : kUnbounded / 2;
-    const auto rank = [&pool](const Shape& shape) {
+    const auto rank = [&pool](const MachineShape& shape) {
         return std::tuple(pool.prices.of({shape.cpu_cores, shape.memory_mib}), shape.cpu_cores, shape.pods,
                           std::string_view(shape.name));
     };
     // The snapshot's maker closes a pool whose shapes are all refused.
-    std::erase_if(shapes_, [](const Shape& shape) { return !shape.refused.empty(); });
-    std::ranges::sort(shapes_, [&rank](const Shape& a, const Shape& b) { return rank(a) < rank(b); });
+    std::erase_if(shapes_, [](const MachineShape& shape) { return !shape.refused.empty(); });
+    std::ranges::sort(shapes_,
+                      [&rank](const MachineShape& a, const MachineShape& b) { return rank(a) < rank(b); });
     for (const auto& shape : shapes_) {
         offers_.push_back(offered(shape.cpu_cores, shape.memory_mib, shape.pods));
         largest_ = at_least(largest_, offers_.back());
@@ -63,23 +64,23 @@ Amounts MachineSizes::offered(base::Saturating cpu_cores, base::Saturating memor
     return amounts;
 }
 
-std::vector<Size> MachineSizes::sizes() const {
+std::vector<ShapeSize> MachineSizes::sizes() const {
     const auto& cpu = flexible_.cpuCores;
     const auto& memory = flexible_.memoryMiB;
     if (shapes_.empty())
         return {{{cpu.max, memory.min}, 0}, {{cpu.min, memory.max}, 0}, {{cpu.max, memory.max}, 0}};
-    std::vector<Size> sizes;
+    std::vector<ShapeSize> sizes;
     sizes.reserve(shapes_.size());
     for (std::size_t i = 0; i < shapes_.size(); ++i)
         sizes.push_back({{shapes_[i].cpu_cores, shapes_[i].memory_mib}, i});
     return sizes;
 }
 
-std::vector<Size> MachineSizes::balanced(const Amounts& demand) const {
+std::vector<ShapeSize> MachineSizes::balanced(const Amounts& demand) const {
     constexpr std::int64_t kMostMore = 2;  // for DaemonSets, and because pods differ
     const auto& cpu = flexible_.cpuCores;
     const auto memory = flexible_.memoryMiB.max;
-    std::vector<Size> sizes{{{cpu.max, memory}, 0}};
+    std::vector<ShapeSize> sizes{{{cpu.max, memory}, 0}};
     const auto demanded = static_cast<double>(std::max<base::Saturating>(demand.base[kMemory], 1));
     const auto share = static_cast<double>(largest_.base[kMemory]) / demanded;
     const base::Saturating beside(static_cast<double>(demand.base[kCpu]) * share);
@@ -91,7 +92,7 @@ std::vector<Size> MachineSizes::balanced(const Amounts& demand) const {
     return sizes;
 }
 
-Amounts MachineSizes::allocatable(const Size& size) const {
+Amounts MachineSizes::allocatable(const ShapeSize& size) const {
     if (!shapes_.empty()) return offers_[size.shape];
     return offered(size.cpu_cores, size.memory_mib, flexible_pods_);
 }
@@ -108,7 +109,7 @@ api::ResourceList expected_allocatable(const Pool& pool, const MachineSize& size
     return allocatable;
 }
 
-std::optional<Size> MachineSizes::flexible_size(const Amounts& wanted) const {
+std::optional<ShapeSize> MachineSizes::flexible_size(const Amounts& wanted) const {
     const auto& cpu = flexible_.cpuCores;
     const auto& memory = flexible_.memoryMiB;
     const auto cores =
@@ -116,15 +117,15 @@ std::optional<Size> MachineSizes::flexible_size(const Amounts& wanted) const {
     const auto mebibytes = stepped(divided_up(wanted.base[kMemory], kMiB) + reserved_.memoryMiB, memory.min,
                                    memory.max, memory.step);
     if (!cores || !mebibytes) return std::nullopt;
-    const Size size{{*cores, *mebibytes}, 0};
+    const ShapeSize size{{*cores, *mebibytes}, 0};
     if (!fits(wanted, allocatable(size))) return std::nullopt;
     return size;
 }
 
-std::optional<Size> MachineSizes::smallest(const Amounts& wanted, std::size_t from) const {
+std::optional<ShapeSize> MachineSizes::smallest(const Amounts& wanted, std::size_t from) const {
     if (shapes_.empty()) return flexible_size(wanted);
     for (std::size_t i = from; i < shapes_.size(); ++i)
-        if (fits(wanted, offers_[i])) return Size{{shapes_[i].cpu_cores, shapes_[i].memory_mib}, i};
+        if (fits(wanted, offers_[i])) return ShapeSize{{shapes_[i].cpu_cores, shapes_[i].memory_mib}, i};
     return std::nullopt;
 }
 

@@ -6,11 +6,11 @@ namespace scheduling {
 
 namespace {
 
-Take whole(const Size& size) {
+Take whole(const ShapeSize& size) {
     return {1, size.cpu_cores, size.memory_mib};
 }
 
-Take difference(const Size& larger, const Size& smaller) {
+Take difference(const ShapeSize& larger, const ShapeSize& smaller) {
     return {0, larger.cpu_cores - smaller.cpu_cores, larger.memory_mib - smaller.memory_mib};
 }
 
@@ -52,8 +52,8 @@ Amounts NewMachines::overhead(std::size_t pool, const BitSet& allowed) const {
     return overhead(pool, allowed, overheads_[pool].size() - 1);
 }
 
-std::optional<Size> NewMachines::next_size(std::size_t pool, const BitSet& allowed, const Amounts& used,
-                                           std::size_t from) const {
+std::optional<ShapeSize> NewMachines::next_size(std::size_t pool, const BitSet& allowed, const Amounts& used,
+                                                std::size_t from) const {
     const auto& machines = machines_[pool];
     const auto beside = [&](std::size_t shape) {
         auto total = overhead(pool, allowed, shape);
@@ -67,7 +67,7 @@ std::optional<Size> NewMachines::next_size(std::size_t pool, const BitSet& allow
     return std::nullopt;
 }
 
-std::size_t NewMachines::place_for(std::size_t pool, const BitSet& allowed, const Size& size,
+std::size_t NewMachines::place_for(std::size_t pool, const BitSet& allowed, const ShapeSize& size,
                                    const Current& current) const {
     const auto& places = snapshot_.pools[pool].places;
     if (current.place != kNone && allowed.contains(current.place) &&
@@ -157,8 +157,8 @@ Amounts NewMachines::largest(std::size_t pool, const BitSet& allowed) const {
     return largest;
 }
 
-std::optional<Size> NewMachines::smallest(std::size_t pool, const BitSet& allowed,
-                                          const Amounts& wanted) const {
+std::optional<ShapeSize> NewMachines::smallest(std::size_t pool, const BitSet& allowed,
+                                               const Amounts& wanted) const {
     const auto& places = snapshot_.pools[pool].places;
     const auto& machines = machines_[pool];
     for (auto size = next_size(pool, allowed, wanted, 0); size;
@@ -187,7 +187,7 @@ Room NewMachines::room(std::size_t index) const {
     Take most;  // CPU and memory, at any place
     for (auto i = new_machine.allowed.next(0); i != kNone; i = new_machine.allowed.next(i + 1)) {
         const auto& place = free_capacity_.place(pool.places[i].place);
-        const Size own = i == new_machine.place ? new_machine.size : Size{};
+        const ShapeSize own = i == new_machine.place ? new_machine.size : ShapeSize{};
         const auto bound = place.largest.value_or(MachineSize{kUnbounded, kUnbounded});
         most.cpu_cores =
             std::max(most.cpu_cores,

@@ -19,14 +19,14 @@ struct NewMachine {
     std::size_t pool = 0;
     BitSet allowed;         // where its pods can be, as places of the pool
     std::size_t place = 0;  // its present place of the pool
-    Size size;
+    ShapeSize size;
     Amounts used;                                    // by its pods, without DaemonSets
     std::optional<MachineSize> most = std::nullopt;  // limit of its growth
 };
 
 // Fit describes a machine after it takes a pod.
 struct Fit {
-    Size size;
+    ShapeSize size;
     std::size_t place = 0;  // place of the pool
 };
 
@@ -58,7 +58,7 @@ public:
     Amounts largest(std::size_t pool, const BitSet& allowed) const;
     // Returns the smallest of them that holds `wanted` and its DaemonSets,
     // whatever is free now; nullopt: none.
-    std::optional<Size> smallest(std::size_t pool, const BitSet& allowed, const Amounts& wanted) const;
+    std::optional<ShapeSize> smallest(std::size_t pool, const BitSet& allowed, const Amounts& wanted) const;
 
     // Returns the maximum that DaemonSets take of machines of that shape, at any
     // of the places: see MachineSizes.
@@ -69,7 +69,7 @@ public:
 private:
     struct Current {
         std::size_t place = kNone;
-        Size size;
+        ShapeSize size;
         std::optional<MachineSize> most = std::nullopt;
     };
     // Overhead holds DaemonSets' share of one shape, by place of the pool.
@@ -78,11 +78,11 @@ private:
         bool is_uniform = true;
     };
     // Returns the next size, starting at shape `from`, that also holds its DaemonSets.
-    std::optional<Size> next_size(std::size_t pool, const BitSet& allowed, const Amounts& used,
-                                  std::size_t from) const;
+    std::optional<ShapeSize> next_size(std::size_t pool, const BitSet& allowed, const Amounts& used,
+                                       std::size_t from) const;
     std::optional<Fit> fit(std::size_t pool, const BitSet& allowed, const Amounts& used,
                            const Current& current) const;
-    std::size_t place_for(std::size_t pool, const BitSet& allowed, const Size& size,
+    std::size_t place_for(std::size_t pool, const BitSet& allowed, const ShapeSize& size,
                           const Current& current) const;
 
     const Snapshot& snapshot_;

@@ -21,7 +21,7 @@ bool conflict(const std::vector<HostPort>& taken, const std::vector<HostPort>& w
 }  // namespace
 
 // Returns the ports of DaemonSets whose pods will still run on the row's node.
-std::vector<HostPort> HostPorts::of_daemons(std::size_t row) const {
+std::vector<HostPort> UsedHostPorts::of_daemons(std::size_t row) const {
     std::vector<HostPort> ports;
     for (const auto& daemon : daemons_.all()) {
         const bool is_to_come =
@@ -31,7 +31,7 @@ std::vector<HostPort> HostPorts::of_daemons(std::size_t row) const {
     return ports;
 }
 
-std::vector<HostPort>& HostPorts::taken(std::size_t slot, std::size_t row) {
+std::vector<HostPort>& UsedHostPorts::taken(std::size_t slot, std::size_t row) {
     const auto [entry, added] = taken_.try_emplace(slot);
     if (!added) return entry->second;
     entry->second = of_daemons(row);
@@ -41,15 +41,15 @@ std::vector<HostPort>& HostPorts::taken(std::size_t slot, std::size_t row) {
     return entry->second;
 }
 
-bool HostPorts::are_free(std::size_t slot, std::size_t row, const std::vector<HostPort>& wanted) {
+bool UsedHostPorts::are_free(std::size_t slot, std::size_t row, const std::vector<HostPort>& wanted) {
     return wanted.empty() || !conflict(taken(slot, row), wanted);
 }
 
-bool HostPorts::are_free_on_new(std::size_t row, const std::vector<HostPort>& wanted) const {
+bool UsedHostPorts::are_free_on_new(std::size_t row, const std::vector<HostPort>& wanted) const {
     return wanted.empty() || !conflict(of_daemons(row), wanted);
 }
 
-std::string HostPorts::obstacle_on_new(std::size_t row, const std::vector<HostPort>& wanted) const {
+std::string UsedHostPorts::obstacle_on_new(std::size_t row, const std::vector<HostPort>& wanted) const {
     for (const auto& daemon : daemons_.all()) {
         if (!daemon.rows.contains(row)) continue;
         const auto ports = host_ports_of(daemon.pod.spec);
@@ -61,7 +61,7 @@ std::string HostPorts::obstacle_on_new(std::size_t row, const std::vector<HostPo
     return {};
 }
 
-void HostPorts::take(std::size_t slot, std::size_t row, const std::vector<HostPort>& ports) {
+void UsedHostPorts::take(std::size_t slot, std::size_t row, const std::vector<HostPort>& ports) {
     if (!ports.empty()) append(taken(slot, row), ports);
 }
 

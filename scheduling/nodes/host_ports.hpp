@@ -11,9 +11,9 @@
 
 namespace scheduling {
 
-class HostPorts {
+class UsedHostPorts {
 public:
-    HostPorts(const Rows& rows, const Daemons& daemons) : rows_(rows), daemons_(daemons) {}
+    UsedHostPorts(const Rows& rows, const Daemons& daemons) : rows_(rows), daemons_(daemons) {}
 
     // Reports whether the ports are free. `row` is the node's own, or the
     // present place of a launched machine.

@@ -31,7 +31,7 @@ std::uint32_t NodeDigests::kind_of(const std::shared_ptr<const api::Pod>& pod) {
     return kinds_.number_of(key_.text());
 }
 
-NodeDigest NodeDigests::digest_of(const Node& node) {
+NodeDigest NodeDigests::digest_of(const NodeInfo& node) {
     NodeDigest digest;
     digest.allocatable = amounts_of(node.node->status.allocatable, resource_names_);
     for (const auto& pod : node.pods) {
@@ -47,7 +47,7 @@ NodeDigest NodeDigests::digest_of(const Node& node) {
     return digest;
 }
 
-NodeDigests::Memory& NodeDigests::remembered(const Node& node) {
+NodeDigests::Memory& NodeDigests::remembered(const NodeInfo& node) {
     auto& memory = nodes_[node.node->metadata.name];
     memory.is_used = true;
     if (memory.node == node.node && memory.pods == node.pods) return memory;
@@ -58,7 +58,7 @@ NodeDigests::Memory& NodeDigests::remembered(const Node& node) {
     return memory;
 }
 
-const std::vector<CountedPods>& NodeDigests::counted(const Node& node) {
+const std::vector<CountedPods>& NodeDigests::counted(const NodeInfo& node) {
     auto& memory = remembered(node);
     if (!memory.has_labels) {
         memory.has_labels = true;

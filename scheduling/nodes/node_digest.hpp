@@ -52,11 +52,11 @@ public:
 
     // Forgets what the snapshot does not contain. Must be called before a solve.
     void prepare(const Snapshot& snapshot);
-    const NodeDigest& of(const Node& node) { return remembered(node).digest; }
+    const NodeDigest& of(const NodeInfo& node) { return remembered(node).digest; }
     // Returns the number of kinds, which are numbered from 0.
     std::size_t kinds_of_keep_apart() const { return kinds_.size(); }
     // Returns the digest including the labels of each pod.
-    const std::vector<CountedPods>& counted(const Node& node);
+    const std::vector<CountedPods>& counted(const NodeInfo& node);
 
 private:
     struct Memory {
@@ -67,8 +67,8 @@ private:
         bool has_labels = false;
         bool is_used = false;  // in this solve
     };
-    Memory& remembered(const Node& node);
-    NodeDigest digest_of(const Node& node);
+    Memory& remembered(const NodeInfo& node);
+    NodeDigest digest_of(const NodeInfo& node);
     std::uint32_t kind_of(const std::shared_ptr<const api::Pod>& pod);
 
     ResourceNames resource_names_;

@@ -10,7 +10,7 @@ namespace scheduling {
 
 namespace {
 
-std::vector<api::Taint> effective_taints(const Node& node) {
+std::vector<api::Taint> effective_taints(const NodeInfo& node) {
     std::vector<api::Taint> taints;
     const bool is_coming = node.availability == Availability::coming;
     for (const auto& taint : node.node->spec.taints) {
@@ -27,7 +27,7 @@ std::vector<api::Taint> effective_taints(const Node& node) {
     return taints;
 }
 
-bool needs_own_taints(const Node& node) {
+bool needs_own_taints(const NodeInfo& node) {
     return node.node->spec.unschedulable ||
            (node.availability == Availability::coming && !node.node->spec.taints.empty());
 }

@@ -23,10 +23,10 @@ public:
     std::size_t nodes() const { return nodes_.size(); }
     // Returns an index into Snapshot::nodes.
     std::size_t node_at(std::size_t row) const { return nodes_[row]; }
-    const Node& node(std::size_t row) const { return snapshot_.nodes[nodes_[row]]; }
+    const NodeInfo& node(std::size_t row) const { return snapshot_.nodes[nodes_[row]]; }
     const NodeDigest& digest(std::size_t row) const { return *digest_of_[row]; }
     // Accepts leaving nodes too, which have no row.
-    const NodeDigest& digest(const Node& node) { return digests_.of(node); }
+    const NodeDigest& digest(const NodeInfo& node) { return digests_.of(node); }
     // Returns the pool of the row's node, or of the machines that the row represents.
     std::optional<std::size_t> pool_of(std::size_t row) const;
     const std::vector<CountedPods>& counted_pods(std::size_t row) { return digests_.counted(node(row)); }

@@ -12,8 +12,8 @@
 
 namespace scheduling {
 
-// Counter numbers domains as values of a label, or as slots if every node is a separate domain.
-class Counter {
+// DomainCounter numbers domains as values of a label, or as slots if every node is a separate domain.
+class DomainCounter {
 public:
     std::int32_t at(std::size_t domain) const { return domain < counts_.size() ? counts_[domain] : 0; }
     std::int64_t total() const { return total_; }

@@ -26,9 +26,9 @@ struct TopologyCounter {
     bool by_slot = false;          // each node is a separate domain
     const BitSet* rows = nullptr;  // where pods are counted
     PodMatcher matcher;
-    Counter counter;
-    BitSet owned;        // domains where pods with this spread rule were placed
-    Counter with_owner;  // the same counts in those domains, and zero elsewhere
+    DomainCounter counter;
+    BitSet owned;              // domains where pods with this spread rule were placed
+    DomainCounter with_owner;  // the same counts in those domains, and zero elsewhere
 
     void add(std::size_t domain) {
         counter.add(domain);

@@ -20,7 +20,7 @@ void Topology::read(ClassId id) {
     required_[pod_class.topology] = reader_.required(pod);
     owned_[pod_class.topology] = reader_.owned(pod);
     auto& preferences = preferences_[pod_class.topology];
-    if (snapshot_.preferences != Preferences::ignore) preferences = reader_.preferences(pod);
+    if (snapshot_.preferences != PreferencePolicy::ignore) preferences = reader_.preferences(pod);
 }
 
 const std::vector<CounterId>& Topology::matching(LabelSetId labels) {

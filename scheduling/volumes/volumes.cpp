@@ -112,7 +112,7 @@ VolumeDemand VolumeIndex::demand_of(const api::Pod& pod) {
             demand.problem = "its volume claim " + claim->metadata.name + " is in use by pod " +
                              user->metadata.name + ", and only one pod may use it (ReadWriteOncePod)";
     }
-    std::ranges::sort(demand.choices, [](const Choice& a, const Choice& b) {
+    std::ranges::sort(demand.choices, [](const StaticBinding& a, const StaticBinding& b) {
         return storage_of(a.claim->spec.resources.requests) < storage_of(b.claim->spec.resources.requests);
     });
     std::ranges::sort(demand.attachments);
@@ -247,7 +247,7 @@ void VolumeIndex::add_by_class(VolumeDemand& demand, const api::PersistentVolume
 // smallest. Source: k8s.io/component-helpers/storage/volume (FindMatchingVolume).
 void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeClaim& claim,
                              const std::string& class_name) {
-    Choice choice{&claim, {}};
+    StaticBinding choice{&claim, {}};
     for (const auto& [name, volume] : volumes_) {
         if (!can_hold(*volume, claim)) continue;
         if (claim.spec.volumeName.empty() && is_promised_to(*volume, claim)) {

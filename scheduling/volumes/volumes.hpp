@@ -21,8 +21,8 @@ struct Attachment {
     auto operator<=>(const Attachment&) const = default;
 };
 
-// Choice is a claim that will get one of the pre-provisioned volumes.
-struct Choice {
+// StaticBinding is a claim that will get one of the pre-provisioned volumes.
+struct StaticBinding {
     const api::PersistentVolumeClaim* claim = nullptr;
     std::vector<const api::PersistentVolume*> volumes;  // in the order in which the kube-scheduler takes them
 };
@@ -43,7 +43,7 @@ struct VolumeTie {
 struct VolumeDemand {
     std::vector<VolumeTie> ties;  // each must hold
     std::vector<Attachment> attachments;
-    std::vector<Choice> choices;                                // by ascending size of the claims
+    std::vector<StaticBinding> choices;                         // by ascending size of the claims
     std::vector<const api::PersistentVolumeClaim*> exclusives;  // ReadWriteOncePod
     std::vector<Provision> provisions;
     std::string problem;  // why no node can run the pod; empty: none

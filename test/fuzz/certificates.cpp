@@ -31,7 +31,7 @@ void judge(const std::string& pem, std::string_view signer, const char* purpose)
     const auto client = bootstrap::judge_client(request, &joiner);
     request.spec.username = "system:node:worker-1";
     request.spec.groups = {"system:nodes"};
-    const bootstrap::Machine machine{"worker-1", {"10.0.0.7"}};
+    const bootstrap::CertificateSubject machine{"worker-1", {"10.0.0.7"}};
     const auto serving = bootstrap::judge_serving(request, &machine);
     if (client.verdict != bootstrap::Verdict::Approve && serving.verdict != bootstrap::Verdict::Approve)
         return;

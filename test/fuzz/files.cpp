@@ -43,7 +43,7 @@ void kubeconfig(std::string_view input) {
 
 // Merges a user's own cloud-config with ours.
 void user_data(std::string_view input) {
-    bootstrap::GuestSettings settings;
+    bootstrap::UserDataSettings settings;
     settings.hostname = "worker-1";
     settings.own_user_data = input;
     bootstrap::JoinPlan plan;

@@ -45,7 +45,7 @@ std::optional<T> by_document(std::string_view input) {
 bool holds_unrecognized(const api::Type& type, const void* value) {
     if (type.shape == api::Shape::Enum) return type.unrecognized == type.get_enum(value);
     if (type.shape == api::Shape::Object)
-        return std::ranges::any_of(type.fields, [value](const api::Field& field) {
+        return std::ranges::any_of(type.fields, [value](const api::FieldDescriptor& field) {
             return holds_unrecognized(*field.type, api::member(value, field));
         });
     struct Search {

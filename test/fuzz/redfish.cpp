@@ -19,7 +19,7 @@ void read_error(const base::HttpResponse& response) {
         check(*complaint.retry_after >= base::Duration::zero(), "nobody waits for the past");
 }
 
-void read_system(const redfish::Resource& resource) {
+void read_system(const redfish::RedfishResource& resource) {
     const auto system = redfish::parse_system(resource);
     check(system.cpu_cores >= 0 && system.memory_mib >= 0, "figures are not negative");
     redfish::BootWish wish{"Cd", "UEFI", ""};
@@ -55,7 +55,7 @@ void redfish_response(std::string_view input) {
     for (const auto* name : {"Retry-After", "ETag", "Location"}) response.headers.set(name, header);
     response.body = input.substr(line + 1);
     if (response.status >= 400) return read_error(response);
-    redfish::Resource resource{"/redfish/v1/Systems/1", redfish::parse_object(response.body), {}};
+    redfish::RedfishResource resource{"/redfish/v1/Systems/1", redfish::parse_object(response.body), {}};
     resource.etag = redfish::etag_of(response, resource.body);
     check(redfish::etag_ladder(resource.etag).size() <= 3, "the ladder ends");
     read_system(resource);

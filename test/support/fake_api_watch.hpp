@@ -3,7 +3,7 @@
 #include <deque>
 #include <string>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "test/support/fake_api_resources.hpp"
 #include "test/support/fake_api_server.hpp"
 
@@ -40,7 +40,7 @@ private:
     Selector selector_;
     base::Duration idle_timeout_;
     base::HttpResponse head_;
-    base::Event changed_;
+    base::ConditionVariable changed_;
     std::deque<Line> lines_;
     std::uint64_t from_ = 0;       // the watch leaves out earlier changes
     std::uint64_t seen_ = 0;       // the last change of the resource, selected or not

@@ -59,11 +59,11 @@ public:
     bool marks_late = false;       // no list shows a machine before its creation ends
     bool hides_half_made = false;  // nor may the account see it before, even by its ID
 
-    std::map<std::string, CloudHost> hosts;            // by name; the first is "host-a"
-    std::map<std::string, CloudMachine> machines;      // by machine ID
-    std::deque<providers::EnsureResult> next_ensure;   // the next results, returned without any action
-    std::vector<providers::Reservation> reservations;  // reservations that placement of the last machine
-                                                       // considered
+    std::map<std::string, CloudHost> hosts;           // by name; the first is "host-a"
+    std::map<std::string, CloudMachine> machines;     // by machine ID
+    std::deque<providers::EnsureResult> next_ensure;  // the next results, returned without any action
+    std::vector<providers::CapacityReservation> reservations;  // reservations that placement of the last
+                                                               // machine considered
     std::deque<providers::RemoveResult> next_remove;
     bool starts_again = false;  // the provider can start a machine that no person switched off
     std::deque<providers::RestartResult> next_restart;

@@ -48,7 +48,7 @@ std::vector<api::Taint> taints_of(const Observation& observation) {
 }
 
 // Returns the document in the format that its reader expects.
-std::string document_of(const Bootstrap& wanted, const bootstrap::GuestSettings& guest,
+std::string document_of(const Bootstrap& wanted, const bootstrap::UserDataSettings& guest,
                         const bootstrap::JoinPlan& plan) {
     if (!plan.document.empty()) return plan.document;
     if (wanted.userData == api::v1alpha1::BootstrapUserData::Ignition)
@@ -219,9 +219,9 @@ asio::awaitable<std::vector<std::string>> BootData::ssh_keys(Observation observa
     co_return keys;
 }
 
-asio::awaitable<bootstrap::GuestSettings> BootData::guest_settings(Observation observation) {
+asio::awaitable<bootstrap::UserDataSettings> BootData::guest_settings(Observation observation) {
     const auto& wish = cloud_init_of(observation);
-    bootstrap::GuestSettings guest;
+    bootstrap::UserDataSettings guest;
     guest.hostname = observation.claim->metadata.name;
     guest.user = wish.user;
     guest.upgrade_packages = wish.upgradePackages;

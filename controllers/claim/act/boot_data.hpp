@@ -78,7 +78,7 @@ private:
     class Join;
     asio::awaitable<bootstrap::JoinRequest> join_request(Observation observation, std::string host,
                                                          bootstrap::Token token);
-    asio::awaitable<bootstrap::GuestSettings> guest_settings(Observation observation);
+    asio::awaitable<bootstrap::UserDataSettings> guest_settings(Observation observation);
     // Reads the cluster's data at most once every few seconds, however many machines join.
     asio::awaitable<bootstrap::ClusterInfo> cluster(api::v1alpha1::Bootstrap wanted);
     asio::awaitable<bootstrap::ClusterInfo> cluster_info(std::string endpoint);

@@ -205,7 +205,7 @@ asio::awaitable<kube::Result> NodeKeeper::remove(Observation observation) {
         co_await label(observation, node);
         co_return kube::Result{base::Duration::zero()};
     }
-    kube::Preconditions same;
+    api::Preconditions same;
     same.uid = node->metadata.uid;
     co_await client_.remove<api::Node>(api::key_of(*node), same);
     co_return kube::Result{kSoon};

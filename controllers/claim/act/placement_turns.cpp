@@ -40,8 +40,8 @@ std::string PlacementTurns::uid_of(const kube::ObjectKey& provider) const {
     return found ? found->metadata.uid : std::string();
 }
 
-std::vector<providers::Reservation> PlacementTurns::others(const NodeSmithClaim& claim) const {
-    std::vector<providers::Reservation> result;
+std::vector<providers::CapacityReservation> PlacementTurns::others(const NodeSmithClaim& claim) const {
+    std::vector<providers::CapacityReservation> result;
     for (const auto& [key, other] : informers_.claims.store().all()) {
         if (key == api::key_of(claim)) continue;
         if (is_at_rest(*other)) continue;

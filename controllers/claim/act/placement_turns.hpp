@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "controllers/claim/decide/observation.hpp"
 #include "providers/launch.hpp"
 
@@ -38,7 +38,7 @@ public:
     void forget(const kube::ObjectKey& claim) { placed_.erase(claim); }
 
     // Returns the placements of all other claims of the provider, sorted by claim name.
-    std::vector<providers::Reservation> others(const NodeSmithClaim& claim) const;
+    std::vector<providers::CapacityReservation> others(const NodeSmithClaim& claim) const;
     // Returns the machine IDs of other providers' claims that are on the same cluster, as far as known.
     std::vector<std::string> ids_of_others(const NodeSmithClaim& claim) const;
     // Returns where the provider's last machine was placed, for round robin. After a restart it is the
@@ -54,7 +54,7 @@ private:
     };
 
     const Informers& informers_;
-    base::Event left_;
+    base::ConditionVariable left_;
     std::set<kube::ObjectKey> busy_;  // providers
     std::map<kube::ObjectKey, Placed> placed_;
     struct LastHost {

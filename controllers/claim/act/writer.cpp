@@ -138,7 +138,7 @@ asio::awaitable<void> Writer::remember_loss(NodeSmithClaim claim) {
 }
 
 asio::awaitable<void> Writer::remove(ClaimPointer claim) {
-    kube::Preconditions same;
+    api::Preconditions same;
     same.uid = claim->metadata.uid;
     co_await client_.remove<NodeSmithClaim>(api::key_of(*claim), same);
 }

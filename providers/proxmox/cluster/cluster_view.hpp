@@ -19,7 +19,7 @@ public:
     using StatePointer = std::shared_ptr<const ClusterState>;
 
     // All arguments must outlive this.
-    ClusterView(const Settings& settings, Client& client, ProviderEnvironment& environment)
+    ClusterView(const Settings& settings, ProxmoxClient& client, ProviderEnvironment& environment)
         : settings_(settings),
           client_(client),
           clock_(environment.clock),
@@ -56,7 +56,7 @@ private:
     };
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     base::Clock& clock_;
     base::Gate fetches_;
     Cached<StatePointer> state_;

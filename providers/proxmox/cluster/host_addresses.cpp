@@ -45,7 +45,7 @@ bool leads_to(const std::string& url, const std::string& host, const std::string
     return is_named(url_host, host) || (address && address == parse_address(ip));
 }
 
-asio::awaitable<json::value> read_status(Client& client) {
+asio::awaitable<json::value> read_status(ProxmoxClient& client) {
     try {
         co_return co_await client.read(get_cluster_status());
     } catch (const ProxmoxError& error) {

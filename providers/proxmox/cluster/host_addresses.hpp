@@ -37,7 +37,7 @@ std::optional<HostAddress> address_of(const std::string& host, const HostPresenc
 class HostAddresses {
 public:
     // Both arguments must outlive this.
-    HostAddresses(Client& client, base::Clock& clock) : client_(client), clock_(clock) {}
+    HostAddresses(ProxmoxClient& client, base::Clock& clock) : client_(client), clock_(clock) {}
 
     // Returns nullopt if the address is unknown or recently failed.
     asio::awaitable<std::optional<HostAddress>> of(std::string host);
@@ -47,7 +47,7 @@ public:
 private:
     asio::awaitable<void> refresh();
 
-    Client& client_;
+    ProxmoxClient& client_;
     base::Clock& clock_;
     HostPresences hosts_;
     std::string asked_;

@@ -19,7 +19,8 @@ std::string all_taken_text(const IDRange& range, const std::map<std::int64_t, st
 class VolumeOwners {
 public:
     // Both arguments must outlive this.
-    VolumeOwners(Client& client, base::Clock& clock) : client_(client), clock_(clock), pauses_(clock) {}
+    VolumeOwners(ProxmoxClient& client, base::Clock& clock)
+        : client_(client), clock_(clock), pauses_(clock) {}
 
     // One volume for each VMID without a guest, by VMID.
     using Volumes = std::map<std::int64_t, std::string>;
@@ -42,7 +43,7 @@ private:
     };
     asio::awaitable<void> read(std::string key, StorageState storage);
 
-    Client& client_;
+    ProxmoxClient& client_;
     base::Clock& clock_;
     GrowingPauses pauses_;               // after storages that could not be read
     std::map<std::string, List> lists_;  // by storage, and by host if the storage is local

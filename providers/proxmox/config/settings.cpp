@@ -54,9 +54,9 @@ std::optional<IDRange> id_range(const api::v1alpha1::ProxmoxSpec& spec) {
     return range;
 }
 
-Credentials credentials_of(const ProviderConfig& config) {
+ProxmoxCredentials credentials_of(const ProviderConfig& config) {
     namespace keys = api::secret_keys;
-    Credentials credentials;
+    ProxmoxCredentials credentials;
     credentials.token_id = value_of(config, keys::kTokenID);
     credentials.token_secret = value_of(config, keys::kTokenSecret);
     credentials.username = value_of(config, keys::kProxmoxUsername);
@@ -147,9 +147,9 @@ std::string Settings::provider_id(const std::string& cluster, const std::string&
     return "proxmox://" + (is_by_region ? spec.region + "/" : cluster + "/vms/") + machine_id;
 }
 
-ClientOptions make_client_options(const ProviderConfig& config) {
+ProxmoxClientOptions make_client_options(const ProviderConfig& config) {
     const auto& spec = spec_of(config);
-    ClientOptions options;
+    ProxmoxClientOptions options;
     options.provider = {config.namespace_, config.name};
     options.provider_uid = config.uid;
     auto endpoints = spec.endpoints;

@@ -46,7 +46,7 @@ struct Settings {
 
 // Throws std::invalid_argument with the field and its correction. The text never contains a credential.
 Settings make_settings(const ProviderConfig& config);
-ClientOptions make_client_options(const ProviderConfig& config);
+ProxmoxClientOptions make_client_options(const ProviderConfig& config);
 
 // Returns https://host:8006 for https://host:8006/api2/json. Throws std::invalid_argument.
 std::string endpoint_origin(const std::string& endpoint);

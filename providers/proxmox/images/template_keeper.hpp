@@ -12,7 +12,7 @@ namespace providers::proxmox {
 class TemplateKeeper {
 public:
     // All arguments must outlive this. See TemplateMaker for `in_the_making`.
-    TemplateKeeper(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
+    TemplateKeeper(const Settings& settings, ProxmoxClient& client, ClusterView& view, Templates& templates,
                    Tasks& tasks, VolumeOwners& volumes, base::Clock& clock, HostObstacles& in_the_making)
         : settings_(settings),
           view_(view),

@@ -22,7 +22,7 @@ namespace providers::proxmox {
 class TemplateMaker {
 public:
     // All arguments must outlive this. It stores in `in_the_making` why hosts have no template yet.
-    TemplateMaker(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
+    TemplateMaker(const Settings& settings, ProxmoxClient& client, ClusterView& view, Templates& templates,
                   Tasks& tasks, VolumeOwners& volumes, base::Clock& clock, HostObstacles& in_the_making)
         : settings_(settings),
           client_(client),
@@ -69,7 +69,7 @@ private:
     std::string file_name() const;
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
     Templates& templates_;
     Tasks& tasks_;

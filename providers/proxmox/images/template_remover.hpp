@@ -27,7 +27,7 @@ std::vector<Guest> unwanted_templates(const Settings& settings, const ClusterSta
 class TemplateRemover {
 public:
     // All arguments must outlive this.
-    TemplateRemover(const Settings& settings, Client& client, ClusterView& view, Tasks& tasks,
+    TemplateRemover(const Settings& settings, ProxmoxClient& client, ClusterView& view, Tasks& tasks,
                     base::Clock& clock)
         : settings_(settings),
           client_(client),
@@ -82,7 +82,7 @@ private:
     base::Duration left_of(const Pause& pause) const;
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
     Tasks& tasks_;
     VolumeGuard guard_;

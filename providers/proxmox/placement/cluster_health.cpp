@@ -193,7 +193,8 @@ std::string unseen_pool(const Settings& settings, const Permissions& permissions
            "): check the name in spec.proxmox.resourcePool; ";
 }
 
-asio::awaitable<std::string> unseen_bridges(const Settings& settings, Client& client, std::string host) {
+asio::awaitable<std::string> unseen_bridges(const Settings& settings, ProxmoxClient& client,
+                                            std::string host) {
     std::set<std::string> seen;
     const auto bridges = co_await client.read(get_bridges(host));
     for (const auto* entry : objects_of(bridges)) seen.insert(foreign::shown(text_of(*entry, "iface")));
@@ -224,7 +225,7 @@ std::set<std::string> download_storages(const Settings& settings, const ClusterS
 
 }  // namespace
 
-asio::awaitable<Health> check_health(const Settings& settings, Client& client, ClusterView& view,
+asio::awaitable<Health> check_health(const Settings& settings, ProxmoxClient& client, ClusterView& view,
                                      Templates& templates) {
     try {
         // This comes first, as an endpoint without a quorum shows old data.

@@ -8,7 +8,7 @@ namespace providers::proxmox {
 
 // Sends three requests, and sometimes one for each template. Reports errors in Health and never throws
 // ProxmoxError.
-asio::awaitable<Health> check_health(const Settings& settings, Client& client, ClusterView& view,
+asio::awaitable<Health> check_health(const Settings& settings, ProxmoxClient& client, ClusterView& view,
                                      Templates& templates);
 
 }  // namespace providers::proxmox

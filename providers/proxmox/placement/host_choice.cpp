@@ -56,7 +56,7 @@ std::string refusal(const Settings& settings, const HostState& host) {
 }
 
 // Returns why the host cannot take this machine; empty: it fits.
-std::string obstacle(const HostRoom& room, const Demand& demand) {
+std::string obstacle(const HostRoom& room, const PlacementRequest& demand) {
     if (!room.why_not.empty()) return room.why_not;
     if (!demand.zone.empty() && demand.zone != room.host->name) return "not zone " + demand.zone;
     if (demand.cpus > room.largest_cpus) {
@@ -79,7 +79,7 @@ std::string obstacle(const HostRoom& room, const Demand& demand) {
 }
 
 // Reports whether the machine can never fit on the host.
-bool is_never_fit(const Settings& settings, const HostRoom& room, const Demand& demand) {
+bool is_never_fit(const Settings& settings, const HostRoom& room, const PlacementRequest& demand) {
     if (!exclusion(settings, room.host->name).empty()) return true;
     // The size of a host that is off is unknown.
     if (room.host->cpus == 0 || room.host->memory_mib == 0) return false;
@@ -90,20 +90,20 @@ double free_fraction(std::int64_t free, std::int64_t total) {
     return total > 0 ? static_cast<double>(free) / static_cast<double>(total) : 0;
 }
 
-double balance(const HostRoom& room, const Demand& demand) {
+double balance(const HostRoom& room, const PlacementRequest& demand) {
     return (free_fraction(room.free_cpus - demand.cpus, room.host->cpus) +
             free_fraction(room.free_memory_mib - demand.memory_mib, room.host->memory_mib)) /
            2;
 }
 
-int failures_on(const std::string& host, const Demand& demand) {
+int failures_on(const std::string& host, const PlacementRequest& demand) {
     const auto found = demand.recent_failures.find(host);
     return found == demand.recent_failures.end() ? 0 : found->second;
 }
 
 // Ranks hosts; smaller is better. Equal hosts are ordered by our number of machines and then by name. A host
 // that failed this machine comes last, and before it those that recently failed other machines.
-auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand) {
+auto rank(PlacementStrategy strategy, const HostRoom& room, const PlacementRequest& demand) {
     double first = 0;
     double second = 0;
     switch (strategy) {
@@ -156,7 +156,8 @@ std::map<std::string, std::string> storages_needed(const Settings& settings) {
 }
 
 std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
-                            const StartsOnBoot& starts_on_boot, const std::vector<Reservation>& reservations,
+                            const StartsOnBoot& starts_on_boot,
+                            const std::vector<CapacityReservation>& reservations,
                             const HostObstacles& obstacles) {
     const auto& placement = settings.spec.placement;
     const auto tag = parse_tags(settings.managed_tag());
@@ -207,7 +208,7 @@ std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
 
 std::variant<std::string, InsufficientCapacity> choose_host(const Settings& settings,
                                                             const std::vector<HostRoom>& rooms,
-                                                            const Demand& demand) {
+                                                            const PlacementRequest& demand) {
     const auto strategy = settings.spec.placement.strategy;
     const HostRoom* best = nullptr;
     std::string obstacles;

@@ -49,10 +49,11 @@ using StartsOnBoot = std::set<std::int64_t>;
 // runs, starts on boot or is ours. A reservation that the state already shows counts once; while its machine
 // is being made, its planned size counts.
 std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
-                            const StartsOnBoot& starts_on_boot, const std::vector<Reservation>& reservations,
+                            const StartsOnBoot& starts_on_boot,
+                            const std::vector<CapacityReservation>& reservations,
                             const HostObstacles& obstacles = {});
 
-struct Demand {
+struct PlacementRequest {
     std::int64_t cpus = 0;
     std::int64_t memory_mib = 0;                 // including overhead
     std::string zone;                            // a host's name; empty: any
@@ -65,6 +66,6 @@ struct Demand {
 // excluded.
 std::variant<std::string, InsufficientCapacity> choose_host(const Settings& settings,
                                                             const std::vector<HostRoom>& rooms,
-                                                            const Demand& demand);
+                                                            const PlacementRequest& demand);
 
 }  // namespace providers::proxmox

@@ -57,7 +57,7 @@ asio::awaitable<EnsureResult> HostChooser::place(MachineSpec spec) {
     const auto state = co_await view_.state(kPlacementAge);
     const auto boot = co_await starts_on_boot(state);
     auto obstacles = co_await templates_.obstacles(state);
-    Demand demand;
+    PlacementRequest demand;
     demand.cpus = spec.cpu_cores;
     demand.memory_mib = spec.memory_mib + settings_.spec.vmMemOverheadMiB;
     demand.zone = settings_.has_zones() ? spec.zone : std::string();
@@ -262,7 +262,7 @@ asio::awaitable<std::vector<HostOffering>> HostChooser::offerings() {
         if (flag.starts) boot.insert(vmid);
     }
     std::vector<HostOffering> result;
-    const std::vector<Reservation> none_placed;
+    const std::vector<CapacityReservation> none_placed;
     const auto obstacles = co_await templates_.obstacles(state);
     for (const auto& room : rooms(settings_, *state, boot, {}, obstacles)) {
         HostOffering offering;
@@ -306,7 +306,7 @@ std::string gib_text(std::int64_t mib) {
 // Returns the host's storages for disks. storage_room() describes how volumes count that the token may not
 // list.
 asio::awaitable<std::vector<HostChooser::DiskSite>> HostChooser::disk_sites(
-    std::string host, ClusterView::StatePointer state, std::vector<Reservation> reservations,
+    std::string host, ClusterView::StatePointer state, std::vector<CapacityReservation> reservations,
     base::Duration max_age) {
     std::vector<DiskSite> sites;
     const auto need = co_await templates_.disk_need_on(host, state);
@@ -326,7 +326,7 @@ asio::awaitable<std::vector<HostChooser::DiskSite>> HostChooser::disk_sites(
 
 // Returns a text without figures, as they would change with every machine.
 asio::awaitable<std::string> HostChooser::storage_obstacle(std::string host, ClusterView::StatePointer state,
-                                                           std::vector<Reservation> reservations,
+                                                           std::vector<CapacityReservation> reservations,
                                                            base::Duration max_age) {
     const auto sites = co_await disk_sites(std::move(host), state, std::move(reservations), max_age);
     for (const auto& [storage, need, room] : sites) {
@@ -359,7 +359,7 @@ asio::awaitable<void> HostChooser::note_full_storage(std::string host, std::stri
 asio::awaitable<std::string> HostChooser::storages_low() {
     const auto state = co_await view_.state(kLowAge);
     std::set<std::string> low;
-    const std::vector<Reservation> none_placed;
+    const std::vector<CapacityReservation> none_placed;
     for (const auto& host : state->hosts) {
         if (!host.is_online || !may_be_used(settings_, host.name)) continue;
         const auto sites = co_await disk_sites(host.name, state, none_placed, kOfferedSizesAge);

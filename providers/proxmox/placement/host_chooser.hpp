@@ -23,7 +23,7 @@ inline constexpr base::Duration kOfferedSizesAge = std::chrono::minutes{10};
 class HostChooser {
 public:
     // All arguments must outlive this.
-    HostChooser(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
+    HostChooser(const Settings& settings, ProxmoxClient& client, ClusterView& view, Templates& templates,
                 VolumeOwners& volumes, base::Clock& clock)
         : settings_(settings),
           client_(client),
@@ -63,11 +63,11 @@ private:
     };
     // Returns the disk sites of the host. Volume lists may be as old as `max_age`, here and below.
     asio::awaitable<std::vector<DiskSite>> disk_sites(std::string host, ClusterView::StatePointer state,
-                                                      std::vector<Reservation> reservations,
+                                                      std::vector<CapacityReservation> reservations,
                                                       base::Duration max_age);
     // Returns why no disk of another machine fits on the host; empty: one fits, as far as visible.
     asio::awaitable<std::string> storage_obstacle(std::string host, ClusterView::StatePointer state,
-                                                  std::vector<Reservation> reservations,
+                                                  std::vector<CapacityReservation> reservations,
                                                   base::Duration max_age);
 
     asio::awaitable<std::string> missing_bridge(std::string host);
@@ -96,7 +96,7 @@ private:
         base::TimePoint read_at;
     };
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
     Templates& templates_;
     VolumeOwners& volumes_;

@@ -63,7 +63,8 @@ DiskNeed disk_need(const Settings& settings, const VmConfig& source) {
 // for them. If the token may not see every volume, the used space counts, plus the possible growth of our
 // machines.
 std::optional<StorageRoom> storage_room(const Settings& settings, const ClusterState& state,
-                                        const StorageUse& use, const std::vector<Reservation>& reservations,
+                                        const StorageUse& use,
+                                        const std::vector<CapacityReservation>& reservations,
                                         std::int64_t need) {
     const auto& storage = *use.storage;
     if (storage.total_mib <= 0) return std::nullopt;

@@ -34,7 +34,8 @@ struct StorageRoom {
 };
 // Returns nullopt if the storage's size is not visible. `need` is the size of each of our machines there.
 std::optional<StorageRoom> storage_room(const Settings& settings, const ClusterState& state,
-                                        const StorageUse& use, const std::vector<Reservation>& reservations,
+                                        const StorageUse& use,
+                                        const std::vector<CapacityReservation>& reservations,
                                         std::int64_t need);
 
 }  // namespace providers::proxmox

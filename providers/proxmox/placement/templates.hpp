@@ -30,7 +30,7 @@ class Templates {
 public:
     // All arguments must outlive this. Without a configured template it asks nothing and reports no obstacle.
     // `in_the_making` says why hosts do not have their template of an image yet.
-    Templates(const Settings& settings, Client& client, ClusterView& view, base::Clock& clock,
+    Templates(const Settings& settings, ProxmoxClient& client, ClusterView& view, base::Clock& clock,
               const HostObstacles& in_the_making)
         : settings_(settings), client_(client), view_(view), clock_(clock), in_the_making_(in_the_making) {}
 
@@ -78,7 +78,7 @@ private:
     Obstacle missing_on(const std::string& host) const;
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
     base::Clock& clock_;
     const HostObstacles& in_the_making_;

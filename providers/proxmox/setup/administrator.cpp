@@ -168,8 +168,8 @@ std::int64_t major_of(const std::string& version) {
     return major;
 }
 
-ClientOptions client_options(const ProxmoxLogin& login, std::string ticket) {
-    ClientOptions options;
+ProxmoxClientOptions client_options(const ProxmoxLogin& login, std::string ticket) {
+    ProxmoxClientOptions options;
     options.provider = {"", "setup"};
     options.endpoints = {login.endpoint};
     options.tls = login.tls;

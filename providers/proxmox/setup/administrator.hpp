@@ -25,7 +25,7 @@ private:
     asio::awaitable<std::set<std::string>> bridges_of(std::string host);
 
     std::string username_;
-    Client client_;
+    ProxmoxClient client_;
 };
 
 }  // namespace providers::proxmox

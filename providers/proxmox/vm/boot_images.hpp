@@ -26,8 +26,8 @@ std::string image_storage(const Settings& settings, const ClusterState& state, c
 class BootImages {
 public:
     // All arguments must outlive this.
-    BootImages(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines, Tasks& tasks,
-               ProviderEnvironment& environment)
+    BootImages(const Settings& settings, ProxmoxClient& client, ClusterView& view, VmFinder& machines,
+               Tasks& tasks, ProviderEnvironment& environment)
         : settings_(settings),
           client_(client),
           view_(view),
@@ -59,7 +59,7 @@ private:
     asio::awaitable<std::string> delete_image(std::string host, std::string volume);
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
     VmFinder& machines_;
     Tasks& tasks_;

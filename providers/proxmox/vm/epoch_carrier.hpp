@@ -11,7 +11,7 @@ namespace providers::proxmox {
 class EpochCarrier final : public EpochKeeper {
 public:
     // All arguments must outlive this.
-    EpochCarrier(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines)
+    EpochCarrier(const Settings& settings, ProxmoxClient& client, ClusterView& view, VmFinder& machines)
         : settings_(settings), client_(client), view_(view), machines_(machines) {}
 
     // Reads the finished VM with the lowest ID that is ours, on a host that is online, and not locked. It
@@ -26,7 +26,7 @@ private:
                                                         ExpectedUuid expected);
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
     VmFinder& machines_;
 };

@@ -39,7 +39,7 @@ struct GuestProcess {
 class GuestAgent {
 public:
     // All arguments must outlive this.
-    GuestAgent(const Settings& settings, Client& client, base::Clock& clock)
+    GuestAgent(const Settings& settings, ProxmoxClient& client, base::Clock& clock)
         : settings_(settings), client_(client), clock_(clock) {}
 
     struct Waiting {
@@ -71,7 +71,7 @@ private:
     std::int64_t now() const;
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     base::Clock& clock_;
 };
 

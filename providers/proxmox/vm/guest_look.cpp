@@ -47,7 +47,7 @@ std::vector<std::string> guest_addresses(const json::value& data) {
     return addresses;
 }
 
-asio::awaitable<GuestSight> look_at_guest(Client& client, MachineRecord record) {
+asio::awaitable<GuestSight> look_at_guest(ProxmoxClient& client, MachineRecord record) {
     GuestSight sight;
     try {
         const auto data = co_await client.read(get_agent_interfaces(record.host, vmid_of(record.machine_id)));

@@ -8,7 +8,7 @@
 namespace providers::proxmox {
 
 // Implements GuestObserver::look_at_guest.
-asio::awaitable<GuestSight> look_at_guest(Client& client, MachineRecord record);
+asio::awaitable<GuestSight> look_at_guest(ProxmoxClient& client, MachineRecord record);
 
 // Returns why the agent could not be asked, as text for people.
 std::string obstacle_of(const ProxmoxError& error);

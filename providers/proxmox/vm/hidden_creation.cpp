@@ -13,7 +13,7 @@ constexpr std::string_view kNotRemoved = "failed to remove config file";
 
 // Reports whether the failed task left its VM. A worker cleans up unless it died or could no longer write;
 // its log shows the latter.
-asio::awaitable<bool> left_its_vm(Client& client, Tasks& tasks, Upid task) {
+asio::awaitable<bool> left_its_vm(ProxmoxClient& client, Tasks& tasks, Upid task) {
     const auto status = co_await tasks.status(task.text);
     if (status.outcome == TaskOutcome::unknown) co_return true;
     if (status.outcome != TaskOutcome::failed) co_return false;
@@ -26,7 +26,7 @@ asio::awaitable<bool> left_its_vm(Client& client, Tasks& tasks, Upid task) {
 
 }  // namespace
 
-asio::awaitable<bool> died_out_of_sight(Client& client, Tasks& tasks, MachineRecord record) {
+asio::awaitable<bool> died_out_of_sight(ProxmoxClient& client, Tasks& tasks, MachineRecord record) {
     const auto vmid = vmid_of(record.machine_id);
     const auto recorded = parse_upid(record.task);
     if (recorded && began_creation(record.task, client.user(), vmid))

@@ -12,7 +12,7 @@ namespace providers::proxmox {
 
 // Reports whether the invisible VM with the recorded ID is ours: our last creation with this ID left its VM.
 // A clone's task has its template's ID, so only the record reveals it. Throws ProxmoxError.
-asio::awaitable<bool> died_out_of_sight(Client& client, Tasks& tasks, MachineRecord record);
+asio::awaitable<bool> died_out_of_sight(ProxmoxClient& client, Tasks& tasks, MachineRecord record);
 
 // Returns what a person must do.
 std::string hidden_half_made_text(const MachineRecord& record);

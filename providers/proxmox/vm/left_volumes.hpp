@@ -18,7 +18,7 @@ std::vector<std::string> left_volumes(const boost::json::value& log);
 class LeftVolumeFinder {
 public:
     // All arguments must outlive this.
-    LeftVolumeFinder(Client& client, ClusterView& view, base::Clock& clock)
+    LeftVolumeFinder(ProxmoxClient& client, ClusterView& view, base::Clock& clock)
         : client_(client), view_(view), clock_(clock) {}
 
     // Returns one entry for each disk, with the command that removes it. Throws ProxmoxError.
@@ -29,7 +29,7 @@ private:
     asio::awaitable<std::vector<std::string>> volumes_of(std::string host, std::string upid);
     asio::awaitable<bool> is_left(std::string host, std::string volume, bool is_recent);
 
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
     base::Clock& clock_;
     std::map<std::string, std::vector<std::string>> logs_;  // by UPID; logs of ended tasks never change

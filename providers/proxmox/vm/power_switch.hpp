@@ -13,7 +13,7 @@ namespace providers::proxmox {
 class PowerSwitch {
 public:
     // All arguments must outlive this.
-    PowerSwitch(const Settings& settings, Client& client, VmFinder& machines, Tasks& tasks,
+    PowerSwitch(const Settings& settings, ProxmoxClient& client, VmFinder& machines, Tasks& tasks,
                 base::Clock& clock)
         : settings_(settings), client_(client), machines_(machines), tasks_(tasks), pauses_(clock) {}
 
@@ -27,7 +27,7 @@ private:
     asio::awaitable<bool> is_at_work(const Look& machine);
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     VmFinder& machines_;
     Tasks& tasks_;
     GrowingPauses pauses_;

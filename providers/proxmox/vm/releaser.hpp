@@ -15,7 +15,7 @@ std::vector<base::FormFields> release_changes(const VmConfig& config, const std:
 class Releaser {
 public:
     // All arguments must outlive this.
-    Releaser(const Settings& settings, Client& client, VmFinder& machines, base::Clock& clock)
+    Releaser(const Settings& settings, ProxmoxClient& client, VmFinder& machines, base::Clock& clock)
         : settings_(settings), client_(client), machines_(machines), pauses_(clock) {}
 
     // Returns true if the machine is released or does not exist; otherwise call again. Throws ProviderError
@@ -24,7 +24,7 @@ public:
 
 private:
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     VmFinder& machines_;
     GrowingPauses pauses_;  // after changes that Proxmox could not make
 };

@@ -21,8 +21,8 @@ bool has_room_to_start(const Settings& settings, const ClusterState& state, cons
 class Restarter {
 public:
     // All arguments must outlive this.
-    Restarter(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines, Tasks& tasks,
-              base::Clock& clock)
+    Restarter(const Settings& settings, ProxmoxClient& client, ClusterView& view, VmFinder& machines,
+              Tasks& tasks, base::Clock& clock)
         : settings_(settings),
           client_(client),
           view_(view),
@@ -48,7 +48,7 @@ private:
     RestartResult waiting(const Tried& tried, std::string message) const;
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
     VmFinder& machines_;
     Tasks& tasks_;

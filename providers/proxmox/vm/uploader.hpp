@@ -13,7 +13,7 @@ namespace providers::proxmox {
 class Uploader {
 public:
     // Both arguments must outlive this.
-    Uploader(Client& client, ProviderEnvironment& environment)
+    Uploader(ProxmoxClient& client, ProviderEnvironment& environment)
         : client_(client),
           addresses_(client, environment.clock),
           through_endpoint_(environment.executor, 1) {}
@@ -25,7 +25,7 @@ public:
 private:
     asio::awaitable<std::optional<HostAddress>> address_of(std::string host);
 
-    Client& client_;
+    ProxmoxClient& client_;
     HostAddresses addresses_;
     base::Gate through_endpoint_;
 };

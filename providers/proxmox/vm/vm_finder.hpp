@@ -29,7 +29,7 @@ struct Look {
 class VmFinder {
 public:
     // All arguments must outlive this.
-    VmFinder(const Settings& settings, Client& client, ClusterView& view)
+    VmFinder(const Settings& settings, ProxmoxClient& client, ClusterView& view)
         : settings_(settings), client_(client), view_(view) {}
 
     // Reads the VM of that ID on that host with one request. Throws ProxmoxError.
@@ -68,7 +68,7 @@ private:
                                        std::int64_t vmid);
 
     const Settings& settings_;
-    Client& client_;
+    ProxmoxClient& client_;
     ClusterView& view_;
     std::map<std::int64_t, Remembered> remembered_;
 };

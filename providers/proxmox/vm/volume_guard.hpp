@@ -14,7 +14,7 @@ namespace providers::proxmox {
 class VolumeGuard {
 public:
     // `client` must outlive this.
-    explicit VolumeGuard(Client& client) : client_(client) {}
+    explicit VolumeGuard(ProxmoxClient& client) : client_(client) {}
 
     // Call this directly before a stopped VM is destroyed. It detaches volumes with another VMID, which are
     // kept. Returns why the VM must not be destroyed and what a person can do. Empty: Proxmox will only
@@ -33,7 +33,7 @@ private:
     asio::awaitable<std::set<std::string>> moved_drives(std::string host, std::int64_t vmid,
                                                         MadeVolumes made);
 
-    Client& client_;
+    ProxmoxClient& client_;
 };
 
 }  // namespace providers::proxmox

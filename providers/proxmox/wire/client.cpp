@@ -39,7 +39,7 @@ base::HttpClientOptions options_for(const std::string& url, const base::TlsClien
 
 }  // namespace
 
-Client::Client(ClientOptions options, ProviderEnvironment& environment)
+ProxmoxClient::Client(ProxmoxClientOptions options, ProviderEnvironment& environment)
     : credentials_(std::move(options.credentials)),
       provider_(std::move(options.provider)),
       provider_uid_(std::move(options.provider_uid)),
@@ -64,21 +64,21 @@ Client::Client(ClientOptions options, ProviderEnvironment& environment)
     }
 }
 
-std::vector<std::string> Client::endpoints() const {
+std::vector<std::string> ProxmoxClient::endpoints() const {
     std::vector<std::string> urls;
     std::ranges::transform(endpoints_, std::back_inserter(urls), &Endpoint::url);
     return urls;
 }
 
-const std::string& Client::user() const {
+const std::string& ProxmoxClient::user() const {
     return credentials_.is_token() ? credentials_.token_id : credentials_.username;
 }
 
-bool Client::is_cut_off(const Endpoint& endpoint) const {
+bool ProxmoxClient::is_cut_off(const Endpoint& endpoint) const {
     return endpoint.cut_off_at && environment_.clock.now() - *endpoint.cut_off_at < kCutOff;
 }
 
-std::vector<std::size_t> Client::order() const {
+std::vector<std::size_t> ProxmoxClient::order() const {
     std::vector<std::size_t> indices;
     for (const bool cut_off : {false, true}) {
         for (std::size_t i = 0; i < endpoints_.size(); ++i) {
@@ -91,7 +91,7 @@ std::vector<std::size_t> Client::order() const {
 
 // Tries one endpoint after another. An endpoint without quorum cannot reach the other hosts, but another
 // endpoint may.
-asio::awaitable<json::value> Client::read(Call call) {
+asio::awaitable<json::value> ProxmoxClient::read(Call call) {
     const auto pass = co_await reads_.enter(call.host);
     std::exception_ptr failure, misled;
     bool is_unreached = false;
@@ -122,7 +122,7 @@ asio::awaitable<json::value> Client::read(Call call) {
 
 // Sends the change. A change that was refused without quorum or not delivered had no effect, so the next
 // endpoint may get it. A change that may have happened is read back through another endpoint.
-asio::awaitable<json::value> Client::change(Call call) {
+asio::awaitable<json::value> ProxmoxClient::change(Call call) {
     const auto pass = co_await changes_.enter(call.host);
     std::exception_ptr failure, misled;
     const auto indices = order();
@@ -157,7 +157,7 @@ asio::awaitable<json::value> Client::change(Call call) {
 }
 
 // Returns a shared pointer, as the host's certificate may be renewed while a call uses the endpoint.
-std::shared_ptr<Client::Endpoint> Client::direct_to(const HostAddress& address) {
+std::shared_ptr<ProxmoxClient::Endpoint> ProxmoxClient::direct_to(const HostAddress& address) {
     auto& known = directs_[address.host];
     const bool is_same = known.endpoint && known.address.url == address.url &&
                          known.address.fingerprint_sha256 == address.fingerprint_sha256;
@@ -177,7 +177,7 @@ std::shared_ptr<Client::Endpoint> Client::direct_to(const HostAddress& address) 
     return known.endpoint;
 }
 
-asio::awaitable<json::value> Client::change_at(HostAddress address, Call call) {
+asio::awaitable<json::value> ProxmoxClient::change_at(HostAddress address, Call call) {
     const auto pass = co_await changes_.enter(call.host);
     require_permission(call);
     const auto configured = std::ranges::find(endpoints_, address.url, &Endpoint::url);
@@ -186,7 +186,7 @@ asio::awaitable<json::value> Client::change_at(HostAddress address, Call call) {
     co_return co_await attempt(call, *direct);
 }
 
-asio::awaitable<json::value> Client::attempt(const Call& call, Endpoint& endpoint) {
+asio::awaitable<json::value> ProxmoxClient::attempt(const Call& call, Endpoint& endpoint) {
     require_credentials(call);
     if (!endpoint.is_pinned) co_await prove_for(call, endpoint);
     auto response = co_await authorized_exchange(call, endpoint);
@@ -203,14 +203,14 @@ asio::awaitable<json::value> Client::attempt(const Call& call, Endpoint& endpoin
     }
 }
 
-void Client::require_credentials(const Call& call) const {
+void ProxmoxClient::require_credentials(const Call& call) const {
     if (refused_until_ && environment_.clock.now() < *refused_until_)
         throw ProxmoxError(ErrorKind::unauthenticated, call.tried, refusal_);
 }
 
 // Records what the answer says about quorum. Agent calls and stopping tasks change no cluster data, so they
 // need no quorum.
-void Client::note_quorum(const Call& call, Endpoint& endpoint, std::optional<ErrorKind> failure) {
+void ProxmoxClient::note_quorum(const Call& call, Endpoint& endpoint, std::optional<ErrorKind> failure) {
     const bool needs_quorum = call.method != "GET" && call.data == DataKind::task;
     const auto now = environment_.clock.now();
     if (failure == ErrorKind::no_quorum) quorum_missed_at_ = endpoint.cut_off_at = now;
@@ -221,16 +221,16 @@ void Client::note_quorum(const Call& call, Endpoint& endpoint, std::optional<Err
 
 // Casts doubt on all answers until now if the endpoint was without quorum. One that is under way may still
 // come from that time.
-void Client::note_majority(Endpoint& endpoint) {
+void ProxmoxClient::note_majority(Endpoint& endpoint) {
     if (endpoint.cut_off_at) endpoint.doubtful_until = ++answers_;
     endpoint.cut_off_at.reset();
 }
 
-bool Client::lacks_quorum() const {
+bool ProxmoxClient::lacks_quorum() const {
     return quorum_missed_at_ && environment_.clock.now() - *quorum_missed_at_ < kQuorumNews;
 }
 
-asio::awaitable<base::HttpResponse> Client::authorized_exchange(const Call& call, Endpoint& endpoint) {
+asio::awaitable<base::HttpResponse> ProxmoxClient::authorized_exchange(const Call& call, Endpoint& endpoint) {
     if (credentials_.is_token()) co_return co_await exchange(call, endpoint);
     co_await log_in(endpoint);
     auto response = co_await exchange(call, endpoint);
@@ -241,15 +241,15 @@ asio::awaitable<base::HttpResponse> Client::authorized_exchange(const Call& call
     co_return co_await exchange(call, endpoint);
 }
 
-asio::awaitable<base::HttpResponse> Client::exchange(const Call& call, Endpoint& endpoint) {
+asio::awaitable<base::HttpResponse> ProxmoxClient::exchange(const Call& call, Endpoint& endpoint) {
     auto request = to_request(call);
     authorize(request);
     if (call.method != "GET") request.before_writing = [this, &call] { require_permission(call); };
     co_return co_await transmit(call, endpoint, std::move(request));
 }
 
-asio::awaitable<base::HttpResponse> Client::transmit(const Call& call, Endpoint& endpoint,
-                                                     base::HttpRequest request) {
+asio::awaitable<base::HttpResponse> ProxmoxClient::transmit(const Call& call, Endpoint& endpoint,
+                                                            base::HttpRequest request) {
     const auto started = environment_.clock.now();
     const auto count = [&](const std::string& code) {
         const std::chrono::duration<double> seconds = environment_.clock.now() - started;
@@ -272,7 +272,7 @@ asio::awaitable<base::HttpResponse> Client::transmit(const Call& call, Endpoint&
     }
 }
 
-asio::awaitable<void> Client::log_in(Endpoint& endpoint) {
+asio::awaitable<void> ProxmoxClient::log_in(Endpoint& endpoint) {
     const auto pass = co_await log_ins_.enter("");
     if (ticket_ && environment_.clock.now() < ticket_->renew_at) co_return;
     const auto call = proxmox::log_in(credentials_.username, credentials_.password);
@@ -293,7 +293,7 @@ asio::awaitable<void> Client::log_in(Endpoint& endpoint) {
     ticket_ = std::move(ticket);
 }
 
-void Client::authorize(base::HttpRequest& request) const {
+void ProxmoxClient::authorize(base::HttpRequest& request) const {
     if (credentials_.is_token()) {
         request.headers.set("Authorization",
                             "PVEAPIToken=" + credentials_.token_id + "=" + credentials_.token_secret);
@@ -303,31 +303,31 @@ void Client::authorize(base::HttpRequest& request) const {
     if (request.method != "GET") request.headers.set("CSRFPreventionToken", ticket_->csrf_token);
 }
 
-void Client::mask(base::HttpResponse& response) const {
+void ProxmoxClient::mask(base::HttpResponse& response) const {
     hide_secret(response, credentials_.token_secret);
     hide_secret(response, credentials_.password);
 }
 
-std::string Client::without_credentials(std::string text) const {
+std::string ProxmoxClient::without_credentials(std::string text) const {
     return without_secret(without_secret(std::move(text), credentials_.token_secret), credentials_.password);
 }
 
-void Client::require_permission(const Call& call) const {
+void ProxmoxClient::require_permission(const Call& call) const {
     if (environment_.may_mutate && !environment_.may_mutate())
         throw FencedError(call.tried + ": not started, this process may no longer be the leader");
     if (call.destroys) require_sole_operator(call.tried);
 }
 
-std::string Client::why_not_destroy() const {
+std::string ProxmoxClient::why_not_destroy() const {
     return environment_.why_not_destroy ? environment_.why_not_destroy(provider_uid_) : std::string();
 }
 
-void Client::require_sole_operator(const std::string& tried) const {
+void ProxmoxClient::require_sole_operator(const std::string& tried) const {
     auto why = why_not_destroy();
     if (!why.empty()) throw ProxmoxError(ErrorKind::held, tried, std::move(why));
 }
 
-void Client::refuse_credentials(const Call& call, const std::string& answer) {
+void ProxmoxClient::refuse_credentials(const Call& call, const std::string& answer) {
     refused_until_ = environment_.clock.now() + kRefusalPause;
     if (environment_.on_credentials_refused) environment_.on_credentials_refused(provider_.str());
     refusal_ =
@@ -350,12 +350,12 @@ constexpr base::Duration kMisledFor = std::chrono::minutes{1};
 
 }  // namespace
 
-asio::awaitable<void> Client::prove_for(const Call& call, Endpoint& endpoint) {
+asio::awaitable<void> ProxmoxClient::prove_for(const Call& call, Endpoint& endpoint) {
     const auto max_age = call.method == "GET" ? kProofAge : base::Duration::zero();
     co_await prove(endpoint, max_age);
 }
 
-asio::awaitable<void> Client::prove(Endpoint& endpoint, base::Duration max_age) {
+asio::awaitable<void> ProxmoxClient::prove(Endpoint& endpoint, base::Duration max_age) {
     const auto begun = environment_.clock.now();
     if (endpoint.proven_at && begun - *endpoint.proven_at < max_age) co_return;
     const auto pass = co_await proofs_.enter(endpoint.url);
@@ -364,7 +364,7 @@ asio::awaitable<void> Client::prove(Endpoint& endpoint, base::Duration max_age) 
     co_await ask_for_proof(endpoint);
 }
 
-asio::awaitable<void> Client::ask_for_proof(Endpoint& endpoint) {
+asio::awaitable<void> ProxmoxClient::ask_for_proof(Endpoint& endpoint) {
     const auto asked_at = environment_.clock.now();
     const bool has_unproven_answers = endpoint.last_answer > endpoint.proven_until;
     // If this fails, the caller concludes nothing. Later answers need a new proof.
@@ -388,7 +388,7 @@ asio::awaitable<void> Client::ask_for_proof(Endpoint& endpoint) {
     endpoint.proven_at = asked_at;
 }
 
-asio::awaitable<json::value> Client::ask(const Call& call, Endpoint& endpoint) {
+asio::awaitable<json::value> ProxmoxClient::ask(const Call& call, Endpoint& endpoint) {
     require_credentials(call);
     auto response = co_await authorized_exchange(call, endpoint);
     mask(response);
@@ -398,7 +398,7 @@ asio::awaitable<json::value> Client::ask(const Call& call, Endpoint& endpoint) {
 
 // Returns the fingerprint of the cluster's CA. Every Proxmox VE since 5.2 shows it to any logged-in user. A
 // substitute or a proxy may not; then only the name distinguishes clusters.
-asio::awaitable<std::string> Client::identity_at(Endpoint& endpoint) {
+asio::awaitable<std::string> ProxmoxClient::identity_at(Endpoint& endpoint) {
     try {
         const auto certificates = co_await ask(get_own_certificates(), endpoint);
         co_return authority_fingerprint(certificates);
@@ -410,7 +410,7 @@ asio::awaitable<std::string> Client::identity_at(Endpoint& endpoint) {
     co_return name.empty() ? std::string() : "name " + name;
 }
 
-asio::awaitable<std::string> Client::name_at(Endpoint& endpoint) {
+asio::awaitable<std::string> ProxmoxClient::name_at(Endpoint& endpoint) {
     try {
         const auto status = co_await ask(get_cluster_status(), endpoint);
         co_return cluster_name(status);
@@ -422,14 +422,14 @@ asio::awaitable<std::string> Client::name_at(Endpoint& endpoint) {
 }
 
 // Throws for a while after another cluster has answered. Running calls may hold its answers until they end.
-asio::awaitable<void> Client::confirm_cluster() {
+asio::awaitable<void> ProxmoxClient::confirm_cluster() {
     if (misled_ && environment_.clock.now() - misled_->at < kMisledFor) throw misled_->error;
     for (auto& endpoint : endpoints_)
         if (endpoint.last_answer > endpoint.proven_until) co_await prove(endpoint, base::Duration::zero());
 }
 
 // Reports whether the endpoint has quorum. A standalone host always has.
-asio::awaitable<bool> Client::has_quorum(Endpoint& endpoint) {
+asio::awaitable<bool> ProxmoxClient::has_quorum(Endpoint& endpoint) {
     const auto last_answer = endpoint.last_answer;
     try {
         const auto status = co_await ask(get_cluster_status(), endpoint);
@@ -453,7 +453,7 @@ asio::awaitable<bool> Client::has_quorum(Endpoint& endpoint) {
 
 // Asks every endpoint whose last answer lacks a proof of quorum. An endpoint that regained quorum cannot
 // prove where its earlier answers came from, and one that no longer answers proves nothing.
-asio::awaitable<void> Client::confirm_quorum(std::uint64_t since) {
+asio::awaitable<void> ProxmoxClient::confirm_quorum(std::uint64_t since) {
     const auto refuse = [](const Endpoint& endpoint, const std::string& why) {
         throw ProxmoxError(ErrorKind::no_quorum, "asking " + endpoint.url + " whether it has quorum",
                            why + ", so its answers may be incomplete and are not used");
@@ -468,7 +468,7 @@ asio::awaitable<void> Client::confirm_quorum(std::uint64_t since) {
     }
 }
 
-asio::awaitable<bool> Client::seek_quorum() {
+asio::awaitable<bool> ProxmoxClient::seek_quorum() {
     std::exception_ptr failure;
     bool is_any_cut_off = false;
     const auto count = endpoints_.size();
@@ -492,7 +492,7 @@ asio::awaitable<bool> Client::seek_quorum() {
     co_return false;
 }
 
-asio::awaitable<std::vector<std::string>> Client::misled_endpoints() {
+asio::awaitable<std::vector<std::string>> ProxmoxClient::misled_endpoints() {
     std::vector<std::string> misled;
     for (auto& endpoint : endpoints_) {
         try {

@@ -22,8 +22,8 @@ namespace providers::proxmox {
 
 namespace json = boost::json;
 
-// Credentials are either a token or a user with a password.
-struct Credentials {
+// ProxmoxCredentials are either a token or a user with a password.
+struct ProxmoxCredentials {
     std::string token_id;  // user@realm!name
     std::string token_secret;
     std::string username;  // user@realm
@@ -32,12 +32,12 @@ struct Credentials {
     bool is_token() const { return !token_id.empty(); }
 };
 
-struct ClientOptions {
+struct ProxmoxClientOptions {
     api::ObjectKey provider;
     std::string provider_uid;
     std::vector<std::string> endpoints;
     base::TlsClientOptions tls;
-    Credentials credentials;
+    ProxmoxCredentials credentials;
     BackendCluster cluster;  // as recorded; without an ID the first cluster that answers is used
 };
 
@@ -48,10 +48,10 @@ struct HostAddress {
     std::string fingerprint_sha256;  // of its certificate; empty: verified like the endpoints
 };
 
-class Client {
+class ProxmoxClient {
 public:
     // Throws std::invalid_argument. The environment must outlive the client.
-    Client(ClientOptions options, ProviderEnvironment& environment);
+    ProxmoxClient(ProxmoxClientOptions options, ProviderEnvironment& environment);
 
     // Sends a call that changes nothing. Tries each endpoint until one of the cluster answers. Throws
     // ProxmoxError, OtherClusterError.
@@ -149,7 +149,7 @@ private:
     void require_permission(const Call& call) const;
     [[noreturn]] void refuse_credentials(const Call& call, const std::string& answer);
 
-    Credentials credentials_;
+    ProxmoxCredentials credentials_;
     api::ObjectKey provider_;
     std::string provider_uid_;
     ProviderEnvironment& environment_;

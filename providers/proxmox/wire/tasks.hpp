@@ -14,7 +14,7 @@ namespace providers::proxmox {
 class Tasks {
 public:
     // Both arguments must outlive this.
-    Tasks(Client& client, base::Clock& clock) : client_(client), clock_(clock) {}
+    Tasks(ProxmoxClient& client, base::Clock& clock) : client_(client), clock_(clock) {}
 
     // Sends one request to the host in the UPID. The outcome is unknown if nothing can be learned: invalid
     // UPID, missing log, or silent host. Throws ProxmoxError otherwise.
@@ -42,7 +42,7 @@ public:
     bool is_followed(const std::string& upid) const;
 
 private:
-    Client& client_;
+    ProxmoxClient& client_;
     base::Clock& clock_;
     struct Asked {
         base::TimePoint first;

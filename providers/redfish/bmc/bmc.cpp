@@ -30,9 +30,9 @@ base::HttpRequest make_request(std::string method, std::string target, std::stri
     return request;
 }
 
-bool is_worth_repeating(ErrorKind kind) {
-    return kind == ErrorKind::busy || kind == ErrorKind::unreachable || kind == ErrorKind::other ||
-           kind == ErrorKind::unreadable;
+bool is_worth_repeating(RedfishErrorKind kind) {
+    return kind == RedfishErrorKind::busy || kind == RedfishErrorKind::unreachable ||
+           kind == RedfishErrorKind::other || kind == RedfishErrorKind::unreadable;
 }
 
 void replace_all(std::string& text, const std::string& part) {
@@ -43,7 +43,7 @@ void replace_all(std::string& text, const std::string& part) {
 
 RedfishError no_tag_serves(const std::string& tried) {
     Complaint complaint;
-    complaint.kind = ErrorKind::precondition_failed;
+    complaint.kind = RedfishErrorKind::precondition_failed;
     complaint.message = "the BMC accepts no ETag, not even its own";
     return RedfishError(tried, std::move(complaint));
 }
@@ -141,11 +141,12 @@ asio::awaitable<json::object> Bmc::root() {
                 complaint.message = "the server there is not a Redfish service: " + complaint.message;
             }
         }
-        if (complaint.kind == ErrorKind::not_acceptable && asks_root_for_identity_) {
+        if (complaint.kind == RedfishErrorKind::not_acceptable && asks_root_for_identity_) {
             asks_root_for_identity_ = false;
             continue;
         }
-        const bool may_pass = complaint.kind == ErrorKind::busy || complaint.kind == ErrorKind::unreadable;
+        const bool may_pass =
+            complaint.kind == RedfishErrorKind::busy || complaint.kind == RedfishErrorKind::unreadable;
         const bool again = attempt < kReadAttempts && may_pass &&
                            complaint.retry_after.value_or(base::Duration::zero()) <= kLongestReadWait;
         if (!again) throw RedfishError(tried, complaint);
@@ -157,7 +158,7 @@ asio::awaitable<json::object> Bmc::root() {
 // resource.
 json::object Bmc::object_of(const std::string& tried, const base::HttpResponse& response) const {
     Complaint complaint;
-    complaint.kind = ErrorKind::unreadable;
+    complaint.kind = RedfishErrorKind::unreadable;
     const auto encoding = response.headers.find("Content-Encoding");
     const bool is_encoded = encoding && !equal_ignoring_case(*encoding, "identity") && !encoding->empty();
     if (is_encoded) {
@@ -171,7 +172,7 @@ json::object Bmc::object_of(const std::string& tried, const base::HttpResponse& 
     return std::move(*object);
 }
 
-asio::awaitable<Resource> Bmc::read(const std::string& tried, std::string target) {
+asio::awaitable<RedfishResource> Bmc::read(const std::string& tried, std::string target) {
     auto response = co_await request(tried, make_request("GET", target), Effect::none);
     if (response.status == 404 && target.back() != '/') {
         // Some BMCs only know their resources by the path with a final slash.
@@ -182,17 +183,17 @@ asio::awaitable<Resource> Bmc::read(const std::string& tried, std::string target
         }
     }
     if (response.status != 200) throw RedfishError(tried, complain(response));
-    Resource resource{std::move(target), object_of(tried, response), {}};
+    RedfishResource resource{std::move(target), object_of(tried, response), {}};
     resource.etag = etag_of(response, resource.body);
     co_return resource;
 }
 
-asio::awaitable<Resource> Bmc::get_once(std::string link) {
+asio::awaitable<RedfishResource> Bmc::get_once(std::string link) {
     const auto tried = "reading " + link + " of " + host();
     co_return co_await read(tried, resolve(tried, link));
 }
 
-asio::awaitable<Resource> Bmc::get(std::string link) {
+asio::awaitable<RedfishResource> Bmc::get(std::string link) {
     const auto tried = "reading " + link + " of " + host();
     const auto target = resolve(tried, link);
     for (int attempt = 1;; ++attempt) {
@@ -212,7 +213,7 @@ asio::awaitable<Resource> Bmc::get(std::string link) {
     }
 }
 
-asio::awaitable<std::optional<Resource>> Bmc::find(std::string link) {
+asio::awaitable<std::optional<RedfishResource>> Bmc::find(std::string link) {
     if (link.empty()) co_return std::nullopt;
     try {
         co_return co_await get(std::move(link));
@@ -222,20 +223,20 @@ asio::awaitable<std::optional<Resource>> Bmc::find(std::string link) {
     co_return std::nullopt;
 }
 
-asio::awaitable<Answer> Bmc::patch_once(const std::string& tried, const std::string& target,
-                                        const std::string& body, const std::string& etag) {
+asio::awaitable<AcceptedChange> Bmc::patch_once(const std::string& tried, const std::string& target,
+                                                const std::string& body, const std::string& etag) {
     auto attempt = make_request("PATCH", target, body);
     if (!etag.empty()) attempt.headers.set("If-Match", etag);
     const auto response = co_await request(tried, std::move(attempt), Effect::host);
     if (response.status >= 300) throw RedfishError(tried, complain(response));
-    Answer answer;
+    AcceptedChange answer;
     answer.body = parse_object(response.body);
     answer.retry_after = retry_after_of(response);
     answer.is_promise = response.status == 202;
     co_return answer;
 }
 
-asio::awaitable<Answer> Bmc::patch(std::string tried, std::string link, json::object body) {
+asio::awaitable<AcceptedChange> Bmc::patch(std::string tried, std::string link, json::object body) {
     auto current = co_await get(link);
     auto ladder = etag_ladder(current.etag);
     const auto text = json::serialize(body);
@@ -244,8 +245,8 @@ asio::awaitable<Answer> Bmc::patch(std::string tried, std::string link, json::ob
         try {
             co_return co_await patch_once(tried, current.target, text, ladder[rung]);
         } catch (const RedfishError& error) {
-            const bool about_tag = error.kind() == ErrorKind::precondition_failed ||
-                                   error.kind() == ErrorKind::precondition_needed;
+            const bool about_tag = error.kind() == RedfishErrorKind::precondition_failed ||
+                                   error.kind() == RedfishErrorKind::precondition_needed;
             if (!about_tag) throw;
             note_quirk("ETag");
         }
@@ -261,8 +262,8 @@ asio::awaitable<Answer> Bmc::patch(std::string tried, std::string link, json::ob
     throw no_tag_serves(tried);
 }
 
-asio::awaitable<std::optional<Answer>> Bmc::patch_if_same(std::string tried, Resource read,
-                                                          std::string property, json::value value) {
+asio::awaitable<std::optional<AcceptedChange>> Bmc::patch_if_same(std::string tried, RedfishResource read,
+                                                                  std::string property, json::value value) {
     const auto before = text_at(read.body, property);
     const auto text = json::serialize(json::object{{property, std::move(value)}});
     auto ladder = etag_ladder(read.etag);
@@ -271,8 +272,8 @@ asio::awaitable<std::optional<Answer>> Bmc::patch_if_same(std::string tried, Res
         try {
             co_return co_await patch_once(tried, read.target, text, ladder[rung]);
         } catch (const RedfishError& error) {
-            const bool about_tag = error.kind() == ErrorKind::precondition_failed ||
-                                   error.kind() == ErrorKind::precondition_needed;
+            const bool about_tag = error.kind() == RedfishErrorKind::precondition_failed ||
+                                   error.kind() == RedfishErrorKind::precondition_needed;
             if (!about_tag) throw;
             note_quirk("ETag");
         }
@@ -289,12 +290,12 @@ asio::awaitable<std::optional<Answer>> Bmc::patch_if_same(std::string tried, Res
     throw no_tag_serves(tried);
 }
 
-asio::awaitable<Answer> Bmc::post(std::string tried, std::string link, json::object body) {
+asio::awaitable<AcceptedChange> Bmc::post(std::string tried, std::string link, json::object body) {
     const auto target = resolve(tried, link);
     const auto response =
         co_await request(tried, make_request("POST", target, json::serialize(body)), Effect::host);
     if (response.status >= 300) throw RedfishError(tried, complain(response));
-    Answer answer;
+    AcceptedChange answer;
     answer.body = parse_object(response.body);
     answer.retry_after = retry_after_of(response);
     answer.is_promise = response.status == 202;
@@ -327,7 +328,8 @@ asio::awaitable<base::HttpResponse> Bmc::request(std::string tried, base::HttpRe
     }
     if (response.status < 300) {
         access_->expired_passwords = 0;
-    } else if (const auto complaint = complain(response); complaint.kind == ErrorKind::password_change) {
+    } else if (const auto complaint = complain(response);
+               complaint.kind == RedfishErrorKind::password_change) {
         note_expired_password(complaint);
     }
     co_return response;
@@ -374,7 +376,7 @@ asio::awaitable<void> Bmc::delete_if_ours(std::string session) {
                             Effect::session);
     } catch (const RedfishError& error) {
         // A session that ended meanwhile or may not be read must not affect the others.
-        if (error.kind() != ErrorKind::not_found && error.kind() != ErrorKind::forbidden) throw;
+        if (error.kind() != RedfishErrorKind::not_found && error.kind() != RedfishErrorKind::forbidden) throw;
     }
 }
 

@@ -19,14 +19,14 @@ namespace providers::redfish {
 // Returns a request with the headers that all our requests have.
 base::HttpRequest bare_request(std::string method, std::string target);
 
-struct Resource {
+struct RedfishResource {
     std::string target;
     json::object body;
     std::string etag;  // for If-Match, unmodified; empty: none
 };
 
-// Answer is the answer to a change that was accepted. The change may not be done yet.
-struct Answer {
+// AcceptedChange is the answer to a change that was accepted. The change may not be done yet.
+struct AcceptedChange {
     json::object body;
     bool is_promise = false;  // 202: it will be done later
     std::string task;         // target of the task that does it; empty: none
@@ -53,21 +53,21 @@ public:
     // Returns the service root, which needs no credentials. It is read once and cached.
     asio::awaitable<json::object> root();
     // Reads a resource with up to three attempts. All calls throw RedfishError, FencedError.
-    asio::awaitable<Resource> get(std::string link);
+    asio::awaitable<RedfishResource> get(std::string link);
     // Returns nullopt if it does not exist (404) or the BMC does not serve it (405, 501, and 500 of
     // emulators).
-    asio::awaitable<std::optional<Resource>> find(std::string link);
+    asio::awaitable<std::optional<RedfishResource>> find(std::string link);
     // Reads an unimportant resource with one attempt. A silent BMC then costs one timeout.
-    asio::awaitable<Resource> get_once(std::string link);
+    asio::awaitable<RedfishResource> get_once(std::string link);
     // Writes with the ETag of a fresh read. If the BMC refuses the tag, it tries what BMCs accept instead: a
     // strong tag, then none, and `*` if a tag is required but unknown.
-    asio::awaitable<Answer> patch(std::string tried, std::string link, json::object body);
+    asio::awaitable<AcceptedChange> patch(std::string tried, std::string link, json::object body);
     // Writes a text property only if it still is as in `read`, using its ETag. nullopt: somebody else changed
     // it first. BMCs without working ETags do not ensure this: read it back.
-    asio::awaitable<std::optional<Answer>> patch_if_same(std::string tried, Resource read,
-                                                         std::string property, json::value value);
+    asio::awaitable<std::optional<AcceptedChange>> patch_if_same(std::string tried, RedfishResource read,
+                                                                 std::string property, json::value value);
     // Sends once. A RedfishError of kind outcome_unknown means that it may have been done.
-    asio::awaitable<Answer> post(std::string tried, std::string link, json::object body);
+    asio::awaitable<AcceptedChange> post(std::string tried, std::string link, json::object body);
     // Polls a task once. Returns HTTP status and body, 202 included.
     asio::awaitable<std::pair<int, json::object>> poll(std::string link);
     // These call the functions of the same names and mask hidden texts.
@@ -116,9 +116,9 @@ private:
     bool is_basic_a_guess() const;
     void go_without_session();
     json::object object_of(const std::string& tried, const base::HttpResponse& response) const;
-    asio::awaitable<Resource> read(const std::string& tried, std::string target);
-    asio::awaitable<Answer> patch_once(const std::string& tried, const std::string& target,
-                                       const std::string& body, const std::string& etag);
+    asio::awaitable<RedfishResource> read(const std::string& tried, std::string target);
+    asio::awaitable<AcceptedChange> patch_once(const std::string& tried, const std::string& target,
+                                               const std::string& body, const std::string& etag);
     std::string resolve(const std::string& tried, const std::string& link) const;
     void authorize(base::HttpRequest& request) const;
     void mask(std::string& text) const;

@@ -32,19 +32,20 @@ constexpr int kMostSessionTries = 3;
 
 using Way = Access::Way;
 
-bool has_no_sessions(ErrorKind kind) {
-    return kind == ErrorKind::not_found || kind == ErrorKind::unsupported;
+bool has_no_sessions(RedfishErrorKind kind) {
+    return kind == RedfishErrorKind::not_found || kind == RedfishErrorKind::unsupported;
 }
 
 // Reports whether the BMC refuses a session without saying that it has none at all.
-bool may_have_no_sessions(ErrorKind kind) {
-    return kind == ErrorKind::session_limit || kind == ErrorKind::other || kind == ErrorKind::invalid_request;
+bool may_have_no_sessions(RedfishErrorKind kind) {
+    return kind == RedfishErrorKind::session_limit || kind == RedfishErrorKind::other ||
+           kind == RedfishErrorKind::invalid_request;
 }
 
 // Returns an error for a request that was not sent. It is no answer of the BMC to that request.
 RedfishError not_now(const std::string& tried, std::string message, base::Duration retry_after) {
     Complaint complaint;
-    complaint.kind = ErrorKind::session_limit;
+    complaint.kind = RedfishErrorKind::session_limit;
     complaint.message = std::move(message);
     complaint.retry_after = retry_after;
     return RedfishError(tried, std::move(complaint));
@@ -61,7 +62,7 @@ RedfishError no_session_left(const std::string& tried) {
 // Returns the error of a request that was not sent while it is doubtful whether user and password are right.
 RedfishError doubtful(const std::string& tried, std::string message, base::Duration retry_after) {
     auto error = not_now(tried, std::move(message), retry_after);
-    error.complaint.kind = ErrorKind::doubted;
+    error.complaint.kind = RedfishErrorKind::doubted;
     return error;
 }
 
@@ -88,7 +89,7 @@ void Bmc::try_again() {
 void Bmc::suspend(const std::string& tried) {
     access_->token.clear();
     Complaint complaint;
-    complaint.kind = ErrorKind::unauthorized;
+    complaint.kind = RedfishErrorKind::unauthorized;
     complaint.message =
         "the BMC refused user " + login_.username +
         "; so that the account is not locked, nothing more is sent to it until username or password in its "
@@ -115,7 +116,7 @@ void Bmc::note_expired_password(const Complaint& complaint) {
 
 void Bmc::rest_until_password_changes(const std::string& tried) {
     Complaint complaint;
-    complaint.kind = ErrorKind::password_change;
+    complaint.kind = RedfishErrorKind::password_change;
     complaint.message = access_->words_of_expiry;
     complaint.retry_after = *access_->password_expired_until - wire_.now();
     throw RedfishError(tried, std::move(complaint));
@@ -204,7 +205,7 @@ asio::awaitable<bool> Bmc::is_basic_accepted() {
 
 RedfishError Bmc::forbidden(const std::string& tried) const {
     Complaint complaint;
-    complaint.kind = ErrorKind::forbidden;
+    complaint.kind = RedfishErrorKind::forbidden;
     complaint.message = "the BMC refuses this resource to user " + login_.username + " (HTTP status 401)";
     return RedfishError(tried, std::move(complaint));
 }
@@ -241,7 +242,7 @@ asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, ba
     if (account_->refused_until && wire_.now() >= *account_->refused_until) account_->refusals = 0;
     if (!account_->is_proven && account_->refusals >= kMostRefusals) {
         Complaint complaint;
-        complaint.kind = ErrorKind::unauthorized;
+        complaint.kind = RedfishErrorKind::unauthorized;
         complaint.message =
             "user " + login_.username +
             " is not tried here, so that the account is not locked: " + std::to_string(account_->refusals) +
@@ -367,7 +368,7 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
             access_->way = Way::basic;
             co_return;
         }
-        if (complaint.kind == ErrorKind::unauthorized) {
+        if (complaint.kind == RedfishErrorKind::unauthorized) {
             const bool are_off = co_await are_sessions_switched_off();
             if (are_off) {
                 access_->way = Way::basic;
@@ -376,9 +377,10 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
             co_await note_refusal(tried);
             continue;
         }
-        if (access_->sends_context && complaint.kind == ErrorKind::invalid_request) {
+        if (access_->sends_context && complaint.kind == RedfishErrorKind::invalid_request) {
             access_->sends_context = false;
-        } else if (complaint.kind == ErrorKind::session_limit && may_clean && !access_->is_basic_refused) {
+        } else if (complaint.kind == RedfishErrorKind::session_limit && may_clean &&
+                   !access_->is_basic_refused) {
             may_clean = false;
             note_quirk("SessionLimitExceeded");
             co_await delete_leaked_sessions(target);
@@ -386,7 +388,7 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
             go_without_session();
             co_return;
         } else {
-            if (complaint.kind == ErrorKind::password_change) note_expired_password(complaint);
+            if (complaint.kind == RedfishErrorKind::password_change) note_expired_password(complaint);
             throw RedfishError(tried, complaint);
         }
     }

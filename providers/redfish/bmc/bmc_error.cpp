@@ -15,50 +15,50 @@ constexpr base::Duration kLongestRetryAfter = std::chrono::minutes{10};
 
 struct MessageRule {
     std::string_view id;
-    ErrorKind kind;
+    RedfishErrorKind kind;
 };
 
 // MessageIds from Base registry 1.22 and from vendors: SYS518, SWC0700, RAC0508 (iDRAC is not ready), RAC0218
 // (iDRAC has no session left), OemLicenseNotPassed (Supermicro).
 constexpr MessageRule kRules[] = {
-    {"SYS518", ErrorKind::busy},
-    {"SWC0700", ErrorKind::busy},
-    {"RAC0508", ErrorKind::busy},
-    {"ServiceTemporarilyUnavailable", ErrorKind::busy},
-    {"ServiceInUnknownState", ErrorKind::busy},
-    {"ServiceShuttingDown", ErrorKind::busy},
-    {"ResourceInStandby", ErrorKind::busy},
-    {"ResourceInUse", ErrorKind::busy},
-    {"OperationTimeout", ErrorKind::busy},
-    {"UnableToModifyDuringSystemPOST", ErrorKind::busy},
-    {"InvalidOperationForSystemState", ErrorKind::busy},
-    {"RAC0218", ErrorKind::session_limit},
-    {"SessionLimitExceeded", ErrorKind::session_limit},
-    {"OemLicenseNotPassed", ErrorKind::license},
-    {"LicenseRequired", ErrorKind::license},
-    {"PasswordChangeRequired", ErrorKind::password_change},
-    {"InsufficientPrivilege", ErrorKind::forbidden},
-    {"ActionParameterMissing", ErrorKind::parameter_missing},
-    {"PropertyMissing", ErrorKind::parameter_missing},
-    {"PreconditionFailed", ErrorKind::precondition_failed},
-    {"PreconditionRequired", ErrorKind::precondition_needed},
+    {"SYS518", RedfishErrorKind::busy},
+    {"SWC0700", RedfishErrorKind::busy},
+    {"RAC0508", RedfishErrorKind::busy},
+    {"ServiceTemporarilyUnavailable", RedfishErrorKind::busy},
+    {"ServiceInUnknownState", RedfishErrorKind::busy},
+    {"ServiceShuttingDown", RedfishErrorKind::busy},
+    {"ResourceInStandby", RedfishErrorKind::busy},
+    {"ResourceInUse", RedfishErrorKind::busy},
+    {"OperationTimeout", RedfishErrorKind::busy},
+    {"UnableToModifyDuringSystemPOST", RedfishErrorKind::busy},
+    {"InvalidOperationForSystemState", RedfishErrorKind::busy},
+    {"RAC0218", RedfishErrorKind::session_limit},
+    {"SessionLimitExceeded", RedfishErrorKind::session_limit},
+    {"OemLicenseNotPassed", RedfishErrorKind::license},
+    {"LicenseRequired", RedfishErrorKind::license},
+    {"PasswordChangeRequired", RedfishErrorKind::password_change},
+    {"InsufficientPrivilege", RedfishErrorKind::forbidden},
+    {"ActionParameterMissing", RedfishErrorKind::parameter_missing},
+    {"PropertyMissing", RedfishErrorKind::parameter_missing},
+    {"PreconditionFailed", RedfishErrorKind::precondition_failed},
+    {"PreconditionRequired", RedfishErrorKind::precondition_needed},
 };
 
-ErrorKind by_status(int status) {
+RedfishErrorKind by_status(int status) {
     switch (status) {
         case 401:
-            return ErrorKind::unauthorized;
+            return RedfishErrorKind::unauthorized;
         case 403:
-            return ErrorKind::forbidden;
+            return RedfishErrorKind::forbidden;
         case 404:
         case 410:
-            return ErrorKind::not_found;
+            return RedfishErrorKind::not_found;
         case 405:
         case 415:
         case 501:
-            return ErrorKind::unsupported;
+            return RedfishErrorKind::unsupported;
         case 406:
-            return ErrorKind::not_acceptable;
+            return RedfishErrorKind::not_acceptable;
         case 408:
         case 423:
         case 425:
@@ -66,18 +66,18 @@ ErrorKind by_status(int status) {
         case 502:
         case 503:
         case 504:
-            return ErrorKind::busy;
+            return RedfishErrorKind::busy;
         case 409:
-            return ErrorKind::state_conflict;
+            return RedfishErrorKind::state_conflict;
         case 412:
-            return ErrorKind::precondition_failed;
+            return RedfishErrorKind::precondition_failed;
         case 428:
-            return ErrorKind::precondition_needed;
+            return RedfishErrorKind::precondition_needed;
         case 400:
         case 422:
-            return ErrorKind::invalid_request;
+            return RedfishErrorKind::invalid_request;
         default:
-            return ErrorKind::other;
+            return RedfishErrorKind::other;
     }
 }
 
@@ -168,7 +168,7 @@ std::string words_of_task(const json::object& task) {
 }
 
 bool is_impossibility(const Complaint& complaint) {
-    if (complaint.kind == ErrorKind::unsupported) return true;
+    if (complaint.kind == RedfishErrorKind::unsupported) return true;
     static constexpr std::string_view kIds[] = {"ActionNotSupported",
                                                 "ActionParameterNotSupported",
                                                 "ActionParameterValueError",
@@ -199,7 +199,7 @@ Complaint complaint_of(const base::HttpResponse& response) {
         classified = true;
         complaint.kind = rule->kind;
         complaint.message = info.message;
-        if (complaint.kind == ErrorKind::busy && !complaint.retry_after)
+        if (complaint.kind == RedfishErrorKind::busy && !complaint.retry_after)
             complaint.retry_after = stated_wait(info);
     }
     const auto& error = object_at(body, "error");
@@ -219,43 +219,44 @@ Complaint complaint_of(const base::HttpResponse& response) {
     return complaint;
 }
 
-std::string reason_of(ErrorKind kind) {
+std::string reason_of(RedfishErrorKind kind) {
     switch (kind) {
-        case ErrorKind::unauthorized:
+        case RedfishErrorKind::unauthorized:
             return "Unauthorized";
-        case ErrorKind::doubted:
+        case RedfishErrorKind::doubted:
             return "CredentialsDoubted";
-        case ErrorKind::license:
+        case RedfishErrorKind::license:
             return "LicenseRequired";
-        case ErrorKind::password_change:
+        case RedfishErrorKind::password_change:
             return "PasswordChangeRequired";
-        case ErrorKind::forbidden:
+        case RedfishErrorKind::forbidden:
             return "Forbidden";
-        case ErrorKind::busy:
-        case ErrorKind::session_limit:
+        case RedfishErrorKind::busy:
+        case RedfishErrorKind::session_limit:
             return "Busy";
-        case ErrorKind::unreachable:
-        case ErrorKind::outcome_unknown:
+        case RedfishErrorKind::unreachable:
+        case RedfishErrorKind::outcome_unknown:
             return "Unreachable";
-        case ErrorKind::system_not_chosen:
+        case RedfishErrorKind::system_not_chosen:
             return "SystemNotChosen";
         default:
             return "UnexpectedAnswer";
     }
 }
 
-bool is_closed_to_us(ErrorKind kind) {
-    return kind == ErrorKind::forbidden || kind == ErrorKind::license;
+bool is_closed_to_us(RedfishErrorKind kind) {
+    return kind == RedfishErrorKind::forbidden || kind == RedfishErrorKind::license;
 }
 
-bool is_absence(ErrorKind kind) {
-    return kind == ErrorKind::not_found || kind == ErrorKind::unsupported || kind == ErrorKind::other ||
-           kind == ErrorKind::invalid_request;
+bool is_absence(RedfishErrorKind kind) {
+    return kind == RedfishErrorKind::not_found || kind == RedfishErrorKind::unsupported ||
+           kind == RedfishErrorKind::other || kind == RedfishErrorKind::invalid_request;
 }
 
-bool is_permanent(ErrorKind kind) {
-    return kind == ErrorKind::license || kind == ErrorKind::password_change || kind == ErrorKind::forbidden ||
-           kind == ErrorKind::unauthorized || kind == ErrorKind::system_not_chosen;
+bool is_permanent(RedfishErrorKind kind) {
+    return kind == RedfishErrorKind::license || kind == RedfishErrorKind::password_change ||
+           kind == RedfishErrorKind::forbidden || kind == RedfishErrorKind::unauthorized ||
+           kind == RedfishErrorKind::system_not_chosen;
 }
 
 }  // namespace providers::redfish

@@ -15,7 +15,7 @@ namespace providers::redfish {
 
 namespace json = boost::json;
 
-enum class ErrorKind {
+enum class RedfishErrorKind {
     unreachable,          // no part of the request arrived
     outcome_unknown,      // it may have been done: read back first
     busy,                 // not now: starting up, in POST, too many requests; retry_after may say when
@@ -50,7 +50,7 @@ struct ExtendedInfo {
 std::vector<ExtendedInfo> extended_info(const json::object& body);
 
 struct Complaint {
-    ErrorKind kind = ErrorKind::other;
+    RedfishErrorKind kind = RedfishErrorKind::other;
     std::string message;           // the first useful message, or the HTTP status
     std::vector<std::string> ids;  // from all messages
     std::optional<base::Duration> retry_after;
@@ -78,18 +78,18 @@ public:
     RedfishError(const std::string& tried, Complaint why)
         : ProviderError(tried + ": " + why.message), complaint(std::move(why)) {}
 
-    ErrorKind kind() const { return complaint.kind; }
+    RedfishErrorKind kind() const { return complaint.kind; }
     Complaint complaint;
 };
 
 // Returns CamelCase for a condition: Unreachable, Unauthorized, LicenseRequired, ...
-std::string reason_of(ErrorKind kind);
+std::string reason_of(RedfishErrorKind kind);
 // Reports whether only a person can help.
-bool is_permanent(ErrorKind kind);
+bool is_permanent(RedfishErrorKind kind);
 // Reports whether the account may not see the resource: a privilege or a licence is missing.
-bool is_closed_to_us(ErrorKind kind);
+bool is_closed_to_us(RedfishErrorKind kind);
 // Reports whether the resource does not exist or this BMC does not serve it: 404, 405, 501, and 500 of
 // emulators.
-bool is_absence(ErrorKind kind);
+bool is_absence(RedfishErrorKind kind);
 
 }  // namespace providers::redfish

@@ -143,7 +143,7 @@ bool keeps_from_disk(const BootOverride& current) {
     return current.is_set() && !contains(kMayBeDisk, current.target);
 }
 
-MediaSlot parse_slot(const Resource& resource) {
+MediaSlot parse_slot(const RedfishResource& resource) {
     const auto& body = resource.body;
     MediaSlot slot;
     slot.link = resource.target;

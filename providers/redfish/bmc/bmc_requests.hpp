@@ -70,7 +70,7 @@ struct MediaSlot {
     std::string insert_link;  // empty: only by PATCH
     std::string eject_link;
 };
-MediaSlot parse_slot(const Resource& resource);
+MediaSlot parse_slot(const RedfishResource& resource);
 // File name of images with boot data.
 inline constexpr std::string_view kBootDataImage = "seed.iso";
 // Reports whether the inserted medium may be the image: by its URL, the URL's path or its file name, or

@@ -79,7 +79,7 @@ BootOverride parse_boot(const json::object& system) {
     return result;
 }
 
-System parse_system(const Resource& resource) {
+System parse_system(const RedfishResource& resource) {
     const auto& body = resource.body;
     System system;
     system.link = resource.target;

@@ -63,7 +63,7 @@ struct System {
     bool is_out_of_use() const { return state == "Absent" || state == "Disabled"; }
 };
 
-System parse_system(const Resource& resource);
+System parse_system(const RedfishResource& resource);
 BootOverride parse_boot(const json::object& system);
 // Returns the reset types in the Parameters of an ActionInfo.
 std::vector<std::string> reset_types_of(const json::object& action_info);

@@ -18,7 +18,7 @@ bool is_redirect(int status) {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-Complaint complain(ErrorKind kind, std::string message) {
+Complaint complain(RedfishErrorKind kind, std::string message) {
     Complaint complaint;
     complaint.kind = kind;
     complaint.message = std::move(message);
@@ -56,7 +56,7 @@ asio::awaitable<base::HttpResponse> Wire::send(std::string tried, base::HttpRequ
         const auto target = target_of(std::string(*location), origin_, Origin::same);
         if (!target || redirects == kMostRedirects) {
             const std::string why = target ? "too many redirects" : "it redirects to another server";
-            throw RedfishError(tried, complain(ErrorKind::other, why));
+            throw RedfishError(tried, complain(RedfishErrorKind::other, why));
         }
         if (response.status == 303) {
             request.method = "GET";
@@ -70,7 +70,7 @@ asio::awaitable<base::HttpResponse> Wire::transmit(const std::string& tried, bas
                                                    Effect effect) {
     if (const auto wait = pause()) {
         // The error repeats the last failure, so a condition only changes if the cause does.
-        auto complaint = complain(ErrorKind::unreachable, last_failure_);
+        auto complaint = complain(RedfishErrorKind::unreachable, last_failure_);
         complaint.retry_after = *wait;
         throw RedfishError(tried, std::move(complaint));
     }
@@ -114,13 +114,15 @@ asio::awaitable<base::HttpResponse> Wire::exchange(const std::string& tried, bas
         note_success(count("error"));
         const bool may_be_done = effect == Effect::host;
         throw RedfishError(
-            tried, complain(may_be_done ? ErrorKind::outcome_unknown : ErrorKind::unreadable, error.what()));
+            tried, complain(may_be_done ? RedfishErrorKind::outcome_unknown : RedfishErrorKind::unreadable,
+                            error.what()));
     } catch (const base::TransportError& error) {
         count("error");
         note_failure(error.what());
         const bool is_known = effect != Effect::host || !error.request_may_have_been_sent;
         throw RedfishError(
-            tried, complain(is_known ? ErrorKind::unreachable : ErrorKind::outcome_unknown, error.what()));
+            tried, complain(is_known ? RedfishErrorKind::unreachable : RedfishErrorKind::outcome_unknown,
+                            error.what()));
     }
 }
 

@@ -16,7 +16,7 @@ bool is_bound_to(const Host& host, const MachineIdentity& identity);
 class Binding {
 public:
     // All arguments must outlive this.
-    Binding(const Settings& settings, HostInventory& inventory, base::Clock& clock)
+    Binding(const RedfishSettings& settings, HostInventory& inventory, base::Clock& clock)
         : settings_(settings), inventory_(inventory), clock_(clock) {}
 
     asio::awaitable<std::optional<Host>> read(std::string name);
@@ -43,7 +43,7 @@ public:
     asio::awaitable<bool> give_back(Host host);
 
 private:
-    const Settings& settings_;
+    const RedfishSettings& settings_;
     HostInventory& inventory_;
     base::Clock& clock_;
 };

@@ -15,7 +15,7 @@ namespace {
 // No resource or collection that we read is longer; we read no logs.
 constexpr std::uint64_t kLargestAnswer = 2 * 1024 * 1024;
 
-WireOptions wire_options(const Host& host, const Settings& settings) {
+WireOptions wire_options(const Host& host, const RedfishSettings& settings) {
     const auto& bmc = host.bmc;
     WireOptions options;
     options.host = host.name;
@@ -43,7 +43,7 @@ void check_quirks(const Host& host) {
 
 }  // namespace
 
-BmcConnections::BmcConnections(const Settings& settings, HostInventory& inventory,
+BmcConnections::BmcConnections(const RedfishSettings& settings, HostInventory& inventory,
                                ProviderEnvironment& environment)
     : settings_(settings),
       inventory_(inventory),

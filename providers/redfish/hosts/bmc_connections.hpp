@@ -51,7 +51,8 @@ struct Station {
 class BmcConnections {
 public:
     // All arguments must outlive this.
-    BmcConnections(const Settings& settings, HostInventory& inventory, ProviderEnvironment& environment);
+    BmcConnections(const RedfishSettings& settings, HostInventory& inventory,
+                   ProviderEnvironment& environment);
 
     // Returns the host's connection; keep the shared_ptr while using it. If the Secret of a host in use was
     // removed, its old login is kept. Throws CredentialsError, std::invalid_argument.
@@ -80,7 +81,7 @@ private:
     asio::awaitable<void> end(std::shared_ptr<Station> station);
     asio::awaitable<void> log_out(std::shared_ptr<Station> station);
 
-    const Settings& settings_;
+    const RedfishSettings& settings_;
     HostInventory& inventory_;
     Traffic traffic_;
     std::map<std::string, std::shared_ptr<Station>> stations_;

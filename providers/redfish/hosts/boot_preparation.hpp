@@ -14,7 +14,8 @@ namespace providers::redfish {
 class BootPreparation {
 public:
     // All arguments must outlive this.
-    BootPreparation(const Settings& settings, BmcConnections& fleet) : settings_(settings), fleet_(fleet) {}
+    BootPreparation(const RedfishSettings& settings, BmcConnections& fleet)
+        : settings_(settings), fleet_(fleet) {}
 
     // Prepares a host that is off. The settings then apply to its next start, and nothing else can use them
     // up. It is idempotent.
@@ -30,7 +31,7 @@ public:
 private:
     bool is_ours(const Host& host, const MediaSlot& slot) const;
 
-    const Settings& settings_;
+    const RedfishSettings& settings_;
     BmcConnections& fleet_;
 };
 

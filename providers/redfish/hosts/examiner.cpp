@@ -38,9 +38,9 @@ asio::awaitable<HostReport> Examiner::examine(Host host) {
         report.accepted_credentials = station->credentials;
     } catch (const RedfishError& error) {
         const auto kind = error.kind();
-        report.reachable = kind != ErrorKind::unreachable && kind != ErrorKind::outcome_unknown;
-        report.authenticated = report.reachable && kind != ErrorKind::unauthorized &&
-                               kind != ErrorKind::doubted && kind != ErrorKind::password_change;
+        report.reachable = kind != RedfishErrorKind::unreachable && kind != RedfishErrorKind::outcome_unknown;
+        report.authenticated = report.reachable && kind != RedfishErrorKind::unauthorized &&
+                               kind != RedfishErrorKind::doubted && kind != RedfishErrorKind::password_change;
         report.retry_after = error.complaint.retry_after.value_or(base::Duration::zero());
         explain(report, reason_of(kind), error.what());
         if (station && station->bmc.refusals() > 0) {
@@ -136,7 +136,7 @@ asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station
     const bool lacks_identity = system.uuid.empty() && !host.system_uuid.empty();
     const bool lacks_power = system.power == PowerState::unknown && !host.power_state.empty();
     if (lacks_identity || lacks_power)
-        explain(report, reason_of(ErrorKind::unreadable),
+        explain(report, reason_of(RedfishErrorKind::unreadable),
                 std::string("its BMC reports no ") + (lacks_identity ? "system UUID" : "power state") +
                     " at the moment, although it did before; it is asked again");
     co_await cancel_served_boot(host, station, system);

@@ -14,7 +14,7 @@ namespace providers::redfish {
 class Examiner {
 public:
     // All arguments must outlive this.
-    Examiner(const Settings& settings, BmcConnections& fleet, base::Clock& clock)
+    Examiner(const RedfishSettings& settings, BmcConnections& fleet, base::Clock& clock)
         : settings_(settings),
           fleet_(fleet),
           clock_(clock),
@@ -31,7 +31,7 @@ private:
     asio::awaitable<void> cancel_served_boot(Host host, std::shared_ptr<Station> station, System system);
     asio::awaitable<void> measure(std::shared_ptr<Station> station, System system);
 
-    const Settings& settings_;
+    const RedfishSettings& settings_;
     BmcConnections& fleet_;
     base::Clock& clock_;
     HostLock lock_;

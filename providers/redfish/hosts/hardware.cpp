@@ -14,7 +14,7 @@ constexpr std::size_t kMostMembers = 256;
 constexpr std::size_t kMostPages = 16;
 constexpr std::string_view kAssetTag = "AssetTag";
 
-RedfishError failure(ErrorKind kind, const std::string& tried, std::string message) {
+RedfishError failure(RedfishErrorKind kind, const std::string& tried, std::string message) {
     Complaint complaint;
     complaint.kind = kind;
     complaint.message = std::move(message);
@@ -37,7 +37,7 @@ asio::awaitable<std::vector<std::string>> Hardware::members(std::string collecti
     for (std::size_t page = 0; page < kMostPages && !collection.empty(); ++page) {
         // A page that refers to itself would count its members again.
         if (!pages.insert(collection).second) break;
-        Resource resource;
+        RedfishResource resource;
         if (asking == Asking::once)
             resource = co_await bmc_.get_once(collection);
         else
@@ -79,18 +79,18 @@ asio::awaitable<std::string> Hardware::find_system() {
     const std::string tried = "looking for the system of " + bmc_.host();
     const auto root = co_await bmc_.root();
     const auto all = co_await members(link_at(root, "Systems"));
-    if (all.empty()) throw failure(ErrorKind::not_found, tried, "the BMC lists no system");
+    if (all.empty()) throw failure(RedfishErrorKind::not_found, tried, "the BMC lists no system");
     const auto names = base::joined(all);
     if (system_id_.empty()) {
         if (all.size() == 1) co_return all.front();
-        throw failure(ErrorKind::system_not_chosen, tried,
+        throw failure(RedfishErrorKind::system_not_chosen, tried,
                       "the BMC has several; set spec.bmc.systemID to one of " + names);
     }
     const auto named = std::ranges::find_if(all, [this](const std::string& link) { return is_named(link); });
     if (named != all.end()) co_return *named;
     auto found = co_await find_by_content(all);
     if (!found.empty()) co_return found;
-    throw failure(ErrorKind::system_not_chosen, tried,
+    throw failure(RedfishErrorKind::system_not_chosen, tried,
                   "the BMC has no system with spec.bmc.systemID " + system_id_ + "; it has " + names);
 }
 
@@ -103,7 +103,7 @@ asio::awaitable<System> Hardware::system() {
         if (system.uuid.empty()) system.uuid = uuid_;
         co_return system;
     } catch (const RedfishError& error) {
-        if (error.kind() == ErrorKind::not_found) system_link_.clear();
+        if (error.kind() == RedfishErrorKind::not_found) system_link_.clear();
         throw;
     }
 }
@@ -138,34 +138,35 @@ asio::awaitable<ResetOutcome> Hardware::reset(System system, PowerGoal goal) {
         co_return ResetOutcome{ResetAnswer::taken, "", answer.task};
     } catch (const RedfishError& error) {
         const auto& complaint = error.complaint;
-        const bool is_for_others = complaint.kind == ErrorKind::unreachable ||
-                                   complaint.kind == ErrorKind::session_limit ||
-                                   complaint.kind == ErrorKind::doubted ||
+        const bool is_for_others = complaint.kind == RedfishErrorKind::unreachable ||
+                                   complaint.kind == RedfishErrorKind::session_limit ||
+                                   complaint.kind == RedfishErrorKind::doubted ||
                                    (is_permanent(complaint.kind) && goal != PowerGoal::off_gracefully) ||
-                                   complaint.kind == ErrorKind::unauthorized;
+                                   complaint.kind == RedfishErrorKind::unauthorized;
         if (is_for_others) throw;
         // A later read shows whether the state is or will be reached. A conflict may also pass: iDRAC10
         // refuses On for a minute after Off.
         bmc_.note_quirk(complaint.known_id().value_or("ResetConflict"));
         auto outcome = ResetAnswer::refused;
-        if (complaint.kind == ErrorKind::outcome_unknown) outcome = ResetAnswer::lost;
+        if (complaint.kind == RedfishErrorKind::outcome_unknown) outcome = ResetAnswer::lost;
         if (is_impossibility(complaint)) outcome = ResetAnswer::impossible;
         co_return ResetOutcome{outcome, complaint.message, ""};
     }
 }
 
-asio::awaitable<std::optional<TaskOutcome>> Hardware::reset_task(std::string link) {
+asio::awaitable<std::optional<TaskReport>> Hardware::reset_task(std::string link) {
     try {
         const auto answer = co_await bmc_.poll(link);
-        TaskOutcome outcome{task_progress(answer.first, answer.second), ""};
+        TaskReport outcome{task_progress(answer.first, answer.second), ""};
         if (outcome.progress == TaskProgress::failed) outcome.words = bmc_.words_of_task(answer.second);
         co_return outcome;
     } catch (const RedfishError& error) {
         // A task's monitor finally answers what the request itself would have been answered.
         const auto kind = error.kind();
-        const bool is_answer = kind == ErrorKind::invalid_request || kind == ErrorKind::state_conflict ||
-                               kind == ErrorKind::other || kind == ErrorKind::unsupported;
-        if (is_answer) co_return TaskOutcome{TaskProgress::failed, error.complaint.message};
+        const bool is_answer = kind == RedfishErrorKind::invalid_request ||
+                               kind == RedfishErrorKind::state_conflict || kind == RedfishErrorKind::other ||
+                               kind == RedfishErrorKind::unsupported;
+        if (is_answer) co_return TaskReport{TaskProgress::failed, error.complaint.message};
     }
     co_return std::nullopt;
 }
@@ -173,7 +174,7 @@ asio::awaitable<std::optional<TaskOutcome>> Hardware::reset_task(std::string lin
 asio::awaitable<std::vector<TagPlace>> Hardware::tag_places(System system) {
     std::vector<TagPlace> places;
     if (system.asset_tag) places.push_back({system.link, system.etag, *system.asset_tag});
-    std::optional<Resource> chassis;
+    std::optional<RedfishResource> chassis;
     try {
         chassis = co_await bmc_.find(system.chassis);
     } catch (const RedfishError& error) {
@@ -192,7 +193,7 @@ asio::awaitable<std::vector<TagPlace>> Hardware::tag_places(System system) {
 
 asio::awaitable<TagWrite> Hardware::write_tag(TagPlace place, json::value tag) {
     const std::string tried = "writing the AssetTag of " + bmc_.host();
-    Resource read{place.link, json::object{{kAssetTag, place.tag}}, place.etag};
+    RedfishResource read{place.link, json::object{{kAssetTag, place.tag}}, place.etag};
     TagWrite result;
     try {
         const auto answer =
@@ -201,10 +202,11 @@ asio::awaitable<TagWrite> Hardware::write_tag(TagPlace place, json::value tag) {
         result.is_promise = answer && answer->is_promise;
     } catch (const RedfishError& error) {
         const auto kind = error.kind();
-        const bool is_lost = kind == ErrorKind::outcome_unknown;
-        const bool is_refusal = kind == ErrorKind::invalid_request || kind == ErrorKind::unsupported ||
-                                kind == ErrorKind::not_found || kind == ErrorKind::parameter_missing ||
-                                kind == ErrorKind::precondition_failed || kind == ErrorKind::other;
+        const bool is_lost = kind == RedfishErrorKind::outcome_unknown;
+        const bool is_refusal =
+            kind == RedfishErrorKind::invalid_request || kind == RedfishErrorKind::unsupported ||
+            kind == RedfishErrorKind::not_found || kind == RedfishErrorKind::parameter_missing ||
+            kind == RedfishErrorKind::precondition_failed || kind == RedfishErrorKind::other;
         if (!is_lost && !is_refusal) throw;
         result.outcome = is_lost ? TagWrite::Outcome::lost : TagWrite::Outcome::refused;
         result.refusal = error.complaint.message;
@@ -223,7 +225,7 @@ asio::awaitable<std::vector<std::string>> Hardware::drives(System system) {
             links.insert(links.end(), more.begin(), more.end());
         } catch (const RedfishError& error) {
             // A removed controller has no drives. The others do.
-            if (error.kind() != ErrorKind::not_found) throw;
+            if (error.kind() != RedfishErrorKind::not_found) throw;
         }
     }
     co_return links;
@@ -234,7 +236,8 @@ asio::awaitable<std::string> Hardware::erase_drive(std::string drive) {
     const auto resource = co_await bmc_.get(drive);
     const auto action =
         text_at(object_at(object_at(resource.body, "Actions"), "#Drive.SecureErase"), "target");
-    if (action.empty()) throw failure(ErrorKind::unsupported, tried, "the BMC offers no SecureErase for it");
+    if (action.empty())
+        throw failure(RedfishErrorKind::unsupported, tried, "the BMC offers no SecureErase for it");
     const auto answer = co_await bmc_.post(tried, action, json::object());
     co_return answer.task;
 }
@@ -244,7 +247,7 @@ asio::awaitable<std::optional<TaskProgress>> Hardware::task(std::string link) {
         const auto answer = co_await bmc_.poll(link);
         co_return task_progress(answer.first, answer.second);
     } catch (const RedfishError& error) {
-        if (error.kind() != ErrorKind::not_found) throw;
+        if (error.kind() != RedfishErrorKind::not_found) throw;
     }
     co_return std::nullopt;
 }

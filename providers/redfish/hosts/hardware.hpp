@@ -29,7 +29,7 @@ struct ResetOutcome {
     std::string words;  // the BMC's words for a refusal
     std::string task;   // target of the task that does it; empty: none
 };
-struct TaskOutcome {
+struct TaskReport {
     TaskProgress progress = TaskProgress::running;
     std::string words;  // the BMC's words for a failure
 };
@@ -84,7 +84,7 @@ public:
     // arrived, or if only a person can help.
     asio::awaitable<ResetOutcome> reset(System system, PowerGoal goal);
     // Returns the state of a reset's task; nullopt: it has vanished, or there is no answer.
-    asio::awaitable<std::optional<TaskOutcome>> reset_task(std::string link);
+    asio::awaitable<std::optional<TaskReport>> reset_task(std::string link);
 
     // Sets the override and reads it back. Throws if the BMC accepts no form of it.
     asio::awaitable<void> set_boot(System system, BootWish wish);
@@ -140,7 +140,7 @@ private:
     asio::awaitable<void> read_chassis(System system, Details& details);
     asio::awaitable<void> read_adapters(System system, Details& details);
     asio::awaitable<void> read_manager(System system, Details& details);
-    asio::awaitable<std::optional<Resource>> find_once(std::string link);
+    asio::awaitable<std::optional<RedfishResource>> find_once(std::string link);
     asio::awaitable<std::optional<Idrac>> idrac(System system);
     asio::awaitable<std::vector<std::string>> managers(System system);
     // Reports whether spec.bmc.systemID names the link, as far as the link alone shows it.

@@ -16,9 +16,10 @@ constexpr base::Duration kEjectPatience = std::chrono::seconds{10};
 constexpr base::Duration kMediaPoll = std::chrono::seconds{2};
 
 // Reports whether another body or place may help. Other errors do not concern the form of the request.
-bool asks_for_another_way(ErrorKind kind) {
-    return kind == ErrorKind::invalid_request || kind == ErrorKind::parameter_missing ||
-           kind == ErrorKind::unsupported || kind == ErrorKind::not_found || kind == ErrorKind::other;
+bool asks_for_another_way(RedfishErrorKind kind) {
+    return kind == RedfishErrorKind::invalid_request || kind == RedfishErrorKind::parameter_missing ||
+           kind == RedfishErrorKind::unsupported || kind == RedfishErrorKind::not_found ||
+           kind == RedfishErrorKind::other;
 }
 
 // Reports whether the place may accept the target. BMCs that list no targets may accept any.
@@ -55,7 +56,7 @@ std::string why_no_virtual_cd(const Idrac& idrac) {
 
 RedfishError not_taken(const std::string& tried, std::string message) {
     Complaint complaint;
-    complaint.kind = ErrorKind::unsupported;
+    complaint.kind = RedfishErrorKind::unsupported;
     complaint.message = std::move(message);
     return RedfishError(tried, std::move(complaint));
 }
@@ -238,8 +239,8 @@ asio::awaitable<void> Hardware::eject(MediaSlot slot) {
         }
     } catch (const RedfishError& error) {
         const bool is_read_back = asks_for_another_way(error.kind()) ||
-                                  error.kind() == ErrorKind::state_conflict ||
-                                  error.kind() == ErrorKind::outcome_unknown;
+                                  error.kind() == RedfishErrorKind::state_conflict ||
+                                  error.kind() == RedfishErrorKind::outcome_unknown;
         if (!is_read_back) throw;
     }
     const auto deadline = bmc_.clock().now() + kEjectPatience;
@@ -275,11 +276,11 @@ asio::awaitable<bool> Hardware::ask_to_insert(MediaSlot slot, std::string image_
             co_await bmc_.post(tried, slot.insert_link, body);
             co_return true;
         } catch (const RedfishError& error) {
-            if (error.kind() == ErrorKind::outcome_unknown) co_return true;  // read back
+            if (error.kind() == RedfishErrorKind::outcome_unknown) co_return true;  // read back
             if (!asks_for_another_way(error.kind())) throw;
             bmc_.note_quirk("InsertMedia");
-            const bool wants_more =
-                error.kind() == ErrorKind::parameter_missing || error.kind() == ErrorKind::invalid_request;
+            const bool wants_more = error.kind() == RedfishErrorKind::parameter_missing ||
+                                    error.kind() == RedfishErrorKind::invalid_request;
             if (!wants_more) co_return false;
         }
     }

@@ -88,7 +88,7 @@ asio::awaitable<std::vector<std::string>> Hardware::members_of(std::string name,
 }
 
 // Returns nullopt if it does not exist or this BMC does not serve it.
-asio::awaitable<std::optional<Resource>> Hardware::find_once(std::string link) {
+asio::awaitable<std::optional<RedfishResource>> Hardware::find_once(std::string link) {
     if (link.empty()) co_return std::nullopt;
     try {
         co_return co_await bmc_.get_once(std::move(link));
@@ -206,7 +206,8 @@ asio::awaitable<void> Hardware::read_part(Part part, Reader reader, System syste
         co_await (this->*reader)(std::move(system), details);
     } catch (const RedfishError& error) {
         why = error.complaint.message;
-        if (error.kind() == ErrorKind::unreachable) silent_until_[part] = bmc_.clock().now() + kSilence;
+        if (error.kind() == RedfishErrorKind::unreachable)
+            silent_until_[part] = bmc_.clock().now() + kSilence;
     }
     if (why.empty()) co_return;
     details.unread.insert(part);

@@ -31,7 +31,7 @@ struct LockAttempt {
 class HostLock {
 public:
     // All arguments must outlive this.
-    HostLock(const Settings& settings, HostInventory& inventory, base::Clock& clock)
+    HostLock(const RedfishSettings& settings, HostInventory& inventory, base::Clock& clock)
         : settings_(settings), inventory_(inventory), clock_(clock) {}
 
     bool is_wanted() const { return settings_.spec.hostLock.field == api::v1alpha1::HostLockField::AssetTag; }
@@ -80,7 +80,7 @@ private:
     asio::awaitable<LockReport> mend_used(TagPlace place, std::string mark, std::shared_ptr<Station> station);
     MachineIdentity owner_of(const Host& host) const;
 
-    const Settings& settings_;
+    const RedfishSettings& settings_;
     HostInventory& inventory_;
     base::Clock& clock_;
 };

@@ -63,7 +63,7 @@ bool is_on(const Host& host) {
     return host.power_state == "On";
 }
 
-std::optional<std::string> why_unusable(const Host& host, const Settings& settings) {
+std::optional<std::string> why_unusable(const Host& host, const RedfishSettings& settings) {
     const auto& selector = settings.spec.hostSelector;
     if (selector && !api::matches(*selector, host.labels))
         return "is not selected by the provider's hostSelector";
@@ -78,7 +78,7 @@ std::optional<std::string> why_unusable(const Host& host, const Settings& settin
 }
 
 Choice choose_host(const std::vector<HostPointer>& hosts, const MachineSpec& machine,
-                   const Settings& settings, const std::set<std::string>& excluded) {
+                   const RedfishSettings& settings, const std::set<std::string>& excluded) {
     const auto& label = settings.spec.spreadLabel;
     const auto use = use_by_label(hosts, label);
     const auto rank = [&](const Host& host) {

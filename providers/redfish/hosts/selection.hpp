@@ -13,7 +13,7 @@
 namespace providers::redfish {
 
 // Returns why the host cannot be given to a claim; nullopt: it can.
-std::optional<std::string> why_unusable(const Host& host, const Settings& settings);
+std::optional<std::string> why_unusable(const Host& host, const RedfishSettings& settings);
 bool is_on(const Host& host);
 
 // Returns an empty text if it has no such label.
@@ -28,6 +28,6 @@ struct Choice {
 // order is: hosts that are on, hosts without a failed earlier attempt, fewest failures, the provider's
 // policy, highest priority, and name.
 Choice choose_host(const std::vector<HostPointer>& hosts, const MachineSpec& machine,
-                   const Settings& settings, const std::set<std::string>& excluded);
+                   const RedfishSettings& settings, const std::set<std::string>& excluded);
 
 }  // namespace providers::redfish

@@ -16,8 +16,8 @@ std::pair<std::string, std::string> credentials_of(const std::map<std::string, s
     return {value(api::secret_keys::kUsername), value(api::secret_keys::kPassword)};
 }
 
-Settings make_settings(const ProviderConfig& config) {
-    Settings settings;
+RedfishSettings make_settings(const ProviderConfig& config) {
+    RedfishSettings settings;
     settings.namespace_ = config.namespace_;
     settings.name = config.name;
     settings.uid = config.uid;

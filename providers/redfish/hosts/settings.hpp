@@ -7,7 +7,7 @@
 
 namespace providers::redfish {
 
-struct Settings {
+struct RedfishSettings {
     std::string namespace_;
     std::string name;
     std::string uid;
@@ -21,7 +21,7 @@ struct Settings {
 };
 
 // Throws std::invalid_argument or CredentialsError with the invalid part.
-Settings make_settings(const ProviderConfig& config);
+RedfishSettings make_settings(const ProviderConfig& config);
 // Returns username and password from a Secret. Throws CredentialsError with the missing key; `secret` is its
 // name in the message.
 std::pair<std::string, std::string> credentials_of(const std::map<std::string, std::string>& data,

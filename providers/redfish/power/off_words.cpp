@@ -4,7 +4,7 @@
 
 namespace providers::redfish {
 
-std::string why_by_force(const System& system, const Progress& progress, const Settings& settings) {
+std::string why_by_force(const System& system, const Progress& progress, const RedfishSettings& settings) {
     const auto& power_off = settings.spec.powerOff;
     if (system.power == PowerState::off)
         return "its BMC says Off, which may still be the state from before it was turned on";

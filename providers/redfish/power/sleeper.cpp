@@ -26,7 +26,7 @@ RemovalBlocked blocked(std::string reason, std::string message, base::Duration r
 
 RemoveResult failed_removal(const RedfishError& error) {
     const auto kind = error.kind();
-    if (kind == ErrorKind::unreachable)
+    if (kind == RedfishErrorKind::unreachable)
         return blocked("HostUnreachable", error.what(), error.complaint.retry_after.value_or(kBusyRetry));
     if (is_permanent(kind)) return blocked(reason_of(kind), error.what(), kPersonRetry);
     return in_progress(error.what(), error.complaint.retry_after.value_or(kBusyRetry));
@@ -387,9 +387,9 @@ constexpr base::Duration kNextErasure = std::chrono::minutes{5};
 constexpr int kWipeAttempts = 3;
 
 // Reports whether the BMC received the request and refused it for good.
-bool is_refusal(ErrorKind kind) {
-    return kind == ErrorKind::invalid_request || kind == ErrorKind::parameter_missing ||
-           kind == ErrorKind::state_conflict || kind == ErrorKind::other;
+bool is_refusal(RedfishErrorKind kind) {
+    return kind == RedfishErrorKind::invalid_request || kind == RedfishErrorKind::parameter_missing ||
+           kind == RedfishErrorKind::state_conflict || kind == RedfishErrorKind::other;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ public:
         InUseCheck in_use;
     };
     // All arguments must outlive this.
-    Sleeper(const Settings& settings, BmcConnections& fleet, Binding& binding, ProgressBook& progress,
+    Sleeper(const RedfishSettings& settings, BmcConnections& fleet, Binding& binding, ProgressBook& progress,
             base::Clock& clock)
         : settings_(settings),
           fleet_(fleet),
@@ -65,7 +65,7 @@ private:
                                                        std::shared_ptr<Station> station);
     asio::awaitable<RemoveResult> give_back(Host host);
 
-    const Settings& settings_;
+    const RedfishSettings& settings_;
     BmcConnections& fleet_;
     Binding& binding_;
     ProgressBook& progress_;

@@ -33,8 +33,8 @@ AttemptFailed failed(std::string reason, std::string message) {
 
 EnsureResult failed_ensure(const RedfishError& error) {
     const auto kind = error.kind();
-    if (is_permanent(kind) || kind == ErrorKind::unsupported)
-        return failed(kind == ErrorKind::unsupported ? "Unsupported" : reason_of(kind), error.what());
+    if (is_permanent(kind) || kind == RedfishErrorKind::unsupported)
+        return failed(kind == RedfishErrorKind::unsupported ? "Unsupported" : reason_of(kind), error.what());
     return not_ready(error.what(), error.complaint.retry_after.value_or(kBusyRetry));
 }
 
@@ -48,7 +48,7 @@ bool is_coming(const System& system) {
 
 }  // namespace
 
-PowerLimits power_limits(const Settings& settings) {
+PowerLimits power_limits(const RedfishSettings& settings) {
     PowerLimits limits;
     limits.power = std::chrono::duration_cast<base::Duration>(settings.spec.timeouts.power.value);
     limits.graceful =

@@ -31,7 +31,7 @@ private:
 class Waker {
 public:
     // All arguments must outlive this.
-    Waker(const Settings& settings, BmcConnections& fleet, Binding& binding, ProgressBook& progress,
+    Waker(const RedfishSettings& settings, BmcConnections& fleet, Binding& binding, ProgressBook& progress,
           base::Clock& clock)
         : settings_(settings),
           fleet_(fleet),
@@ -73,7 +73,7 @@ private:
     Machine machine_of(const MachineSpec& spec, const Host& host, MachineState state,
                        std::string message) const;
 
-    const Settings& settings_;
+    const RedfishSettings& settings_;
     BmcConnections& fleet_;
     Binding& binding_;
     ProgressBook& progress_;
@@ -82,6 +82,6 @@ private:
     BootPreparation preparation_;
 };
 
-PowerLimits power_limits(const Settings& settings);
+PowerLimits power_limits(const RedfishSettings& settings);
 
 }  // namespace providers::redfish

@@ -7,7 +7,7 @@
 #include <boost/asio/write.hpp>
 #include <deque>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/http_client.hpp"
 #include "base/http_server.hpp"
 #include "test/component/base/endless_requests.hpp"
@@ -25,7 +25,7 @@ constexpr std::size_t kLong = 16 * 1024 * 1024;  // more than sockets can hold
 
 struct Fixture {
     test::Loop loop;
-    base::Event released{loop.context.get_executor()};
+    base::ConditionVariable released{loop.context.get_executor()};
     int answered = 0;
     int answering = 0;
     bool release = false;

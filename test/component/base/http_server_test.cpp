@@ -3,7 +3,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/http_client.hpp"
 #include "test/component/base/certificates.hpp"
 #include "test/component/base/loop.hpp"
@@ -216,7 +216,7 @@ TEST_CASE_METHOD(Fixture, "an idle connection is closed by the server, and the c
 }
 
 TEST_CASE_METHOD(Fixture, "a request being answered is finished when the server ends, and no other begins") {
-    base::Event release(loop.context.get_executor());
+    base::ConditionVariable release(loop.context.get_executor());
     bool entered = false;
     auto slow = [&](base::HttpRequest) -> asio::awaitable<base::HttpResponse> {
         entered = true;

@@ -81,7 +81,7 @@ Machine make_machine(const json::object& wish, std::size_t number) {
     machine.name = text(wish, "name");
     const auto id = std::to_string(100000 + number);
     machine.token = {id, "0123456789abcdef"};
-    bootstrap::GuestSettings guest;
+    bootstrap::UserDataSettings guest;
     guest.hostname = "workers-" + id;
     guest.user = text(wish, "user");
     guest.ssh_authorized_keys = texts(wish, "keys");

@@ -5,7 +5,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "api/size.hpp"
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/task_group.hpp"
 #include "controllers/cache/informers.hpp"
 #include "test/support/catch.hpp"
@@ -82,7 +82,7 @@ private:
     }
     // Reports whether the field has a given value. The API server limits the fields that identify an object.
     // Finalizers of our kinds are kept, because the operator needs all of them to remove one.
-    bool is_set(const api::Field& field) const {
+    bool is_set(const api::FieldDescriptor& field) const {
         return field.name == "name" || field.name == "namespace" || field.name == "uid" ||
                field.name == "resourceVersion" || (is_ours_ && field.name == "finalizers");
     }
@@ -92,7 +92,7 @@ private:
         return json + identity_ + "}";
     }
     std::string object(const api::Type& type, std::size_t size, bool is_metadata = false) {
-        const auto is_large_here = [&](const api::Field& field) {
+        const auto is_large_here = [&](const api::FieldDescriptor& field) {
             return !is_left_out(*field.type) && is_large(*field.type) && !(is_metadata && is_set(field));
         };
         const auto large = std::max<std::size_t>(
@@ -167,7 +167,7 @@ public:
 
 private:
     base::HttpResponse head_;
-    base::Event never_;
+    base::ConditionVariable never_;
     std::function<std::optional<std::string>()> next_;
     bool ends_;
 };

@@ -57,12 +57,12 @@ TEST_CASE_METHOD(test::Cluster, "objects are created, read, patched, listed and 
         auto listed = co_await client.list<api::ConfigMap>(options);
         CHECK(listed.objects == std::vector<api::ConfigMap>{patched});
 
-        kube::Preconditions other;
+        api::Preconditions other;
         other.uid = "00000000-0000-0000-0000-000000000000";
         auto wrong = co_await refusal(client.remove<api::ConfigMap>(key, other));
         REQUIRE(wrong);
         CHECK(wrong->is_conflict());
-        kube::Preconditions same;
+        api::Preconditions same;
         same.uid = created.metadata.uid;
         bool removed = co_await client.remove<api::ConfigMap>(key, same);
         CHECK(removed);

@@ -74,7 +74,7 @@ TEST_CASE("A hundred machines on ten hosts are cloned within a tenth over what t
     use_template(lab, wish);
     const auto begun = lab.clock.now();
     std::vector<MachineSpec> specs;
-    std::vector<Reservation> reservations;
+    std::vector<CapacityReservation> reservations;
     std::set<std::string> ids;
     for (int i = 1; i <= kMachines; ++i) {
         auto spec = lab.machine(i);

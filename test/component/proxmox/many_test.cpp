@@ -9,7 +9,7 @@ using test::Lab;
 
 namespace {
 
-Reservation reservation_of(const MachineSpec& spec) {
+CapacityReservation reservation_of(const MachineSpec& spec) {
     return {spec.record.host, spec.record.machine_id, spec.cpu_cores, spec.memory_mib};
 }
 
@@ -18,7 +18,7 @@ Reservation reservation_of(const MachineSpec& spec) {
 TEST_CASE(
     "Machines placed one after the other before any is visible get different IDs and spread over hosts") {
     Lab lab;
-    std::vector<Reservation> reservations;
+    std::vector<CapacityReservation> reservations;
     std::map<std::string, int> per_host;
     std::set<std::string> ids;
     for (int i = 1; i <= 9; ++i) {

@@ -88,7 +88,7 @@ TEST_CASE("Disks that were promised but are not made yet leave no room for other
     for (const auto* host : {"alfaromeo", "porsche"}) fill(lab, host, all);
     // There is room for two disks of 8 GiB beside the reserve.
     fill(lab, "zagato", all - all / 20 - 20);
-    std::vector<Reservation> placed;
+    std::vector<CapacityReservation> placed;
     for (int number = 1; number <= 3; ++number) {
         auto spec = lab.machine(number);
         spec.reservations = placed;

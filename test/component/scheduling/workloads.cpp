@@ -23,8 +23,8 @@ constexpr std::uint64_t kSeedsPerFeature = 8;
 
 struct Planned {
     scheduling::Snapshot snapshot;
-    scheduling::Result result;
-    std::vector<scheduling::Node> nodes;  // the snapshot's nodes, then launched ones
+    scheduling::SolveResult result;
+    std::vector<scheduling::NodeInfo> nodes;  // the snapshot's nodes, then launched ones
 };
 
 random_cluster::Options options_for(std::uint64_t seed) {
@@ -77,7 +77,7 @@ api::Pod on(api::Pod pod, const std::string& node) {
 }
 
 // Adds the pods that the DaemonSets' controller would make on the node.
-void add_daemons(json::array& running, const Planned& planned, const scheduling::Node& node) {
+void add_daemons(json::array& running, const Planned& planned, const scheduling::NodeInfo& node) {
     const auto& name = node.node->metadata.name;
     for (const auto& set : planned.snapshot.daemon_sets) {
         api::Pod pod;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 
 namespace simulation {
 
@@ -38,7 +38,7 @@ private:
 
     std::string name_;
     base::Clock& world_clock_;
-    base::Event resumed_;
+    base::ConditionVariable resumed_;
     std::unique_ptr<base::Alarm> resume_;
     bool dead_ = false;
     base::TimePoint paused_until_{};

@@ -109,7 +109,7 @@ private:
             expect(!text(property.as_object(), "description").empty(), path + "/" + std::string(name),
                    "has no description");
         }
-        for (const api::Field& field : type.fields) {
+        for (const api::FieldDescriptor& field : type.fields) {
             const std::string place = path + "/" + std::string(field.name);
             const json::value* property = properties.if_contains(field.name);
             if (!property) {
@@ -123,7 +123,7 @@ private:
 
     // Checks that exactly one of these holds: the member is required, it has a default, or C++ can tell that
     // it is absent.
-    void compare_presence(const Type& type, const api::Field& field, const json::object& parent,
+    void compare_presence(const Type& type, const api::FieldDescriptor& field, const json::object& parent,
                           const json::object& schema, const std::string& place) {
         const bool required = strings(parent, "required").contains(std::string(field.name));
         const bool defaulted = has(schema, "default");

@@ -31,7 +31,7 @@ void find_unknown(const json::value& document, const Type& type, const std::stri
     } else if (type.shape == Shape::Object) {
         for (const auto& [key, value] : document.as_object()) {
             const std::string place = path + "/" + std::string(key);
-            const api::Field* field = api::find_field(type, key);
+            const api::FieldDescriptor* field = api::find_field(type, key);
             if (field)
                 find_unknown(value, *field->type, place, unknown);
             else if (place != "/apiVersion" && place != "/kind")

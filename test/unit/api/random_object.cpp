@@ -76,7 +76,7 @@ void collect(json::value& value, std::vector<json::value*>& found) {
 json::value disguise_object(Generator& generator, const json::object& object, const Type& type) {
     std::vector<std::pair<std::string, json::value>> members;
     for (const auto& [key, value] : object) {
-        const api::Field* field = api::find_field(type, key);
+        const api::FieldDescriptor* field = api::find_field(type, key);
         members.emplace_back(key, field ? disguise(generator, value, *field->type) : value);
     }
     const std::size_t additions = below(generator, 3);
@@ -97,7 +97,7 @@ std::size_t below(Generator& generator, std::size_t bound) {
 void fill(Generator& generator, const Type& type, void* value) {
     switch (type.shape) {
         case Shape::Object:
-            for (const api::Field& field : type.fields)
+            for (const api::FieldDescriptor& field : type.fields)
                 if (below(generator, 3) != 0) fill(generator, *field.type, api::member(value, field));
             return;
         case Shape::List:

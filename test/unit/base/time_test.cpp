@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/task_group.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/virtual_clock.hpp"
@@ -51,7 +51,7 @@ TEST_CASE_METHOD(Fixture, "a sleeper that is stopped leaves no alarm behind") {
 }
 
 TEST_CASE_METHOD(Fixture, "a wait with a deadline ends at the notification or at the deadline") {
-    base::Event event(context.get_executor());
+    base::ConditionVariable event(context.get_executor());
     auto waiter = [&]() -> asio::awaitable<void> {
         auto began = clock.now();
         co_await event.wait_until(clock, clock.now() + 10s);

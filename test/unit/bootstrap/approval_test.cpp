@@ -11,8 +11,8 @@
 
 namespace {
 
+using bootstrap::CertificateSubject;
 using bootstrap::Joiner;
-using bootstrap::Machine;
 using bootstrap::Stage;
 using bootstrap::Verdict;
 
@@ -267,7 +267,7 @@ api::CertificateSigningRequest serving_request(const std::string& names) {
     return request;
 }
 
-const Machine kMachine{"worker-1", {"10.0.0.7", "fd00::7", "worker-1.example.com"}};
+const CertificateSubject kMachine{"worker-1", {"10.0.0.7", "fd00::7", "worker-1.example.com"}};
 
 }  // namespace
 
@@ -295,7 +295,7 @@ TEST_CASE("A serving certificate of other form waits, that of another's Node is 
           "NotAKubeletsRequest");
     auto request = serving_request("DNS:worker-1");
     CHECK(bootstrap::judge_serving(request, nullptr).verdict == Verdict::Ignore);
-    const Machine other{"worker-2", {"worker-1"}};
+    const CertificateSubject other{"worker-2", {"worker-1"}};
     CHECK(bootstrap::judge_serving(request, &other).verdict == Verdict::Ignore);
     request.spec.usages.emplace_back("client auth");
     CHECK(bootstrap::judge_serving(request, &kMachine).reason == "OtherUsages");

@@ -14,8 +14,8 @@ bootstrap::JoinPlan plan() {
     return plan;
 }
 
-bootstrap::GuestSettings settings() {
-    bootstrap::GuestSettings settings;
+bootstrap::UserDataSettings settings() {
+    bootstrap::UserDataSettings settings;
     settings.hostname = "workers-a1b2c";
     return settings;
 }

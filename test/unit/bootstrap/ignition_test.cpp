@@ -17,8 +17,8 @@ std::string content_of(const json::value& object) {
     return api::Bytes::parse(url.substr(scheme.size())).value;
 }
 
-bootstrap::GuestSettings settings() {
-    bootstrap::GuestSettings settings;
+bootstrap::UserDataSettings settings() {
+    bootstrap::UserDataSettings settings;
     settings.hostname = "workers-a1b2c";
     return settings;
 }

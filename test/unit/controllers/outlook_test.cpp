@@ -13,7 +13,7 @@ using controllers::disruption::Outlook;
 TEST_CASE(
     "a machine that was launched for one of a node's pods is enough even if another pod might get it first") {
     auto cluster = snapshot();
-    const auto of_pool = [&](scheduling::Node node) {
+    const auto of_pool = [&](scheduling::NodeInfo node) {
         edit(node).metadata.labels[std::string(api::labels::kPool)] = "small";
         node.pool = 0;
         return node;

@@ -132,7 +132,7 @@ struct GateWorld {
     std::optional<api::Time> unknown_until;
     std::string last_failure;
 
-    Gate gate(std::chrono::seconds now = 0s) const {
+    LaunchGate gate(std::chrono::seconds now = 0s) const {
         GateFacts facts{pool, &manager, &provider, nullptr, fleet, manager_counts, creations};
         facts.unknown_until = unknown_until;
         facts.last_failure = last_failure;

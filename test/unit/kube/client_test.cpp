@@ -214,9 +214,9 @@ TEST_CASE_METHOD(Fixture, "patches name their type, their manager and only what 
 }
 
 TEST_CASE_METHOD(Fixture, "a deletion carries its preconditions") {
-    kube::Preconditions same;
+    api::Preconditions same;
     same.uid = "u1";
-    same.resource_version = "7";
+    same.resourceVersion = "7";
     wire->answers = {answer(200, "{}")};
     CHECK(run(client->remove<api::Pod>({"n", "p"}, same)));
     CHECK(boost::json::parse(wire->requests.back().body) ==

@@ -45,13 +45,13 @@ struct Fixture {
 TEST_CASE_METHOD(Fixture, "a process that may no longer lead writes nothing, of whatever kind and verb") {
     server.put(secret("known"));
     may_write = false;
-    CHECK_THROWS_AS(run(client.create(secret("new"))), kube::FencedError);
+    CHECK_THROWS_AS(run(client.create(secret("new"))), kube::FencedWriteError);
     kube::Patch patch;
     patch.body = boost::json::object{{"type", "Opaque"}};
-    CHECK_THROWS_AS(run(client.patch<api::Secret>({"n", "known"}, patch)), kube::FencedError);
-    CHECK_THROWS_AS(run(client.patch_status<api::Node>({"", "a"}, patch)), kube::FencedError);
-    CHECK_THROWS_AS(run(client.remove<api::Secret>({"n", "known"})), kube::FencedError);
-    CHECK_THROWS_AS(run(client.evict({"n", "p"}, "", std::nullopt)), kube::FencedError);
+    CHECK_THROWS_AS(run(client.patch<api::Secret>({"n", "known"}, patch)), kube::FencedWriteError);
+    CHECK_THROWS_AS(run(client.patch_status<api::Node>({"", "a"}, patch)), kube::FencedWriteError);
+    CHECK_THROWS_AS(run(client.remove<api::Secret>({"n", "known"})), kube::FencedWriteError);
+    CHECK_THROWS_AS(run(client.evict({"n", "p"}, "", std::nullopt)), kube::FencedWriteError);
     CHECK(run(client.get<api::Secret>({"n", "known"})).has_value());
     CHECK_FALSE(run(client.get<api::Secret>({"n", "new"})).has_value());
     may_write = true;
@@ -132,6 +132,6 @@ TEST_CASE_METHOD(Fixture, "a process that loses its lead while it waits for a co
     base::HttpRequest request;
     request.method = "POST";
     request.target = "/api/v1/namespaces/n/events";
-    CHECK_THROWS_AS(run(fence->send(request)), kube::FencedError);
+    CHECK_THROWS_AS(run(fence->send(request)), kube::FencedWriteError);
     CHECK_FALSE(seen.written);
 }

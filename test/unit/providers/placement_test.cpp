@@ -37,8 +37,8 @@ struct World {
     Settings settings;
     ClusterState state;
     StartsOnBoot boot;
-    std::vector<Reservation> reservations;
-    Demand demand;
+    std::vector<CapacityReservation> reservations;
+    PlacementRequest demand;
 
     World() {
         state.hosts = {host("a"), host("b"), host("c")};

@@ -20,7 +20,7 @@ struct World {
     ClusterState state;
     StorageState storage;
     std::optional<VolumeSizes> volumes = VolumeSizes{};
-    std::vector<Reservation> reservations;
+    std::vector<CapacityReservation> reservations;
     std::int64_t need = 32 * kGiB;
 
     World() {

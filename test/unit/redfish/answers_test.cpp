@@ -24,7 +24,7 @@ base::HttpResponse refusal(int status, const std::string& id, const std::string&
                                 id + R"(","Message":")" + message + R"("}]}})");
 }
 
-ErrorKind kind_of(int status, const std::string& id) {
+RedfishErrorKind kind_of(int status, const std::string& id) {
     return complaint_of(refusal(status, id)).kind;
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("quirk 2: a BMC that is not ready is known by its message, whatever st
     for (const int status : {400, 500, 503}) {
         for (const auto* id : {"IDRAC.2.8.SYS518", "IDRAC.2.9.SWC0700", "IDRAC.1.6.RAC0508",
                                "Base.1.5.ServiceTemporarilyUnavailable"})
-            CHECK(kind_of(status, id) == ErrorKind::busy);
+            CHECK(kind_of(status, id) == RedfishErrorKind::busy);
     }
     const auto told = complaint_of(refusal(400, "IDRAC.2.8.SWC0700", "Not ready. Retry in 30 seconds."));
     CHECK(told.retry_after == base::Duration(seconds{30}));
@@ -44,13 +44,13 @@ TEST_CASE("quirk 2: a BMC that is not ready is known by its message, whatever st
 }
 
 TEST_CASE("what only a person can change is told from what passes") {
-    CHECK(kind_of(403, "SMC.1.0.OemLicenseNotPassed") == ErrorKind::license);
-    CHECK(kind_of(403, "Base.1.8.PasswordChangeRequired") == ErrorKind::password_change);
-    CHECK(kind_of(403, "Base.1.8.InsufficientPrivilege") == ErrorKind::forbidden);
-    CHECK(kind_of(503, "IDRAC.2.8.RAC0218") == ErrorKind::session_limit);
-    CHECK(kind_of(400, "iLO.2.14.UnableToModifyDuringSystemPOST") == ErrorKind::busy);
-    CHECK(is_permanent(ErrorKind::license));
-    CHECK_FALSE(is_permanent(ErrorKind::busy));
+    CHECK(kind_of(403, "SMC.1.0.OemLicenseNotPassed") == RedfishErrorKind::license);
+    CHECK(kind_of(403, "Base.1.8.PasswordChangeRequired") == RedfishErrorKind::password_change);
+    CHECK(kind_of(403, "Base.1.8.InsufficientPrivilege") == RedfishErrorKind::forbidden);
+    CHECK(kind_of(503, "IDRAC.2.8.RAC0218") == RedfishErrorKind::session_limit);
+    CHECK(kind_of(400, "iLO.2.14.UnableToModifyDuringSystemPOST") == RedfishErrorKind::busy);
+    CHECK(is_permanent(RedfishErrorKind::license));
+    CHECK_FALSE(is_permanent(RedfishErrorKind::busy));
 }
 
 TEST_CASE("a BMC's words are one line that can be shown, and those of what is no BMC are not") {
@@ -66,7 +66,7 @@ TEST_CASE("a BMC's words are one line that can be shown, and those of what is no
 
 TEST_CASE("of what a BMC says of its system only what the schema has, and a serial number, is taken") {
     const auto system = [](const std::string& text) {
-        Resource resource;
+        RedfishResource resource;
         resource.body = {{"PowerState", text}, {"SerialNumber", text}, {"Status", {{"Health", text}}}};
         return parse_system(resource);
     };
@@ -98,9 +98,9 @@ TEST_CASE("extended information is found wherever a vendor puts it") {
     CHECK(complaint_of(response(500, R"({"error":{"@Message.ExtendedInfo":)" + info + "}}")).says("SYS518"));
     CHECK(complaint_of(response(500, R"({"@Message.ExtendedInfo":[)" + info + "]}")).says("SYS518"));
     CHECK(complaint_of(response(500, R"({"error":{"code":"Base.1.0.SessionLimitExceeded"}})")).kind ==
-          ErrorKind::session_limit);
+          RedfishErrorKind::session_limit);
     const auto page = complaint_of(response(404, "<html>Not Found</html>"));
-    CHECK(page.kind == ErrorKind::not_found);
+    CHECK(page.kind == RedfishErrorKind::not_found);
     CHECK(page.message == "HTTP status 404");
     CHECK(complaint_of(response(503, "", "soon")).retry_after == std::nullopt);
     CHECK(complaint_of(response(503, "[1,2", "86400")).retry_after ==

@@ -26,7 +26,7 @@ MachineSpec machine(std::int64_t cpu_cores) {
 }  // namespace
 
 TEST_CASE("a host of another architecture is no candidate") {
-    const Settings settings;
+    const RedfishSettings settings;
     auto arm = std::make_shared<Host>(*host("a", 8, 32768));
     arm->readiness = HostReadiness{true, ""};
     arm->architecture = "arm64";
@@ -41,7 +41,7 @@ TEST_CASE("a host of another architecture is no candidate") {
 }
 
 TEST_CASE("a machine larger than every host is waited for in vain, one that a busy host could take is not") {
-    const Settings settings;
+    const RedfishSettings settings;
     std::vector<HostPointer> hosts{host("a", 8, 32768), host("b", 16, 65536)};  // none has been examined
     CHECK(choose_host(hosts, machine(32), settings, {}).is_permanent);
     CHECK_FALSE(choose_host(hosts, machine(16), settings, {}).is_permanent);

@@ -13,7 +13,7 @@ std::shared_ptr<const api::CSINode> attaches(int volumes, const std::string& dri
     return csi;
 }
 
-scheduling::Node node_of_pool(const std::string& name, int volumes) {
+scheduling::NodeInfo node_of_pool(const std::string& name, int volumes) {
     auto made = node(name, "0");
     made.pool = 0;
     made.csi = attaches(volumes);

@@ -32,18 +32,18 @@ inline api::Taint taint(const std::string& key, std::string_view effect = api::t
 }
 
 // Returns a ready node, by default with 4 CPUs, 8 GiB and 110 pods.
-inline scheduling::Node node(const std::string& name, const std::string& cpu = "4",
-                             const std::string& memory = "8Gi") {
+inline scheduling::NodeInfo node(const std::string& name, const std::string& cpu = "4",
+                                 const std::string& memory = "8Gi") {
     auto object = std::make_shared<api::Node>();
     object->metadata.name = name;
     object->metadata.labels[std::string(api::labels::kHostname)] = name;
     object->status.allocatable = {
         {"cpu", quantity(cpu)}, {"memory", quantity(memory)}, {"pods", quantity("110")}};
-    scheduling::Node node;
+    scheduling::NodeInfo node;
     node.node = object;
     return node;
 }
-inline api::Node& edit(scheduling::Node& node) {
+inline api::Node& edit(scheduling::NodeInfo& node) {
     return const_cast<api::Node&>(*node.node);
 }
 
@@ -76,8 +76,8 @@ inline scheduling::Snapshot snapshot() {
 }
 
 // Returns the claim's future Node, as it counts while the machine is coming.
-inline scheduling::Node coming_node(const scheduling::Snapshot& snapshot, const scheduling::Result& result,
-                                    std::size_t index) {
+inline scheduling::NodeInfo coming_node(const scheduling::Snapshot& snapshot,
+                                        const scheduling::SolveResult& result, std::size_t index) {
     const auto& claim = result.claims[index];
     const auto& pool = snapshot.pools[claim.pool];
     auto node = builders::node("machine-" + std::to_string(index));
@@ -101,7 +101,7 @@ inline scheduling::Node coming_node(const scheduling::Snapshot& snapshot, const 
 
 // Returns the cluster a moment later. Pods that fit on ready nodes are there. Launched machines are coming
 // and have used up their resources. Only the pods for which they were launched wait.
-inline scheduling::Snapshot after(scheduling::Snapshot snapshot, const scheduling::Result& result) {
+inline scheduling::Snapshot after(scheduling::Snapshot snapshot, const scheduling::SolveResult& result) {
     std::set<const api::Pod*> waiting;
     const auto pods = snapshot.pods;
     for (const auto& placement : result.placements) {
@@ -137,7 +137,7 @@ inline void add_places(scheduling::Snapshot& snapshot, const std::vector<std::st
 }
 
 // Returns the names of the pods on each new claim.
-inline std::vector<std::vector<std::string>> pods_by_claim(const scheduling::Result& result) {
+inline std::vector<std::vector<std::string>> pods_by_claim(const scheduling::SolveResult& result) {
     std::vector<std::vector<std::string>> names;
     for (const auto& claim : result.claims) {
         names.emplace_back();
@@ -147,7 +147,7 @@ inline std::vector<std::vector<std::string>> pods_by_claim(const scheduling::Res
 }
 
 // Returns the node or "claim N" on which the pod was placed, or "" if it was not placed.
-inline std::string target_of(const scheduling::Snapshot& snapshot, const scheduling::Result& result,
+inline std::string target_of(const scheduling::Snapshot& snapshot, const scheduling::SolveResult& result,
                              const std::string& pod) {
     for (const auto& placement : result.placements) {
         if (placement.pod->metadata.name != pod) continue;

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int64_t kGiB = 1024;  // in MiB
 
-scheduling::Shape shape(std::int64_t cpu_cores, std::int64_t gib) {
-    scheduling::Shape shape;
+scheduling::MachineShape shape(std::int64_t cpu_cores, std::int64_t gib) {
+    scheduling::MachineShape shape;
     shape.name = std::to_string(cpu_cores) + "c" + std::to_string(gib) + "g";
     shape.cpu_cores = cpu_cores;
     shape.memory_mib = gib * kGiB;
@@ -30,7 +30,7 @@ void add_pods(scheduling::Snapshot& snapshot, const std::string& name, int count
         snapshot.pods.push_back(PodBuilder(name + "-" + std::to_string(i), cpu, memory));
 }
 
-double price_of(const scheduling::Result& result) {
+double price_of(const scheduling::SolveResult& result) {
     double price = 0;
     for (const auto& claim : result.claims)
         price += scheduling::Prices().of({claim.cpu_cores, claim.memory_mib});

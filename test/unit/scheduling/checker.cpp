@@ -22,7 +22,7 @@ bool is_ours_until_ready(const api::Taint& taint) {
 
 class Judge {
 public:
-    Judge(const scheduling::Snapshot& snapshot, const scheduling::Result& result)
+    Judge(const scheduling::Snapshot& snapshot, const scheduling::SolveResult& result)
         : snapshot_(snapshot), result_(result), cluster_{snapshot, {}, {}} {}
 
     std::vector<std::string> run() {
@@ -146,7 +146,7 @@ private:
         return node;
     }
 
-    void check(const scheduling::Placement& placement) {
+    void check(const scheduling::PodPlacement& placement) {
         const auto& name = placement.pod->metadata.name;
         if (!placed_.insert(placement.pod).second) complain("pod " + name + " is placed twice");
         if (placement.node.has_value() == placement.claim.has_value())
@@ -242,7 +242,7 @@ private:
     }
 
     const scheduling::Snapshot& snapshot_;
-    const scheduling::Result& result_;
+    const scheduling::SolveResult& result_;
     CheckedCluster cluster_;
     std::vector<CheckedNode*> nodes_;  // by index in the snapshot
     std::vector<CheckedNode*> claim_nodes_;
@@ -252,7 +252,8 @@ private:
 
 }  // namespace
 
-std::vector<std::string> violations(const scheduling::Snapshot& snapshot, const scheduling::Result& result) {
+std::vector<std::string> violations(const scheduling::Snapshot& snapshot,
+                                    const scheduling::SolveResult& result) {
     return Judge(snapshot, result).run();
 }
 

@@ -9,6 +9,7 @@
 namespace checker {
 
 // Returns the faults of the result in words; empty if there are none.
-std::vector<std::string> violations(const scheduling::Snapshot& snapshot, const scheduling::Result& result);
+std::vector<std::string> violations(const scheduling::Snapshot& snapshot,
+                                    const scheduling::SolveResult& result);
 
 }  // namespace checker

@@ -36,7 +36,8 @@ random_cluster::Options options_for(std::uint64_t seed) {
 
 class SchedulerAlone {
 public:
-    SchedulerAlone(const scheduling::Snapshot& snapshot, const scheduling::Result& result, std::uint64_t seed)
+    SchedulerAlone(const scheduling::Snapshot& snapshot, const scheduling::SolveResult& result,
+                   std::uint64_t seed)
         : snapshot_(snapshot), result_(result), cluster_{snapshot, {}, {}}, random_(seed) {}
 
     // Nominates each pod for its planned node.
@@ -159,7 +160,7 @@ private:
         node.pods.push_back(&pod);
     }
 
-    void add(const scheduling::Node& each) {
+    void add(const scheduling::NodeInfo& each) {
         auto& node = cluster_.nodes.emplace_back();
         by_node_[each.node.get()] = &node;
         node.name = each.node->metadata.name;
@@ -182,10 +183,10 @@ private:
     }
 
     const scheduling::Snapshot& snapshot_;
-    const scheduling::Result& result_;
+    const scheduling::SolveResult& result_;
     checker::CheckedCluster cluster_;
     std::mt19937_64 random_;
-    std::vector<scheduling::Node> launched_;
+    std::vector<scheduling::NodeInfo> launched_;
     std::map<const api::Node*, CheckedNode*> by_node_;
     std::map<const CheckedNode*, std::map<std::string, __int128>> capacity_;
     bool is_told_ = false;

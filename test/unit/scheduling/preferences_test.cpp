@@ -29,7 +29,7 @@ PodBuilder prefers_to_be_alone(PodBuilder built, const std::string& key) {
     return built;
 }
 
-std::string zone_of(const scheduling::Snapshot& cluster, const scheduling::Result& result) {
+std::string zone_of(const scheduling::Snapshot& cluster, const scheduling::SolveResult& result) {
     return cluster.places[result.claims.at(0).place].name;
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("a machine is launched where the pod prefers it") {
     add_places(cluster, {"host-b"});
     cluster.pods = {prefers(PodBuilder("p"), 1, in(kZone, {"host-b"}))};
     CHECK(zone_of(cluster, solve(cluster)) == "host-b");
-    cluster.preferences = scheduling::Preferences::ignore;
+    cluster.preferences = scheduling::PreferencePolicy::ignore;
     CHECK(zone_of(cluster, solve(cluster)) == "host-a");
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("pods that would like to be alone get machines of their own as far as 
 
 TEST_CASE("where preferences only choose, pods that would like to be alone share a machine") {
     auto cluster = snapshot();
-    cluster.preferences = scheduling::Preferences::where_free;
+    cluster.preferences = scheduling::PreferencePolicy::where_free;
     for (int i = 0; i < 3; ++i)
         cluster.pods.push_back(prefers_to_be_alone(PodBuilder("p" + std::to_string(i)), kHostname));
     CHECK(solve(cluster).claims.size() == 1);
@@ -82,7 +82,7 @@ TEST_CASE("where preferences only choose, pods that would like to be alone share
 TEST_CASE("where preferences only choose, a machine that is needed anyway is the preferred one") {
     auto cluster = snapshot();
     add_places(cluster, {"host-b"});
-    cluster.preferences = scheduling::Preferences::where_free;
+    cluster.preferences = scheduling::PreferencePolicy::where_free;
     cluster.pods = {prefers(PodBuilder("p"), 1, in(kZone, {"host-b"}))};
     CHECK(zone_of(cluster, solve(cluster)) == "host-b");
 }
@@ -90,7 +90,7 @@ TEST_CASE("where preferences only choose, a machine that is needed anyway is the
 TEST_CASE("where preferences only choose, requirements still cause machines") {
     auto cluster = snapshot();
     add_places(cluster, {"host-b"});
-    cluster.preferences = scheduling::Preferences::where_free;
+    cluster.preferences = scheduling::PreferencePolicy::where_free;
     auto wants_another = prefers(PodBuilder("p"), 1, in(kZone, {"host-a"}));
     cluster.pods = {PodBuilder("other").require({in(kZone, {"host-a"})}),
                     wants_another.require({in(kZone, {"host-b"})})};

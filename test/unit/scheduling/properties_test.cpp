@@ -26,7 +26,7 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 // Returns the placements in words that do not depend on pointers.
-std::string text_of(const scheduling::Result& result) {
+std::string text_of(const scheduling::SolveResult& result) {
     std::ostringstream text;
     for (const auto& each : result.placements) {
         text << each.pod->metadata.name << " on ";

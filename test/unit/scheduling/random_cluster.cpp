@@ -36,9 +36,9 @@ public:
         for (std::size_t i = 0; i < count; ++i)
             snapshot_.pods.push_back(pods_.pod_of(dice_.pick(templates), "pod-" + std::to_string(i)));
         if (!has(Feature::preferences) || dice_.chance(30))
-            snapshot_.preferences = scheduling::Preferences::ignore;
+            snapshot_.preferences = scheduling::PreferencePolicy::ignore;
         else if (dice_.chance(50))
-            snapshot_.preferences = scheduling::Preferences::where_free;
+            snapshot_.preferences = scheduling::PreferencePolicy::where_free;
         return std::move(snapshot_);
     }
 

@@ -82,7 +82,7 @@ TEST_CASE("a node that is full and has none of them keeps pods of a spread to on
 
 TEST_CASE("larger pods that only prefer a spread do not fill the machines of those that require one") {
     auto cluster = spread_pods(kHostname, 0);
-    cluster.preferences = scheduling::Preferences::where_free;
+    cluster.preferences = scheduling::PreferencePolicy::where_free;
     for (int i = 0; i < 64; ++i) {
         const bool is_required = i % 2 == 0;
         const std::string app = is_required ? "hard" : "soft";
@@ -101,7 +101,7 @@ TEST_CASE("larger pods that only prefer a spread do not fill the machines of tho
 TEST_CASE("1,100 small pods of many kinds share machines") {
     auto cluster = snapshot();
     add_places(cluster, {"host-b", "host-c"});
-    cluster.preferences = scheduling::Preferences::where_free;
+    cluster.preferences = scheduling::PreferencePolicy::where_free;
     cluster.pools[0].shapes = {{"small", 2, 4096}, {"medium", 4, 8192}, {"large", 8, 16384}};
     for (int i = 0; i < 1100; ++i) {
         const auto app = "app-" + std::to_string(i % 11);

@@ -59,14 +59,14 @@ scheduling::Snapshot three_zones() {
     return cluster;
 }
 
-scheduling::Node node_in(const std::string& name, const std::string& zone) {
+scheduling::NodeInfo node_in(const std::string& name, const std::string& zone) {
     auto made = node(name);
     edit(made).metadata.labels[kZone] = zone;
     return made;
 }
 
 std::map<std::string, std::size_t> pods_by_zone(const scheduling::Snapshot& cluster,
-                                                const scheduling::Result& result) {
+                                                const scheduling::SolveResult& result) {
     std::map<std::string, std::size_t> pods;
     for (const auto& claim : result.claims) pods[cluster.places[claim.place].name] += claim.pods.size();
     return pods;

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 
 namespace proxmox_simulator {
 
@@ -62,7 +62,7 @@ private:
     void forget_if_unused(const std::string& key);
 
     base::Clock& clock_;
-    base::Event changed_;
+    base::ConditionVariable changed_;
     std::map<std::string, State> states_;
     std::uint64_t next_place_ = 0;
 };

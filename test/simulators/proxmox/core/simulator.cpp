@@ -37,7 +37,7 @@ struct Simulator::Exchange {
     std::string user;
     std::optional<base::HttpResponse> response;  // nullopt when done: the connection is lost
     bool done = false;
-    base::Event finished;
+    base::ConditionVariable finished;
 
     // Returns false if the request has been answered before.
     bool finish(std::optional<base::HttpResponse> answer) {
@@ -195,7 +195,7 @@ asio::awaitable<json::object> Simulator::execute(Exchange&, Call& call) {
     auto& busy = busy_daemon_workers_[call.node];
     struct Slot {
         int* count;
-        base::Event* freed;
+        base::ConditionVariable* freed;
         ~Slot() {
             if (!count) return;
             --*count;

@@ -67,7 +67,7 @@ private:
     Cluster cluster_;
     ScriptedFaults scripted_;
     std::map<std::string, int> busy_daemon_workers_;
-    base::Event daemon_worker_free_;
+    base::ConditionVariable daemon_worker_free_;
     std::function<void(const RequestRecord&)> observer_;
 };
 

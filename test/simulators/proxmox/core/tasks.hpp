@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 #include "base/task_group.hpp"
 #include "test/simulators/proxmox/core/error.hpp"
 #include "test/simulators/proxmox/core/faults.hpp"
@@ -51,7 +51,7 @@ public:
 
 private:
     base::Clock& clock_;
-    base::Event changed_;
+    base::ConditionVariable changed_;
     bool interrupted_ = false;
     bool killed_ = false;
     std::optional<TaskTrouble> hangs_;

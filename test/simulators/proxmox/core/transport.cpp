@@ -10,7 +10,7 @@ asio::awaitable<base::HttpResponse> SimulatorTransport::send(base::HttpRequest r
         explicit Outcome(asio::any_io_executor executor) : settled(std::move(executor)) {}
         std::optional<base::HttpResponse> response;
         std::exception_ptr failure;
-        base::Event settled;
+        base::ConditionVariable settled;
     };
     auto& cluster = simulator_.cluster();
     auto outcome = std::make_shared<Outcome>(cluster.executor);

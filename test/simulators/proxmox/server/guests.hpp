@@ -52,7 +52,7 @@ private:
     Cluster& cluster_;
     GuestOptions options_;
     base::TaskGroup group_;
-    base::Event changed_;
+    base::ConditionVariable changed_;
     std::size_t running_ = 0;
     std::map<std::string, std::shared_ptr<Guest>> guests_;  // by folder name: VM ID and UUID
 };

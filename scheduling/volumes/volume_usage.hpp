@@ -17,9 +17,9 @@
 
 namespace scheduling {
 
-class VolumeUse {
+class VolumeUsage {
 public:
-    VolumeUse(const Snapshot& snapshot, Rows& rows, VolumeIndex& volumes);
+    VolumeUsage(const Snapshot& snapshot, Rows& rows, VolumeIndex& volumes);
 
     // Reports whether claims and volumes are left for the demand at the row.
     bool is_left(std::size_t row, const VolumeDemand& demand);
@@ -68,12 +68,12 @@ private:
     std::set<const api::PersistentVolumeClaim*> used_;  // claims for one pod alone
 };
 
-// StorageRoom determines where volumes can be provisioned, as CSI drivers report it:
+// StorageCapacity determines where volumes can be provisioned, as CSI drivers report it:
 // CSIDriver.spec.storageCapacity and CSIStorageCapacity objects. Source:
 // k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding (hasEnoughCapacity).
-class StorageRoom {
+class StorageCapacity {
 public:
-    StorageRoom(const Snapshot& snapshot, Rows& rows) : snapshot_(snapshot), rows_(rows) {}
+    StorageCapacity(const Snapshot& snapshot, Rows& rows) : snapshot_(snapshot), rows_(rows) {}
 
     // Returns the rows where the volume can be provisioned. The kube-scheduler's rule decides on a node in
     // service. A new or coming node may still get room if nothing is reported about its part of the topology.

@@ -1,4 +1,4 @@
-#include "base/event.hpp"
+#include "base/condition_variable.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -7,18 +7,18 @@
 
 namespace base {
 
-Event::Event(asio::any_io_executor executor) : never_(executor, TimePoint::max()) {}
+ConditionVariable::Event(asio::any_io_executor executor) : never_(executor, TimePoint::max()) {}
 
-void Event::notify_all() {
+void ConditionVariable::notify_all() {
     never_.cancel();
 }
 
-asio::awaitable<void> Event::wait_regardless() {
+asio::awaitable<void> ConditionVariable::wait_regardless() {
     boost::system::error_code error;
     co_await never_.async_wait(asio::redirect_error(asio::use_awaitable, error));
 }
 
-asio::awaitable<void> Event::wait() {
+asio::awaitable<void> ConditionVariable::wait() {
     co_await wait_regardless();
     auto state = co_await asio::this_coro::cancellation_state;
     if (state.cancelled() != asio::cancellation_type::none) {
@@ -26,7 +26,7 @@ asio::awaitable<void> Event::wait() {
     }
 }
 
-asio::awaitable<void> Event::wait_until(Clock& clock, TimePoint deadline) {
+asio::awaitable<void> ConditionVariable::wait_until(Clock& clock, TimePoint deadline) {
     auto alarm = clock.call_at(deadline, [this] { notify_all(); });
     co_await wait();
 }

@@ -1,4 +1,4 @@
-#include "scheduling/volumes/volume_use.hpp"
+#include "scheduling/volumes/volume_usage.hpp"
 
 #include <algorithm>
 #include <span>
@@ -9,7 +9,7 @@ namespace scheduling {
 
 namespace {
 
-bool may_still_report(const Node& node) {
+bool may_still_report(const NodeInfo& node) {
     return node.availability == Availability::coming || node.is_settling;
 }
 
@@ -26,7 +26,7 @@ bool for_each_driver(const std::vector<Attachment>& attachments, const Each& eac
 }
 
 // Returns the driver on the node; null: it does not run there.
-const api::CSINodeDriver* driver_on(const Node& node, const std::string& driver) {
+const api::CSINodeDriver* driver_on(const NodeInfo& node, const std::string& driver) {
     if (!node.csi) return nullptr;
     const auto& drivers = node.csi->spec.drivers;
     const auto found = std::ranges::find(drivers, driver, &api::CSINodeDriver::name);
@@ -37,7 +37,7 @@ const api::CSINodeDriver* driver_on(const Node& node, const std::string& driver)
 // template show nothing, and young ones not yet.
 class YoungestNodes {
 public:
-    void add(const Node& node, bool has_it) {
+    void add(const NodeInfo& node, bool has_it) {
         if (!node.pool || !node.is_of_present_template || may_still_report(node)) return;
         const std::pair shown(node.node->metadata.creationTimestamp.value_or(api::Time()), has_it);
         const auto [entry, is_first] = shown_.try_emplace(*node.pool, shown);
@@ -64,19 +64,19 @@ std::set<std::size_t> pools_without(const std::string& driver, const Snapshot& s
 
 }  // namespace
 
-VolumeUse::VolumeUse(const Snapshot& snapshot, Rows& rows, VolumeIndex& volumes)
+VolumeUsage::VolumeUse(const Snapshot& snapshot, Rows& rows, VolumeIndex& volumes)
     : rows_(rows), volumes_(volumes), limits_(attach_limits(snapshot)) {
     for (const auto& driver : snapshot.volumes.drivers)
         if (driver->spec.preventPodSchedulingIfMissing)
             required_.emplace(driver->metadata.name, pools_without(driver->metadata.name, snapshot));
 }
 
-bool VolumeUse::lacks_driver(std::size_t slot, const std::string& driver) const {
+bool VolumeUsage::lacks_driver(std::size_t slot, const std::string& driver) const {
     return slot < rows_.nodes() && required_.contains(driver) && !may_still_report(rows_.node(slot)) &&
            !driver_on(rows_.node(slot), driver);
 }
 
-std::set<Attachment>& VolumeUse::attached(std::size_t slot) {
+std::set<Attachment>& VolumeUsage::attached(std::size_t slot) {
     const auto [entry, added] = attached_.try_emplace(slot);
     if (added && slot < rows_.nodes())
         for (const auto& pod : rows_.node(slot).pods)
@@ -86,14 +86,14 @@ std::set<Attachment>& VolumeUse::attached(std::size_t slot) {
     return entry->second;
 }
 
-std::optional<std::int64_t> VolumeUse::limit_of_new(std::size_t pool, const std::string& driver) const {
+std::optional<std::int64_t> VolumeUsage::limit_of_new(std::size_t pool, const std::string& driver) const {
     if (pool >= limits_.size()) return std::nullopt;  // nothing is launched in such a pool
     const auto found = limits_[pool].find(driver);
     return found == limits_[pool].end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<std::int64_t> VolumeUse::limit(std::size_t slot, std::optional<std::size_t> pool,
-                                             const std::string& driver) const {
+std::optional<std::int64_t> VolumeUsage::limit(std::size_t slot, std::optional<std::size_t> pool,
+                                               const std::string& driver) const {
     const bool is_node = slot < rows_.nodes();
     if (const auto* found = is_node ? driver_on(rows_.node(slot), driver) : nullptr)
         return found->allocatable ? std::optional<std::int64_t>(found->allocatable->count) : std::nullopt;
@@ -101,7 +101,7 @@ std::optional<std::int64_t> VolumeUse::limit(std::size_t slot, std::optional<std
                                                                     : std::nullopt;
 }
 
-bool VolumeUse::can_attach(std::size_t slot, std::optional<std::size_t> pool, const VolumeDemand& demand) {
+bool VolumeUsage::can_attach(std::size_t slot, std::optional<std::size_t> pool, const VolumeDemand& demand) {
     return for_each_driver(demand.attachments, [&](const auto& wanted) {
         if (lacks_driver(slot, wanted.front().driver)) return false;
         const auto limit = this->limit(slot, pool, wanted.front().driver);
@@ -114,7 +114,8 @@ bool VolumeUse::can_attach(std::size_t slot, std::optional<std::size_t> pool, co
     });
 }
 
-std::optional<VolumeUse::Excess> VolumeUse::beyond_new(std::size_t pool, const VolumeDemand& demand) const {
+std::optional<VolumeUsage::Excess> VolumeUsage::beyond_new(std::size_t pool,
+                                                           const VolumeDemand& demand) const {
     std::optional<Excess> excess;
     for_each_driver(demand.attachments, [&](const auto& wanted) {
         const auto& driver = wanted.front().driver;
@@ -126,8 +127,8 @@ std::optional<VolumeUse::Excess> VolumeUse::beyond_new(std::size_t pool, const V
     return excess;
 }
 
-std::optional<std::string> VolumeUse::driver_missing_on_new(std::size_t pool,
-                                                            const VolumeDemand& demand) const {
+std::optional<std::string> VolumeUsage::driver_missing_on_new(std::size_t pool,
+                                                              const VolumeDemand& demand) const {
     for (const auto& attachment : demand.attachments) {
         const auto found = required_.find(attachment.driver);
         if (found != required_.end() && found->second.contains(pool)) return attachment.driver;
@@ -135,7 +136,7 @@ std::optional<std::string> VolumeUse::driver_missing_on_new(std::size_t pool,
     return std::nullopt;
 }
 
-bool VolumeUse::is_reached(std::size_t row, const api::PersistentVolume& volume) {
+bool VolumeUsage::is_reached(std::size_t row, const api::PersistentVolume& volume) {
     const auto* required = affinity_of(volume);
     if (!required) return true;
     const auto [entry, added] = reached_.try_emplace(&volume);
@@ -143,7 +144,7 @@ bool VolumeUse::is_reached(std::size_t row, const api::PersistentVolume& volume)
     return entry->second.contains(row);
 }
 
-std::optional<VolumeUse::Volumes> VolumeUse::chosen(std::size_t row, const VolumeDemand& demand) {
+std::optional<VolumeUsage::Volumes> VolumeUsage::chosen(std::size_t row, const VolumeDemand& demand) {
     Volumes chosen;
     for (const auto& choice : demand.choices) {
         // Another pod with the same claim has chosen for all of them.
@@ -162,17 +163,17 @@ std::optional<VolumeUse::Volumes> VolumeUse::chosen(std::size_t row, const Volum
     return chosen;
 }
 
-const api::PersistentVolumeClaim* VolumeUse::used_claim(const VolumeDemand& demand) const {
+const api::PersistentVolumeClaim* VolumeUsage::used_claim(const VolumeDemand& demand) const {
     const auto found =
         std::ranges::find_if(demand.exclusives, [this](const auto* claim) { return used_.contains(claim); });
     return found == demand.exclusives.end() ? nullptr : *found;
 }
 
-bool VolumeUse::is_left(std::size_t row, const VolumeDemand& demand) {
+bool VolumeUsage::is_left(std::size_t row, const VolumeDemand& demand) {
     return !used_claim(demand) && (demand.choices.empty() || chosen(row, demand));
 }
 
-void VolumeUse::take(std::size_t slot, std::size_t row, const VolumeDemand& demand) {
+void VolumeUsage::take(std::size_t slot, std::size_t row, const VolumeDemand& demand) {
     attached(slot).insert(demand.attachments.begin(), demand.attachments.end());
     used_.insert(demand.exclusives.begin(), demand.exclusives.end());
     if (demand.choices.empty()) return;
@@ -183,7 +184,7 @@ void VolumeUse::take(std::size_t slot, std::size_t row, const VolumeDemand& dema
         volume_of_.emplace(demand.choices[i].claim, (*volumes)[i]);
 }
 
-std::string VolumeUse::conflict(const VolumeDemand& demand) const {
+std::string VolumeUsage::conflict(const VolumeDemand& demand) const {
     const auto* claim = used_claim(demand);
     if (!claim) return {};
     return "its volume claim " + claim->metadata.name +
@@ -204,7 +205,7 @@ void add_keys(std::set<std::string>& keys, const api::LabelSelector& topology) {
 
 }  // namespace
 
-const BitSet& StorageRoom::rows(const Provision& provision) {
+const BitSet& StorageCapacity::rows(const Provision& provision) {
     const std::pair key(provision.storage_class->metadata.name, provision.size);
     const auto [entry, added] = known_.try_emplace(key);
     if (added) entry->second = made(provision);
@@ -212,7 +213,7 @@ const BitSet& StorageRoom::rows(const Provision& provision) {
 }
 
 // An empty selector means everywhere, which a term of a node selector cannot express.
-BitSet StorageRoom::rows_of(const api::LabelSelector& topology) {
+BitSet StorageCapacity::rows_of(const api::LabelSelector& topology) {
     api::NodeSelectorTerm term;
     term.matchExpressions = topology.matchExpressions;
     for (const auto& [key, value] : topology.matchLabels)
@@ -220,7 +221,7 @@ BitSet StorageRoom::rows_of(const api::LabelSelector& topology) {
     return term.matchExpressions.empty() ? BitSet::all(rows_.all()) : rows_.evaluator().rows(term);
 }
 
-StorageRoom::Reported StorageRoom::reported(const Provision& provision) {
+StorageCapacity::Reported StorageCapacity::reported(const Provision& provision) {
     Reported reported;
     for (const auto& capacity : snapshot_.volumes.capacities) {
         if (capacity->storageClassName != provision.storage_class->metadata.name || !capacity->nodeTopology)
@@ -240,7 +241,7 @@ StorageRoom::Reported StorageRoom::reported(const Provision& provision) {
 }
 
 // Returns the rows from which volumes of the driver can be reached.
-const BitSet& StorageRoom::used_by(const std::string& driver) {
+const BitSet& StorageCapacity::used_by(const std::string& driver) {
     const auto [entry, added] = used_.try_emplace(driver);
     if (!added) return entry->second;
     for (const auto& volume : snapshot_.volumes.volumes) {
@@ -253,7 +254,8 @@ const BitSet& StorageRoom::used_by(const std::string& driver) {
 
 // Returns the pools whose youngest Node shows that a new one has too little room. That
 // Node has no volume of the driver.
-std::set<std::size_t> StorageRoom::pools_without_room(const Reported& reported, const Provision& provision) {
+std::set<std::size_t> StorageCapacity::pools_without_room(const Reported& reported,
+                                                          const Provision& provision) {
     const auto& used = used_by(provision.storage_class->provisioner);
     YoungestNodes youngest;
     for (auto row = reported.any.next(0); row < rows_.nodes(); row = reported.any.next(row + 1))
@@ -261,7 +263,7 @@ std::set<std::size_t> StorageRoom::pools_without_room(const Reported& reported, 
     return youngest.pools_without();
 }
 
-BitSet StorageRoom::made(const Provision& provision) {
+BitSet StorageCapacity::made(const Provision& provision) {
     const auto reported = this->reported(provision);
     auto rows = reported.enough;
     for (std::size_t row = 0; row < rows_.nodes(); ++row)

@@ -1,5 +1,5 @@
-// Event means "something changed" and wakes every coroutine that waits for it. It has no state, so a waiter
-// must check its condition in a loop. Single-threaded: used only on its executor's thread.
+// ConditionVariable means "something changed" and wakes every coroutine that waits for it. It has no state,
+// so a waiter must check its condition in a loop. Single-threaded: used only on its executor's thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -10,9 +10,9 @@
 
 namespace base {
 
-class Event {
+class ConditionVariable {
 public:
-    explicit Event(asio::any_io_executor executor);
+    explicit ConditionVariable(asio::any_io_executor executor);
 
     void notify_all();
     // Returns after the next notify_all(). Throws system_error(operation_aborted) if the caller is cancelled.
