@@ -6,9 +6,9 @@
 #include "bootstrap/token.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/claim/decide/observation.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/node_search.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/node_search.hpp"
 
 namespace controllers {
 

@@ -4,7 +4,7 @@
 
 #include "bootstrap/settings.hpp"
 #include "controllers/cache/writes.hpp"
-#include "controllers/state/boot_rights.hpp"
+#include "controllers/claim/facts/boot_rights.hpp"
 #include "controllers/state/hold_back.hpp"
 #include "kube/watches.hpp"
 

@@ -5,8 +5,8 @@
 #include "base/log.hpp"
 #include "controllers/cache/condition_update.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/claim/facts/identity.hpp"
 #include "controllers/state/acceptance.hpp"
-#include "controllers/state/identity.hpp"
 #include "kube/watches.hpp"
 #include "providers/errors.hpp"
 

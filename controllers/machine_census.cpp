@@ -9,8 +9,8 @@
 #include "base/text.hpp"
 #include "controllers/cache/condition_update.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/claim/facts/identity.hpp"
 #include "controllers/orphans.hpp"
-#include "controllers/state/identity.hpp"
 #include "providers/errors.hpp"
 
 namespace controllers {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "controllers/claim/decide/keeping.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/local_volumes.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
 
 namespace controllers {
 

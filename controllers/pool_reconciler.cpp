@@ -4,13 +4,13 @@
 
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/services/address_networks.hpp"
 #include "controllers/state/hold_back.hpp"
 #include "controllers/state/losses.hpp"
-#include "controllers/state/template_hash.hpp"
-#include "controllers/state/undeclared_taints.hpp"
 #include "kube/watches.hpp"
 
 namespace controllers {

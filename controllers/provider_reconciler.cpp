@@ -5,8 +5,8 @@
 
 #include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
+#include "controllers/provisioning/facts/room.hpp"
 #include "controllers/state/hold_back.hpp"
-#include "controllers/state/room.hpp"
 #include "kube/watches.hpp"
 #include "providers/errors.hpp"
 

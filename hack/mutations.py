@@ -155,7 +155,7 @@ MUTATIONS = [
                   "            if (!lacks_room(*claim) && !failed_for_room(*claim)) continue;\n"
                   "            supply.gate.open = false;\n"
                   "            supply.gate.message = \"a claim has no room\";\n"
-                  "        }"), include="controllers/state/room.hpp"),
+                  "        }"), include="controllers/provisioning/facts/room.hpp"),
     Mutation("expect less than was launched", "machines are launched again while they are being created", "controllers",
              Edit("expected_allocatable", r"(return) scheduling::", "auto expected ="),
              Edit("expected_allocatable", r"return scheduling::[^;]+;()",

@@ -1,6 +1,6 @@
 #include "report/cluster_report.hpp"
 
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 
 namespace report {
 namespace {

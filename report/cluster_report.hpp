@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "controllers/cache/informers.hpp"
-#include "controllers/state/blocker.hpp"
+#include "controllers/disruption/facts/blocker.hpp"
 
 namespace report {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "api/v1alpha1/host.hpp"
-#include "controllers/state/claim_factory.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "test/simulators/proxmox/core/transport.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/support/seeded_random.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/state/identity.hpp"
+#include "controllers/claim/facts/identity.hpp"
 
 namespace controllers::claim {
 

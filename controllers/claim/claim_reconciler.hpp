@@ -12,8 +12,8 @@
 #include "controllers/claim/act/remover.hpp"
 #include "controllers/claim/act/starter.hpp"
 #include "controllers/claim/boot_watch.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
 #include "controllers/claim/provider_lanes.hpp"
-#include "controllers/state/template_hash.hpp"
 
 namespace controllers {
 

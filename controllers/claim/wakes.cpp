@@ -2,9 +2,9 @@
 
 #include <iterator>
 
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/local_volumes.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
 #include "kube/watches.hpp"
 
 namespace controllers::claim {

@@ -5,12 +5,12 @@
 #include "api/names.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/claim/decide/keeping.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
+#include "controllers/disruption/facts/removal_rate.hpp"
 #include "controllers/disruption/rules/drift_reasons.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
-#include "controllers/state/disruption_state.hpp"
 #include "controllers/state/prices.hpp"
-#include "controllers/state/removal_rate.hpp"
-#include "controllers/state/undeclared_taints.hpp"
 
 namespace controllers::disruption {
 

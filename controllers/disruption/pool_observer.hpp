@@ -4,11 +4,11 @@
 #include <string>
 
 #include "controllers/cache/kinds.hpp"
+#include "controllers/claim/facts/node_search.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
 #include "controllers/disruption/methods/pool_view.hpp"
 #include "controllers/disruption/stopped_machines.hpp"
 #include "controllers/services/disruption_reports.hpp"
-#include "controllers/state/node_search.hpp"
-#include "controllers/state/template_hash.hpp"
 
 namespace controllers::disruption {
 

@@ -7,16 +7,16 @@
 #include "base/backoff.hpp"
 #include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
+#include "controllers/disruption/facts/removal_rate.hpp"
+#include "controllers/disruption/facts/replacements.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/disruption/rules/outlook.hpp"
 #include "controllers/disruption/rules/series.hpp"
 #include "controllers/services/drain.hpp"
-#include "controllers/state/claim_state.hpp"
 #include "controllers/state/course.hpp"
-#include "controllers/state/disruption_state.hpp"
-#include "controllers/state/removal_rate.hpp"
-#include "controllers/state/replacements.hpp"
 
 namespace controllers::disruption {
 

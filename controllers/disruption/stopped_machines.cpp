@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/node_search.hpp"
-#include "controllers/state/pool_counts.hpp"
-#include "controllers/state/power.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/node_search.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
+#include "controllers/claim/facts/power.hpp"
 #include "kube/watches.hpp"
 #include "providers/errors.hpp"
 #include "providers/provider.hpp"

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
 #include "controllers/provisioning/expected_node.hpp"
-#include "controllers/state/room.hpp"
-#include "controllers/state/undeclared_taints.hpp"
+#include "controllers/provisioning/facts/room.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::provisioning {

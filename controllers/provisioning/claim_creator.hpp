@@ -17,9 +17,9 @@
 #include "controllers/cache/context.hpp"
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "controllers/provisioning/world.hpp"
 #include "controllers/services/reservations.hpp"
-#include "controllers/state/claim_factory.hpp"
 #include "kube/event_recorder.hpp"
 
 namespace controllers::provisioning {

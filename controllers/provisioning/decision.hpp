@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "controllers/provisioning/freed_room.hpp"
 #include "controllers/provisioning/pending_pods.hpp"
 #include "controllers/provisioning/pod_groups.hpp"
 #include "controllers/provisioning/supply.hpp"
-#include "controllers/state/claim_factory.hpp"
 #include "scheduling/solver.hpp"
 
 namespace controllers::provisioning {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/provisioning/freed_room.hpp"
 #include "controllers/provisioning/nomination.hpp"
-#include "controllers/state/pool_counts.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::provisioning {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
+#include "controllers/provisioning/facts/room.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/state/contested_labels.hpp"
-#include "controllers/state/node_changes.hpp"
-#include "controllers/state/room.hpp"
 
 namespace controllers::provisioning {
 

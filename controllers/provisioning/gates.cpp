@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "controllers/claim/facts/boot_rights.hpp"
+#include "controllers/claim/facts/label_rules.hpp"
 #include "controllers/state/acceptance.hpp"
-#include "controllers/state/boot_rights.hpp"
 #include "controllers/state/control_plane_status.hpp"
-#include "controllers/state/label_rules.hpp"
 
 namespace controllers::provisioning {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "controllers/cache/kinds.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/services/claim_refusals.hpp"
 #include "controllers/state/losses.hpp"
-#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::provisioning {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "controllers/claim/facts/undeclared_taints.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "controllers/provisioning/past_launches.hpp"
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/services/drain.hpp"
-#include "controllers/state/claim_factory.hpp"
-#include "controllers/state/undeclared_taints.hpp"
 #include "scheduling/pods/pod_kind.hpp"
 
 namespace controllers::provisioning {

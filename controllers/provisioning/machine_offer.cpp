@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "controllers/claim/facts/boot_rights.hpp"
+#include "controllers/limits/limits.hpp"
 #include "controllers/provisioning/gates.hpp"
-#include "controllers/state/boot_rights.hpp"
 #include "controllers/state/learning.hpp"
-#include "controllers/state/limits.hpp"
 #include "controllers/state/prices.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
 

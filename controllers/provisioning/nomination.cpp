@@ -4,14 +4,14 @@
 #include <tuple>
 
 #include "controllers/cache/membership.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/node_search.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "controllers/provisioning/freed_room.hpp"
 #include "controllers/provisioning/past_launches.hpp"
 #include "controllers/provisioning/predictions.hpp"
-#include "controllers/state/claim_factory.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/disruption_state.hpp"
-#include "controllers/state/node_search.hpp"
-#include "controllers/state/undeclared_taints.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::provisioning {

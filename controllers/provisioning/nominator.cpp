@@ -9,8 +9,8 @@
 #include "base/log.hpp"
 #include "bootstrap/cluster_info.hpp"
 #include "controllers/cache/writes.hpp"
-#include "controllers/state/disruption_state.hpp"
-#include "controllers/state/undeclared_taints.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "kube/client.hpp"
 
 namespace controllers::provisioning {

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "controllers/cache/writes.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/limits/limits.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "controllers/provisioning/kinds.hpp"
-#include "controllers/state/claim_factory.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/limits.hpp"
 
 namespace controllers::provisioning {
 

@@ -12,7 +12,7 @@
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "controllers/cache/membership.hpp"
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 #include "kube/client.hpp"
 
 namespace controllers::provisioning {

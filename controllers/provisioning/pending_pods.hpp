@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "controllers/cache/membership.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/world.hpp"
-#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::provisioning {
 

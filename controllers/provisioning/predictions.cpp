@@ -4,9 +4,9 @@
 #include <map>
 #include <utility>
 
-#include "controllers/state/blocker.hpp"
-#include "controllers/state/claim_factory.hpp"
-#include "controllers/state/undeclared_taints.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
+#include "controllers/disruption/facts/blocker.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 
 namespace controllers::provisioning {
 

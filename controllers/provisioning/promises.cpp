@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "controllers/state/claim_factory.hpp"
-#include "controllers/state/node_search.hpp"
+#include "controllers/claim/facts/node_search.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "scheduling/table/amounts.hpp"
 
 namespace controllers::provisioning {

@@ -8,13 +8,13 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
+#include "controllers/disruption/facts/replacements.hpp"
 #include "controllers/provisioning/announcements.hpp"
+#include "controllers/provisioning/facts/room.hpp"
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/pod_groups.hpp"
 #include "controllers/provisioning/triggers.hpp"
-#include "controllers/state/replacements.hpp"
-#include "controllers/state/room.hpp"
-#include "controllers/state/undeclared_taints.hpp"
 
 namespace controllers::provisioning {
 

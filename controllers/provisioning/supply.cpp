@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "controllers/cache/membership.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
 #include "controllers/provisioning/past_launches.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/pool_status.hpp"
-#include "controllers/state/undeclared_taints.hpp"
 
 namespace controllers::provisioning {
 

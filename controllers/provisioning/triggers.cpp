@@ -2,12 +2,12 @@
 
 #include <tuple>
 
+#include "controllers/claim/facts/undeclared_taints.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/provisioning/expected_node.hpp"
+#include "controllers/provisioning/facts/room.hpp"
 #include "controllers/services/drain.hpp"
-#include "controllers/state/disruption_state.hpp"
 #include "controllers/state/losses.hpp"
-#include "controllers/state/room.hpp"
-#include "controllers/state/undeclared_taints.hpp"
 #include "kube/watches.hpp"
 
 namespace controllers::provisioning {

@@ -2,21 +2,21 @@
 
 #include <algorithm>
 
+#include "controllers/claim/facts/local_volumes.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
+#include "controllers/claim/facts/node_search.hpp"
+#include "controllers/claim/facts/power.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/provisioning/budgets.hpp"
 #include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/expected_node.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
+#include "controllers/provisioning/facts/room.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/provisioning/pending_pods.hpp"
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/provisioning/young_nodes.hpp"
-#include "controllers/state/claim_factory.hpp"
 #include "controllers/state/contested_labels.hpp"
-#include "controllers/state/disruption_state.hpp"
-#include "controllers/state/local_volumes.hpp"
-#include "controllers/state/node_changes.hpp"
-#include "controllers/state/node_search.hpp"
-#include "controllers/state/power.hpp"
-#include "controllers/state/room.hpp"
 
 namespace controllers::provisioning {
 

@@ -10,9 +10,9 @@
 
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
+#include "controllers/limits/limits.hpp"
 #include "controllers/provisioning/gates.hpp"
-#include "controllers/state/limits.hpp"
-#include "controllers/state/template_hash.hpp"
 #include "scheduling/input/snapshot.hpp"
 
 namespace controllers::provisioning {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/state/undeclared_taints.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
 #include "scheduling/input/snapshot.hpp"
 
 namespace controllers::provisioning {

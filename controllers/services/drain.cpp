@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/state/pod_budgets.hpp"
-#include "controllers/state/pool_counts.hpp"
 #include "scheduling/table/amounts.hpp"
 
 namespace controllers {

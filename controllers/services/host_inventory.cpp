@@ -7,18 +7,14 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/claim/facts/node_search.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/services/secret_data.hpp"
-#include "controllers/state/node_search.hpp"
-#include "controllers/state/pool_counts.hpp"
 #include "providers/errors.hpp"
 
-namespace providers {
-
-struct HostSource {
+struct providers::HostSource {
     std::shared_ptr<const api::v1alpha1::NodeSmithHost> object;
 };
-
-}  // namespace providers
 
 namespace controllers {
 

@@ -7,7 +7,7 @@
 
 #include "controllers/cache/membership.hpp"
 #include "controllers/cache/writes.hpp"
-#include "controllers/state/claim_factory.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 
 namespace controllers {
 

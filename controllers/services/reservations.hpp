@@ -19,8 +19,8 @@
 
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
+#include "controllers/limits/limits.hpp"
 #include "controllers/services/claim_refusals.hpp"
-#include "controllers/state/limits.hpp"
 #include "kube/client.hpp"
 
 namespace controllers {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "controllers/cache/condition_update.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/label_rules.hpp"
-#include "controllers/state/label_upkeep.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/label_rules.hpp"
+#include "controllers/claim/facts/label_upkeep.hpp"
 
 namespace controllers {
 

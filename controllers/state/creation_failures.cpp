@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/room.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/provisioning/facts/room.hpp"
 
 namespace controllers {
 

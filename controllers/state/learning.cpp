@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/saturating.hpp"
-#include "controllers/state/boot_rights.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/limits.hpp"
-#include "controllers/state/template_hash.hpp"
+#include "controllers/claim/facts/boot_rights.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
+#include "controllers/limits/limits.hpp"
 #include "scheduling/input/snapshot.hpp"
 
 namespace controllers {

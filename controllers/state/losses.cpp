@@ -6,8 +6,8 @@
 
 #include "base/backoff.hpp"
 #include "base/text.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/limits.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/limits/limits.hpp"
 
 namespace controllers {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "controllers/cache/kinds.hpp"
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 
 namespace controllers {
 

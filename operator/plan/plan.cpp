@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "api/names.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/disruption/rules/budgets.hpp"
 #include "controllers/disruption/rules/pods.hpp"
 #include "controllers/provisioning/decision.hpp"
 #include "controllers/services/drain.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/disruption_state.hpp"
-#include "controllers/state/local_volumes.hpp"
-#include "controllers/state/pool_counts.hpp"
 #include "scheduling/removal.hpp"
 
 namespace kubenodesmith {

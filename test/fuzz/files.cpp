@@ -8,7 +8,7 @@
 #include "bootstrap/cloud_init.hpp"
 #include "bootstrap/cluster_info.hpp"
 #include "bootstrap/custom.hpp"
-#include "controllers/state/node_changes.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
 #include "kube/kubeconfig.hpp"
 #include "test/fuzz/targets.hpp"
 

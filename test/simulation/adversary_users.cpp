@@ -1,5 +1,5 @@
 // Users of the cluster who delete and edit objects.
-#include "controllers/state/identity.hpp"
+#include "controllers/claim/facts/identity.hpp"
 #include "test/simulation/adversary.hpp"
 #include "test/simulation/forgers.hpp"
 #include "test/simulation/images.hpp"

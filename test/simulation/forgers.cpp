@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bootstrap/settings.hpp"
-#include "controllers/state/boot_rights.hpp"
+#include "controllers/claim/facts/boot_rights.hpp"
 
 namespace simulation {
 namespace {

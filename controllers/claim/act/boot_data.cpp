@@ -13,8 +13,8 @@
 #include "controllers/cache/membership.hpp"
 #include "controllers/claim/decide/boot_evidence.hpp"
 #include "controllers/claim/decide/guest_wish.hpp"
+#include "controllers/claim/facts/boot_rights.hpp"
 #include "controllers/services/addresses.hpp"
-#include "controllers/state/boot_rights.hpp"
 #include "providers/boot_sources.hpp"
 #include "providers/machine.hpp"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "controllers/claim/decide/launch.hpp"
-#include "controllers/state/host_failures.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/limits.hpp"
+#include "controllers/claim/facts/host_failures.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/limits/limits.hpp"
 
 namespace controllers::claim {
 

@@ -5,10 +5,10 @@
 #include "api/kept_node.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/claim/decide/cleanup.hpp"
-#include "controllers/state/disruption_state.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/state/field_managers.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/node_changes.hpp"
 
 namespace controllers::claim {
 

@@ -1,8 +1,8 @@
 #include "controllers/claim/act/placement_turns.hpp"
 
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/limits.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/limits/limits.hpp"
 
 namespace controllers::claim {
 

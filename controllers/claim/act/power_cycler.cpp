@@ -1,8 +1,8 @@
 #include "controllers/claim/act/power_cycler.hpp"
 
 #include "controllers/claim/decide/lifecycle.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 #include "providers/errors.hpp"
 
 namespace controllers::claim {

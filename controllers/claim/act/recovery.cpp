@@ -4,9 +4,9 @@
 #include <iterator>
 
 #include "controllers/claim/decide/launch.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/limits.hpp"
-#include "controllers/state/template_hash.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
+#include "controllers/limits/limits.hpp"
 #include "kube/resource_version.hpp"
 #include "providers/errors.hpp"
 

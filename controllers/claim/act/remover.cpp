@@ -2,8 +2,8 @@
 
 #include "controllers/claim/decide/cleanup.hpp"
 #include "controllers/claim/decide/keeping.hpp"
-#include "controllers/state/disruption_state.hpp"
-#include "controllers/state/identity.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 
 namespace controllers::claim {
 

@@ -2,7 +2,7 @@
 
 #include "base/log.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
-#include "controllers/state/identity.hpp"
+#include "controllers/claim/facts/identity.hpp"
 #include "providers/errors.hpp"
 #include "providers/provider.hpp"
 

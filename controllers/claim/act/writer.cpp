@@ -6,11 +6,11 @@
 #include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/claim/decide/keeping.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/provisioning/past_launches.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/course.hpp"
 #include "controllers/state/losses.hpp"
-#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::claim {
 

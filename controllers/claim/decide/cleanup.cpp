@@ -3,9 +3,9 @@
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/claim/decide/launch.hpp"
 #include "controllers/claim/decide/vanished.hpp"
-#include "controllers/state/disruption_state.hpp"
-#include "controllers/state/node_changes.hpp"
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 
 namespace controllers::claim {
 

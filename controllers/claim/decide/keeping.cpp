@@ -4,7 +4,7 @@
 
 #include "controllers/claim/decide/boot_evidence.hpp"
 #include "controllers/claim/decide/cleanup.hpp"
-#include "controllers/state/disruption_state.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 
 namespace controllers::claim {
 

@@ -1,9 +1,9 @@
 #include "controllers/claim/decide/launch.hpp"
 
 #include "controllers/claim/decide/vanished.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/limits.hpp"
-#include "controllers/state/template_hash.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
+#include "controllers/limits/limits.hpp"
 
 namespace controllers::claim {
 

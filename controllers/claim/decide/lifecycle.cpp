@@ -8,8 +8,8 @@
 #include "controllers/claim/decide/launch.hpp"
 #include "controllers/claim/decide/registration.hpp"
 #include "controllers/claim/decide/vanished.hpp"
-#include "controllers/state/local_volumes.hpp"
-#include "controllers/state/template_hash.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
 
 namespace controllers::claim {
 

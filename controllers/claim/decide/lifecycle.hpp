@@ -11,7 +11,7 @@
 
 #include "controllers/cache/kinds.hpp"
 #include "controllers/claim/decide/situation.hpp"
-#include "controllers/state/claim_state.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 
 namespace controllers::claim {
 

@@ -5,10 +5,10 @@
 #include <tuple>
 
 #include "controllers/cache/membership.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/label_rules.hpp"
+#include "controllers/limits/limits.hpp"
 #include "controllers/state/acceptance.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/label_rules.hpp"
-#include "controllers/state/limits.hpp"
 
 namespace controllers::claim {
 

@@ -8,9 +8,9 @@
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "controllers/claim/decide/situation.hpp"
-#include "controllers/state/local_volumes.hpp"
-#include "controllers/state/node_changes.hpp"
-#include "controllers/state/node_search.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
+#include "controllers/claim/facts/node_search.hpp"
 
 namespace controllers::claim {
 

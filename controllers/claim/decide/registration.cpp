@@ -4,13 +4,13 @@
 #include <chrono>
 
 #include "controllers/claim/decide/boot_evidence.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/services/drain.hpp"
-#include "controllers/state/disruption_state.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/local_volumes.hpp"
-#include "controllers/state/node_changes.hpp"
-#include "controllers/state/pool_counts.hpp"
-#include "controllers/state/undeclared_taints.hpp"
 #include "scheduling/pods/tolerations.hpp"
 
 namespace controllers::claim {

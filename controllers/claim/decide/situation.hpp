@@ -8,9 +8,9 @@
 
 #include "api/node.hpp"
 #include "controllers/cache/kinds.hpp"
+#include "controllers/claim/facts/label_upkeep.hpp"
 #include "controllers/services/disruption_reports.hpp"
 #include "controllers/services/machine_reports.hpp"
-#include "controllers/state/label_upkeep.hpp"
 
 namespace controllers::claim {
 

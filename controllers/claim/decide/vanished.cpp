@@ -2,7 +2,7 @@
 
 #include "controllers/claim/decide/boot_evidence.hpp"
 #include "controllers/claim/decide/keeping.hpp"
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 
 namespace controllers::claim {
 

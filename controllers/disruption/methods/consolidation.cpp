@@ -4,11 +4,11 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/consolidation_search.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/disruption/rules/series.hpp"
-#include "controllers/state/disruption_state.hpp"
 #include "scheduling/removal.hpp"
 
 namespace controllers::disruption {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/disruption/methods/consolidation.hpp"
 #include "controllers/disruption/methods/repair.hpp"
 #include "controllers/disruption/rules/drift_reasons.hpp"
 #include "controllers/disruption/rules/outlook.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::disruption {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/state/disruption_state.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::disruption {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "controllers/cache/kinds.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
 #include "controllers/disruption/rules/facts.hpp"
 #include "controllers/disruption/rules/pods.hpp"
 #include "controllers/disruption/rules/use.hpp"
-#include "controllers/state/local_volumes.hpp"
 #include "kube/store.hpp"
 
 namespace controllers::disruption {

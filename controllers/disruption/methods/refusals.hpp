@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "controllers/state/blocker.hpp"
+#include "controllers/disruption/facts/blocker.hpp"
 
 namespace controllers::disruption {
 

@@ -1,6 +1,6 @@
 #include "controllers/disruption/methods/repair.hpp"
 
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 
 namespace controllers::disruption {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/label_rules.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
 #include "controllers/disruption/rules/budgets.hpp"
 #include "controllers/state/acceptance.hpp"
-#include "controllers/state/claim_state.hpp"
 #include "controllers/state/control_plane_status.hpp"
-#include "controllers/state/label_rules.hpp"
-#include "controllers/state/local_volumes.hpp"
 
 namespace controllers::disruption {
 

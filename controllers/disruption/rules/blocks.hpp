@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "controllers/disruption/facts/blocker.hpp"
 #include "controllers/disruption/rules/facts.hpp"
-#include "controllers/state/blocker.hpp"
 
 namespace controllers::disruption {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "controllers/state/blocker.hpp"
+#include "controllers/disruption/facts/blocker.hpp"
 
 namespace controllers::disruption {
 

@@ -6,7 +6,7 @@
 
 #include "api/names.hpp"
 #include "base/text.hpp"
-#include "controllers/state/template_hash.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
 
 namespace controllers::disruption {
 

@@ -1,7 +1,7 @@
 #include "controllers/disruption/rules/idleness.hpp"
 
-#include "controllers/state/blocker.hpp"
-#include "controllers/state/claim_state.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/disruption/facts/blocker.hpp"
 
 namespace controllers::disruption {
 

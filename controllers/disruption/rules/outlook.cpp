@@ -1,8 +1,8 @@
 #include "controllers/disruption/rules/outlook.hpp"
 
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/disruption/rules/saving.hpp"
 #include "controllers/disruption/rules/use.hpp"
-#include "controllers/state/disruption_state.hpp"
 #include "scheduling/removal.hpp"
 
 namespace controllers::disruption {

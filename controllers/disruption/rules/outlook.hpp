@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/state/blocker.hpp"
+#include "controllers/disruption/facts/blocker.hpp"
 #include "scheduling/solver.hpp"
 
 namespace controllers::disruption {

@@ -9,8 +9,8 @@
 
 #include "api/core.hpp"
 #include "api/v1alpha1/pool.hpp"
+#include "controllers/disruption/facts/blocker.hpp"
 #include "controllers/disruption/rules/use.hpp"
-#include "controllers/state/blocker.hpp"
 #include "controllers/state/pod_budgets.hpp"
 
 namespace controllers::disruption {

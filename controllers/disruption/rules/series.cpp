@@ -1,7 +1,7 @@
 #include "controllers/disruption/rules/series.hpp"
 
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/replacements.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/disruption/facts/replacements.hpp"
 
 namespace controllers::disruption {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "controllers/disruption/facts/blocker.hpp"
 #include "controllers/disruption/rules/facts.hpp"
-#include "controllers/state/blocker.hpp"
 
 namespace controllers::disruption {
 

@@ -57,13 +57,10 @@ bool is_supermicro_exception(const std::string& model) {
 }  // namespace
 
 const std::vector<std::string>& known_quirks() {
-    static const std::vector<std::string> kAll{std::string(quirks::kFullBoot),
-                                               std::string(quirks::kMinimalBoot),
-                                               std::string(quirks::kSettingsObject),
-                                               std::string(quirks::kUsbCd),
-                                               std::string(quirks::kCd),
-                                               std::string(quirks::kPatchMedia),
-                                               std::string(quirks::kBasicAuth)};
+    static const std::vector<std::string> kAll{
+        std::string(kQuirkFullBoot), std::string(kQuirkMinimalBoot), std::string(kQuirkSettingsObject),
+        std::string(kQuirkUsbCd),    std::string(kQuirkCd),          std::string(kQuirkPatchMedia),
+        std::string(kQuirkBasicAuth)};
     return kAll;
 }
 
@@ -93,15 +90,15 @@ std::optional<std::string> reset_type(PowerGoal goal, const std::vector<std::str
 }
 
 std::string boot_target(const BootWish& wish, const System& system, const Quirks& quirks) {
-    if (wish.target != "Cd" || has_quirk(quirks, quirks::kCd)) return wish.target;
-    if (has_quirk(quirks, quirks::kUsbCd)) return "UsbCd";
+    if (wish.target != "Cd" || has_quirk(quirks, kQuirkCd)) return wish.target;
+    if (has_quirk(quirks, kQuirkUsbCd)) return "UsbCd";
     const bool is_supermicro = contains_ignoring_case(system.manufacturer, "supermicro");
     const bool is_allowed = contains(system.boot.allowed, "UsbCd");
     return is_supermicro && is_allowed && !is_supermicro_exception(system.model) ? "UsbCd" : "Cd";
 }
 
 bool ignores_virtual_cd(const Idrac& idrac, const Quirks& quirks) {
-    if (has_quirk(quirks, quirks::kCd) || has_quirk(quirks, quirks::kUsbCd)) return false;
+    if (has_quirk(quirks, kQuirkCd) || has_quirk(quirks, kQuirkUsbCd)) return false;
     // iDRAC10 counts from 1 again. Its Manager's model names the 17th generation of servers or a later one.
     constexpr int kFirstGoodMajor = 6;
     constexpr int kFirstGoodGeneration = 17;
@@ -112,11 +109,11 @@ bool ignores_virtual_cd(const Idrac& idrac, const Quirks& quirks) {
 std::vector<json::object> boot_bodies(const BootWish& wish, const BootOverride& current,
                                       const Quirks& quirks) {
     // Supermicro and AMI need the mode each time. Boards that report no mode refuse it.
-    const bool knows_mode = !current.mode.empty() || has_quirk(quirks, quirks::kFullBoot);
+    const bool knows_mode = !current.mode.empty() || has_quirk(quirks, kQuirkFullBoot);
     auto minimal = boot_body(wish, false);
     if (!knows_mode) return {std::move(minimal)};
     auto full = boot_body(wish, true);
-    if (has_quirk(quirks, quirks::kMinimalBoot)) return {std::move(minimal), std::move(full)};
+    if (has_quirk(quirks, kQuirkMinimalBoot)) return {std::move(minimal), std::move(full)};
     return {std::move(full), std::move(minimal)};
 }
 

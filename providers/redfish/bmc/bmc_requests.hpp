@@ -12,15 +12,13 @@
 namespace providers::redfish {
 
 // Deviations for spec.quirks, which the BMC does not show by itself.
-namespace quirks {
-inline constexpr std::string_view kFullBoot = "fullBoot";              // send the mode even if not reported
-inline constexpr std::string_view kMinimalBoot = "minimalBoot";        // send only target and enabled first
-inline constexpr std::string_view kSettingsObject = "settingsObject";  // send boot settings there first
-inline constexpr std::string_view kUsbCd = "usbCd";                    // virtual media boots as UsbCd
-inline constexpr std::string_view kCd = "cd";                          // virtual media boots as Cd
-inline constexpr std::string_view kPatchMedia = "patchMedia";          // insert media by PATCH first
-inline constexpr std::string_view kBasicAuth = "basicAuth";            // use no sessions
-}  // namespace quirks
+inline constexpr std::string_view kQuirkFullBoot = "fullBoot";        // send the mode even if not reported
+inline constexpr std::string_view kQuirkMinimalBoot = "minimalBoot";  // send only target and enabled first
+inline constexpr std::string_view kQuirkSettingsObject = "settingsObject";  // send boot settings there first
+inline constexpr std::string_view kQuirkUsbCd = "usbCd";                    // virtual media boots as UsbCd
+inline constexpr std::string_view kQuirkCd = "cd";                          // virtual media boots as Cd
+inline constexpr std::string_view kQuirkPatchMedia = "patchMedia";          // insert media by PATCH first
+inline constexpr std::string_view kQuirkBasicAuth = "basicAuth";            // use no sessions
 // Returns all names above.
 const std::vector<std::string>& known_quirks();
 

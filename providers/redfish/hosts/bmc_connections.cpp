@@ -113,7 +113,7 @@ asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
                                                 std::move(account), std::move(access), host, traffic_);
     made->credentials = credentials.version;
     remember(*made, host);
-    if (has_quirk(host.quirks, quirks::kBasicAuth)) made->bmc.forgo_sessions();
+    if (has_quirk(host.quirks, kQuirkBasicAuth)) made->bmc.forgo_sessions();
     const auto before = std::exchange(known, made);
     if (before) co_await end(before);
     co_return made;
@@ -151,7 +151,7 @@ void BmcConnections::rename_account(const std::string& from, const std::string& 
 
 std::shared_ptr<Access> BmcConnections::access_of(const Host& host, const Login& login) {
     // Without sessions there is nothing to share.
-    const std::string way = has_quirk(host.quirks, quirks::kBasicAuth) ? "basic " : "";
+    const std::string way = has_quirk(host.quirks, kQuirkBasicAuth) ? "basic " : "";
     auto& access = accesses_[{way + host.bmc.url, login.username, login.password}];
     if (!access) access = std::make_shared<Access>(traffic_.environment.executor);
     return access;

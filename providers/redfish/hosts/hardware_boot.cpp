@@ -116,7 +116,7 @@ asio::awaitable<void> Hardware::set_boot(System system, BootWish wish) {
     if (settings && settings->body.contains("Boot")) {
         const auto pending = parse_boot(settings->body);
         if (is_fulfilled(wish, pending)) co_return;
-        const bool first = has_quirk(quirks_, quirks::kSettingsObject) ||
+        const bool first = has_quirk(quirks_, kQuirkSettingsObject) ||
                            (system.boot.allowed.empty() && !pending.allowed.empty());
         places.insert(first ? places.begin() : places.end(), {settings->target, pending});
     }
@@ -261,7 +261,7 @@ asio::awaitable<void> Hardware::eject_media(System system, SlotTest test) {
 // Returns false if this slot does not accept it this way.
 asio::awaitable<bool> Hardware::ask_to_insert(MediaSlot slot, std::string image_url) {
     const std::string tried = "inserting virtual media into " + bmc_.host();
-    const bool by_patch = slot.insert_link.empty() || has_quirk(quirks_, quirks::kPatchMedia);
+    const bool by_patch = slot.insert_link.empty() || has_quirk(quirks_, kQuirkPatchMedia);
     if (by_patch) {
         try {
             co_await bmc_.patch(tried, slot.link, media_patch(image_url));

@@ -2,7 +2,7 @@
 // that Node, and would get the data that is kept for that Node.
 #include <map>
 
-#include "controllers/state/limits.hpp"
+#include "controllers/limits/limits.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
 namespace simulation {

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "controllers/state/claim_factory.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "test/simulation/cluster/scheduler.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 

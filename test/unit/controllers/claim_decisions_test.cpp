@@ -1,6 +1,6 @@
 // Tests the next step of a claim until it is in service, as tables from a state to a step and conditions.
 #include "controllers/claim/act/adoption.hpp"
-#include "controllers/state/template_hash.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
 
 namespace {

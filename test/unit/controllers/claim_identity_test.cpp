@@ -1,7 +1,7 @@
-#include "controllers/state/identity.hpp"
+#include "controllers/claim/facts/identity.hpp"
 
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/template_hash.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

@@ -1,6 +1,6 @@
 // Tests scaleUp.keepFailed: the last machine that never joined is stopped and kept for inspection.
 #include "controllers/claim/decide/keeping.hpp"
-#include "controllers/state/limits.hpp"
+#include "controllers/limits/limits.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
 #include "test/unit/controllers/claim_scene.hpp"

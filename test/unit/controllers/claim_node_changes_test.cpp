@@ -1,4 +1,4 @@
-#include "controllers/state/node_changes.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"

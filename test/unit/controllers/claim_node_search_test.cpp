@@ -1,8 +1,8 @@
 // Tests who can make a claim find a foreign Node. A person who may write a status can name machines of others
 // in it, and so can root in a guest.
-#include "controllers/state/node_search.hpp"
+#include "controllers/claim/facts/node_search.hpp"
 
-#include "controllers/state/identity.hpp"
+#include "controllers/claim/facts/identity.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 #include "test/unit/controllers/cluster.hpp"

@@ -1,7 +1,7 @@
 // Tests machines in service that are off. The operator starts them again, or leaves them off if a person
 // switched them off.
 #include "controllers/claim/act/starter.hpp"
-#include "controllers/state/power.hpp"
+#include "controllers/claim/facts/power.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 

@@ -3,8 +3,8 @@
 #include "controllers/claim/decide/cleanup.hpp"
 #include "controllers/claim/decide/launch.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/node_changes.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

@@ -4,7 +4,7 @@
 #include <boost/asio/detached.hpp>
 
 #include "base/http.hpp"
-#include "controllers/state/identity.hpp"
+#include "controllers/claim/facts/identity.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provider_world.hpp"
 

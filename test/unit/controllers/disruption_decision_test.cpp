@@ -1,9 +1,9 @@
 // Tests when a node is a candidate for disruption, and what prevents the disruption.
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/disruption/methods/method.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/drift_reasons.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
-#include "controllers/state/disruption_state.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"

@@ -1,5 +1,5 @@
 // Tests the removal of empty nodes, against an API server in memory and in virtual time.
-#include "controllers/state/claim_state.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 

@@ -1,8 +1,8 @@
 // Tests series of replacements. They end when a replacement has the same cause as the machine that it
 // replaced.
+#include "controllers/disruption/facts/replacements.hpp"
 #include "controllers/disruption/rules/series.hpp"
-#include "controllers/state/claim_factory.hpp"
-#include "controllers/state/replacements.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 

@@ -1,7 +1,7 @@
 // Tests nodes that must be removed (drift, expiry, evacuation and repair), against an API server in memory
 // and in virtual time.
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/disruption_state.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "controllers/state/disruption_state.hpp"
-#include "controllers/state/identity.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 
 namespace test {
 namespace {

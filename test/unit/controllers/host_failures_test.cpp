@@ -1,8 +1,8 @@
 // Tests what claims report about hosts that failed them.
-#include "controllers/state/host_failures.hpp"
+#include "controllers/claim/facts/host_failures.hpp"
 
+#include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/provisioning/past_launches.hpp"
-#include "controllers/state/claim_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

@@ -2,11 +2,11 @@
 // beside a program that never gives up.
 #include <boost/json/parse.hpp>
 
+#include "controllers/claim/facts/label_rules.hpp"
+#include "controllers/claim/facts/label_upkeep.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/state/contested_labels.hpp"
 #include "controllers/state/field_managers.hpp"
-#include "controllers/state/label_rules.hpp"
-#include "controllers/state/label_upkeep.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
 #include "test/unit/controllers/claim_world.hpp"

@@ -1,8 +1,8 @@
 // A leader's knowledge of the last hour and of unsuccessful tries is in the API, so its successor decides
 // alike (docs/operations.md, "A change of leader").
+#include "controllers/disruption/facts/disruption_state.hpp"
+#include "controllers/disruption/facts/removal_rate.hpp"
 #include "controllers/provisioning/past_launches.hpp"
-#include "controllers/state/disruption_state.hpp"
-#include "controllers/state/removal_rate.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 

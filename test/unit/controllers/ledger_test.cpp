@@ -1,4 +1,4 @@
-#include "controllers/state/limits.hpp"
+#include "controllers/limits/limits.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"

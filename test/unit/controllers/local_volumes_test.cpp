@@ -1,5 +1,5 @@
 // Tests which volumes can be used on one node only, and whose data may be lost with it.
-#include "controllers/state/local_volumes.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/cluster.hpp"

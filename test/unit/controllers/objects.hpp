@@ -12,8 +12,8 @@
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
 #include "controllers/cache/membership.hpp"
-#include "controllers/state/limits.hpp"
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
+#include "controllers/limits/limits.hpp"
 
 namespace objects {
 

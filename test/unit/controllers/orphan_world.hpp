@@ -2,8 +2,8 @@
 // it.
 #pragma once
 
+#include "controllers/claim/facts/identity.hpp"
 #include "controllers/garbage_collection.hpp"
-#include "controllers/state/identity.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 
 namespace orphans {

@@ -1,7 +1,7 @@
 #include "controllers/pool_reconciler.hpp"
 
+#include "controllers/claim/facts/template_hash.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
-#include "controllers/state/template_hash.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

@@ -1,7 +1,7 @@
 // Tests launches when the API server fails, the operator restarts, or two operators are at work.
 #include <set>
 
-#include "controllers/state/claim_factory.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
 

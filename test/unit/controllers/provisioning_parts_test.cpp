@@ -1,14 +1,14 @@
 #include <set>
 
 #include "controllers/cache/informers.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/provisioning/batching_window.hpp"
 #include "controllers/provisioning/expected_node.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/past_launches.hpp"
 #include "controllers/provisioning/world.hpp"
-#include "controllers/state/claim_factory.hpp"
-#include "controllers/state/claim_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

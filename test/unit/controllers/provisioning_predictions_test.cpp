@@ -1,9 +1,9 @@
 // Tests the memory of launches that did not help.
 #include <set>
 
+#include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/provisioning/past_launches.hpp"
 #include "controllers/provisioning/predictions.hpp"
-#include "controllers/state/claim_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

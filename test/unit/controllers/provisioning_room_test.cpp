@@ -1,8 +1,8 @@
 // A claim for which no host has room stops no other launch, and is not repeated.
+#include "controllers/claim/facts/template_hash.hpp"
+#include "controllers/provisioning/facts/room.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/state/learning.hpp"
-#include "controllers/state/room.hpp"
-#include "controllers/state/template_hash.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"

@@ -1,5 +1,5 @@
 // Tests launches against an API server in memory and in virtual time.
-#include "controllers/state/template_hash.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
 

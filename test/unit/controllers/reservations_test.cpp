@@ -1,7 +1,7 @@
 // Limits hold by compare-and-swap, also with two operators.
 #include "controllers/services/reservations.hpp"
 
-#include "controllers/state/claim_factory.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/run_coroutine.hpp"
 #include "test/unit/controllers/cluster.hpp"

@@ -1,7 +1,7 @@
 // Tests undeclared taints on new Nodes.
-#include "controllers/state/undeclared_taints.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
 
-#include "controllers/state/known_taints.hpp"
+#include "controllers/claim/facts/known_taints.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
 #include "test/unit/controllers/disruption_world.hpp"

@@ -3,8 +3,8 @@
 #include <boost/json/serialize.hpp>
 #include <set>
 
+#include "controllers/provisioning/facts/claim_factory.hpp"
 #include "controllers/provisioning/provisioning_reconciler.hpp"
-#include "controllers/state/claim_factory.hpp"
 #include "operator/plan/plan.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/plan/random_world.hpp"

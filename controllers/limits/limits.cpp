@@ -1,4 +1,4 @@
-#include "controllers/state/limits.hpp"
+#include "controllers/limits/limits.hpp"
 
 #include <algorithm>
 #include <tuple>

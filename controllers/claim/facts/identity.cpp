@@ -1,4 +1,4 @@
-#include "controllers/state/identity.hpp"
+#include "controllers/claim/facts/identity.hpp"
 
 #include <openssl/sha.h>
 

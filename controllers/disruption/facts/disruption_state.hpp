@@ -6,7 +6,7 @@
 
 #include "api/node.hpp"
 #include "controllers/cache/kinds.hpp"
-#include "controllers/state/blocker.hpp"
+#include "controllers/disruption/facts/blocker.hpp"
 
 namespace controllers::disruption {
 

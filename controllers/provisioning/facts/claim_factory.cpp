@@ -1,10 +1,10 @@
-#include "controllers/state/claim_factory.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 
 #include <algorithm>
 #include <ranges>
 
 #include "base/text.hpp"
-#include "controllers/state/limits.hpp"
+#include "controllers/limits/limits.hpp"
 
 namespace controllers::provisioning {
 

@@ -7,7 +7,7 @@
 
 #include "api/node.hpp"
 #include "controllers/cache/kinds.hpp"
-#include "controllers/state/limits.hpp"
+#include "controllers/limits/limits.hpp"
 
 namespace controllers {
 

@@ -1,4 +1,4 @@
-#include "controllers/state/node_search.hpp"
+#include "controllers/claim/facts/node_search.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -8,10 +8,10 @@
 #include "base/uuid.hpp"
 #include "bootstrap/settings.hpp"
 #include "controllers/cache/membership.hpp"
-#include "controllers/state/boot_rights.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/identity.hpp"
-#include "controllers/state/node_changes.hpp"
+#include "controllers/claim/facts/boot_rights.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/identity.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
 
 namespace controllers::claim {
 

@@ -1,10 +1,10 @@
-#include "controllers/state/node_changes.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "controllers/state/label_rules.hpp"
+#include "controllers/claim/facts/label_rules.hpp"
 
 namespace controllers::claim {
 

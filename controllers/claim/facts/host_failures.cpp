@@ -1,9 +1,9 @@
-#include "controllers/state/host_failures.hpp"
+#include "controllers/claim/facts/host_failures.hpp"
 
 #include <algorithm>
 #include <chrono>
 
-#include "controllers/state/claim_state.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 
 namespace controllers::claim {
 

@@ -1,10 +1,10 @@
-#include "controllers/state/undeclared_taints.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
 
 #include <algorithm>
 #include <tuple>
 
 #include "base/backoff.hpp"
-#include "controllers/state/known_taints.hpp"
+#include "controllers/claim/facts/known_taints.hpp"
 #include "scheduling/pods/tolerations.hpp"
 
 namespace controllers::claim {

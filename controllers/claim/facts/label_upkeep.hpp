@@ -8,7 +8,7 @@
 
 #include "api/node.hpp"
 #include "controllers/cache/kinds.hpp"
-#include "controllers/state/node_changes.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
 
 namespace controllers::claim {
 

@@ -1,4 +1,4 @@
-#include "controllers/state/template_hash.hpp"
+#include "controllers/claim/facts/template_hash.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <optional>
@@ -7,7 +7,7 @@
 #include "api/json.hpp"
 #include "base/hex.hpp"
 #include "base/sha256.hpp"
-#include "controllers/state/label_rules.hpp"
+#include "controllers/claim/facts/label_rules.hpp"
 
 namespace controllers::claim {
 

@@ -1,10 +1,10 @@
-#include "controllers/state/disruption_state.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 
 #include <algorithm>
 
 #include "base/backoff.hpp"
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 
 namespace controllers::disruption {
 

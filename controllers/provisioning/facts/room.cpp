@@ -1,15 +1,15 @@
-#include "controllers/state/room.hpp"
-#include "controllers/state/claim_state.hpp"
+#include "controllers/provisioning/facts/room.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/backoff.hpp"
-#include "controllers/state/claim_factory.hpp"
-#include "controllers/state/disruption_state.hpp"
-#include "controllers/state/limits.hpp"
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
+#include "controllers/limits/limits.hpp"
+#include "controllers/provisioning/facts/claim_factory.hpp"
 
 namespace controllers::provisioning {
 

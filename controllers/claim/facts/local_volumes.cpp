@@ -1,4 +1,4 @@
-#include "controllers/state/local_volumes.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -6,7 +6,7 @@
 #include <ranges>
 
 #include "base/text.hpp"
-#include "controllers/state/claim_state.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 
 namespace controllers {
 

@@ -1,8 +1,8 @@
-#include "controllers/state/power.hpp"
+#include "controllers/claim/facts/power.hpp"
 
 #include <chrono>
 
-#include "controllers/state/claim_state.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 
 namespace controllers::claim {
 

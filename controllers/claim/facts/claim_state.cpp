@@ -1,7 +1,7 @@
-#include "controllers/state/claim_state.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 
 #include "base/backoff.hpp"
-#include "controllers/state/undeclared_taints.hpp"
+#include "controllers/claim/facts/undeclared_taints.hpp"
 
 namespace controllers::claim {
 

@@ -1,9 +1,9 @@
-#include "controllers/state/label_upkeep.hpp"
+#include "controllers/claim/facts/label_upkeep.hpp"
 
 #include <algorithm>
 
 #include "base/backoff.hpp"
-#include "controllers/state/claim_state.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 
 namespace controllers::claim {
 

@@ -1,11 +1,11 @@
-#include "controllers/state/replacements.hpp"
+#include "controllers/disruption/facts/replacements.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <tuple>
 
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/disruption_state.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 
 namespace controllers {
 

@@ -1,4 +1,4 @@
-#include "controllers/state/boot_rights.hpp"
+#include "controllers/claim/facts/boot_rights.hpp"
 
 #include "api/meta.hpp"
 #include "api/names.hpp"

@@ -1,4 +1,4 @@
-#include "controllers/state/known_taints.hpp"
+#include "controllers/claim/facts/known_taints.hpp"
 
 namespace controllers {
 

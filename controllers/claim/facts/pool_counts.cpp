@@ -1,7 +1,7 @@
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/claim/facts/pool_counts.hpp"
 
-#include "controllers/state/claim_state.hpp"
-#include "controllers/state/local_volumes.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
 
 namespace controllers {
 

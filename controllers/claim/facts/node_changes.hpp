@@ -7,7 +7,7 @@
 
 #include "api/node.hpp"
 #include "controllers/cache/kinds.hpp"
-#include "controllers/state/claim_state.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 
 namespace controllers::claim {
 

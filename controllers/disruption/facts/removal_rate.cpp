@@ -1,10 +1,10 @@
-#include "controllers/state/removal_rate.hpp"
+#include "controllers/disruption/facts/removal_rate.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <set>
 
-#include "controllers/state/disruption_state.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 
 namespace controllers {
 

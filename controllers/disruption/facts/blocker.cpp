@@ -1,4 +1,4 @@
-#include "controllers/state/blocker.hpp"
+#include "controllers/disruption/facts/blocker.hpp"
 
 #include <array>
 

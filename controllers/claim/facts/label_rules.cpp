@@ -1,9 +1,9 @@
-#include "controllers/state/label_rules.hpp"
+#include "controllers/claim/facts/label_rules.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "controllers/state/node_changes.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
 
 namespace controllers {
 
