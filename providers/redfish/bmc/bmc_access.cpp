@@ -1,12 +1,13 @@
-// The part of Bmc that authenticates. All hosts behind it share one session, used for everything; without
-// sessions it uses Basic. A single refusal of previously accepted credentials proves nothing: BMCs refuse
-// good credentials under load, while they start, and while a directory is away.
+#include "providers/redfish/bmc/bmc_access.hpp"
+
+#include <algorithm>
+#include <array>
 #include <boost/json/serialize.hpp>
 
 #include "api/bytes.hpp"
 #include "base/backoff.hpp"
 #include "base/saturating.hpp"
-#include "providers/redfish/bmc/bmc.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/redfish/bmc/document.hpp"
 #include "providers/redfish/bmc/link.hpp"
 
@@ -29,6 +30,7 @@ constexpr base::Duration kAccountRest = std::chrono::minutes{15};
 // Limit of sessions opened for one request. If there is room for only one session, our other calls may end
 // them.
 constexpr int kMostSessionTries = 3;
+constexpr std::size_t kMostSessions = 32;
 
 using Way = Access::Way;
 
@@ -66,19 +68,133 @@ RedfishError doubtful(const std::string& tried, std::string message, base::Durat
     return error;
 }
 
+void replace_all(std::string& text, const std::string& part) {
+    if (part.empty()) return;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at))
+        text.replace(at, part.size(), "***");
+}
+
+// Returns a label for metrics. Labels must be few and short, whatever a BMC reports.
+std::string vendor_of(const json::object& root) {
+    static constexpr std::array<std::string_view, 11> kVendors = {
+        "AMI", "ASRock", "Cisco", "Dell",   "Fujitsu",   "Gigabyte",
+        "HPE", "Huawei", "Intel", "Lenovo", "Supermicro"};
+    auto vendor = text_at(root, "Vendor");
+    const auto& oem = object_at(root, "Oem");
+    if (vendor.empty() && !oem.empty()) vendor = std::string(oem.begin()->key());
+    for (const auto known : kVendors) {
+        if (contains_ignoring_case(vendor, known)) return std::string(known);
+    }
+    return vendor.empty() ? "" : "other";
+}
+
 }  // namespace
 
-bool Bmc::is_suspended() const {
+base::HttpRequest bare_request(std::string method, std::string target) {
+    base::HttpRequest request;
+    request.method = std::move(method);
+    request.target = std::move(target);
+    request.headers.set("Accept", "application/json");
+    request.headers.set("OData-Version", "4.0");
+    return request;
+}
+
+BmcAccess::BmcAccess(WireOptions options, Login login, std::shared_ptr<Account> account,
+                     std::shared_ptr<Access> access, Traffic& traffic)
+    : wire_(std::move(options), traffic),
+      login_(std::move(login)),
+      account_(std::move(account)),
+      access_(std::move(access)) {}
+
+void BmcAccess::mask(std::string& text) const {
+    replace_all(text, login_.password);
+    replace_all(text, access_->token);
+    for (const auto& hidden : hidden_) replace_all(text, hidden);
+}
+
+void BmcAccess::hide(std::string text) {
+    constexpr std::size_t kMost = 8;
+    if (text.empty() || std::find(hidden_.begin(), hidden_.end(), text) != hidden_.end()) return;
+    hidden_.push_back(std::move(text));
+    if (hidden_.size() > kMost) hidden_.pop_front();
+}
+
+Complaint BmcAccess::complain(const base::HttpResponse& response) const {
+    auto complaint = complaint_of(response);
+    mask(complaint.message);
+    return complaint;
+}
+
+void BmcAccess::note_quirk(const std::string& message) {
+    const auto& [namespace_, provider] = wire_.traffic().provider;
+    wire_.traffic().retries.with({namespace_, provider, vendor_, message}).add();
+}
+
+asio::awaitable<json::object> BmcAccess::root() {
+    const bool is_known = root_.has_value() && !wire_.needs_probe();
+    if (is_known) co_return *root_;
+    const std::string tried = "reading the service root of " + host();
+    for (int attempt = 1;; ++attempt) {
+        auto request = bare_request("GET", "/redfish/v1/");
+        request.headers.set("Accept-Encoding", asks_root_for_identity_ ? "identity" : "gzip");
+        const auto response = co_await wire_.send(tried, std::move(request), Effect::none);
+        auto complaint = response.status == 200 ? Complaint{} : complain(response);
+        if (response.status == 200) {
+            try {
+                auto service = object_of(tried, response);
+                if (!service.empty()) {
+                    vendor_ = vendor_of(service);
+                    root_ = std::move(service);
+                    co_return *root_;
+                }
+                complaint.message = "the server there is not a Redfish service";
+            } catch (const RedfishError& error) {
+                complaint = error.complaint;
+                complaint.message = "the server there is not a Redfish service: " + complaint.message;
+            }
+        }
+        if (complaint.kind == RedfishErrorKind::not_acceptable && asks_root_for_identity_) {
+            asks_root_for_identity_ = false;
+            continue;
+        }
+        const bool may_pass =
+            complaint.kind == RedfishErrorKind::busy || complaint.kind == RedfishErrorKind::unreadable;
+        const bool again = attempt < kReadAttempts && may_pass &&
+                           complaint.retry_after.value_or(base::Duration::zero()) <= kLongestReadWait;
+        if (!again) throw RedfishError(tried, complaint);
+        co_await clock().sleep_for(complaint.retry_after.value_or(kReadBackoff.after(attempt)));
+    }
+}
+
+// Returns the body as an object. Errors are in the object, so an answer without one is an error, not an empty
+// resource.
+json::object BmcAccess::object_of(const std::string& tried, const base::HttpResponse& response) const {
+    Complaint complaint;
+    complaint.kind = RedfishErrorKind::unreadable;
+    const auto encoding = response.headers.find("Content-Encoding");
+    const bool is_encoded = encoding && !equal_ignoring_case(*encoding, "identity") && !encoding->empty();
+    if (is_encoded) {
+        complaint.message = "the answer is compressed (" + foreign::shown(std::string(*encoding)) +
+                            ") and cannot be read: it is damaged, longer than 2 MiB, or compressed in "
+                            "another way than gzip";
+        throw RedfishError(tried, std::move(complaint));
+    }
+    auto object = read_object(response.body, complaint.message);
+    if (!object) throw RedfishError(tried, std::move(complaint));
+    return std::move(*object);
+}
+
+bool BmcAccess::is_suspended() const {
     return access_->suspended_until && wire_.now() < *access_->suspended_until;
 }
 
-void Bmc::remember(bool is_proven, int refusals, std::optional<base::Duration> suspended_for) {
+void BmcAccess::remember(bool is_proven, int refusals, std::optional<base::Duration> suspended_for) {
     if (access_->refusals == 0) access_->refusals = refusals;
     access_->is_proven = access_->is_proven || is_proven;
     if (suspended_for && !access_->suspended_until) access_->suspended_until = wire_.now() + *suspended_for;
 }
 
-void Bmc::try_again() {
+void BmcAccess::try_again() {
     account_->refusing.clear();
     access_->suspended_until.reset();
     access_->doubted_until.reset();
@@ -86,7 +202,7 @@ void Bmc::try_again() {
     account_->refusals = 0;
 }
 
-void Bmc::suspend(const std::string& tried) {
+void BmcAccess::suspend(const std::string& tried) {
     access_->token.clear();
     Complaint complaint;
     complaint.kind = RedfishErrorKind::unauthorized;
@@ -99,7 +215,7 @@ void Bmc::suspend(const std::string& tried) {
     throw RedfishError(tried, std::move(complaint));
 }
 
-void Bmc::doubt(const std::string& tried) {
+void BmcAccess::doubt(const std::string& tried) {
     throw doubtful(tried,
                    "the BMC refused user " + login_.username + ", whom it had accepted with this password (" +
                        std::to_string(access_->refusals) + " of " + std::to_string(kMostDoubts) +
@@ -108,13 +224,13 @@ void Bmc::doubt(const std::string& tried) {
 }
 
 // Records an expired password. A person must change it; until then the BMC answers every request this way.
-void Bmc::note_expired_password(const Complaint& complaint) {
+void BmcAccess::note_expired_password(const Complaint& complaint) {
     base::count_up(access_->expired_passwords);
     access_->password_expired_until = wire_.now() + kExpiredPassword.after(access_->expired_passwords);
     access_->words_of_expiry = complaint.message;
 }
 
-void Bmc::rest_until_password_changes(const std::string& tried) {
+void BmcAccess::rest_until_password_changes(const std::string& tried) {
     Complaint complaint;
     complaint.kind = RedfishErrorKind::password_change;
     complaint.message = access_->words_of_expiry;
@@ -123,7 +239,7 @@ void Bmc::rest_until_password_changes(const std::string& tried) {
 }
 
 // Records a refusal. Returns after some seconds if the credentials are worth a second try.
-asio::awaitable<void> Bmc::note_refusal(std::string tried) {
+asio::awaitable<void> BmcAccess::note_refusal(std::string tried) {
     access_->token.clear();
     ++access_->refusals;
     account_->refusing.insert(host());
@@ -140,7 +256,7 @@ asio::awaitable<void> Bmc::note_refusal(std::string tried) {
     suspend(tried);
 }
 
-void Bmc::prove() {
+void BmcAccess::prove() {
     access_->is_proven = true;
     access_->refusals = 0;
     access_->doubted_until.reset();
@@ -148,14 +264,14 @@ void Bmc::prove() {
     account_->is_proven = true;
 }
 
-void Bmc::note_login() {
+void BmcAccess::note_login() {
     prove();
     account_->refusing.clear();
     account_->rests_until.reset();
 }
 
 // Throws during the account's pause. One try passes at its start, as these BMCs may have their own passwords.
-void Bmc::spare_account(const std::string& tried) {
+void BmcAccess::spare_account(const std::string& tried) {
     if (account_->refusing.size() < kMostRefusing) return;
     const auto now = wire_.now();
     const auto until = account_->rests_until.value_or(now);
@@ -168,11 +284,11 @@ void Bmc::spare_account(const std::string& tried) {
     account_->rests_until = now + kAccountRest;
 }
 
-void Bmc::authorize(base::HttpRequest& request) const {
+void BmcAccess::authorize(base::HttpRequest& request) const {
     request.headers.set("X-Auth-Token", access_->token);
 }
 
-base::HttpRequest Bmc::with_password(base::HttpRequest request) const {
+base::HttpRequest BmcAccess::with_password(base::HttpRequest request) const {
     request.headers.set("Authorization",
                         "Basic " + api::Bytes{login_.username + ":" + login_.password}.str());
     return request;
@@ -180,38 +296,38 @@ base::HttpRequest Bmc::with_password(base::HttpRequest request) const {
 
 // Reports whether Basic is only a fallback. This BMC seems to want sessions, so a refusal of Basic does not
 // disprove the password.
-bool Bmc::is_basic_a_guess() const {
+bool BmcAccess::is_basic_a_guess() const {
     return access_->way != Way::basic;
 }
 
 // Returns the target of the session service; nullopt: the BMC has none.
-asio::awaitable<std::optional<std::string>> Bmc::session_service() {
+asio::awaitable<std::optional<std::string>> BmcAccess::session_service() {
     const auto service = co_await root();
     co_return target_of(link_at(service, "SessionService"), wire_.origin(), Origin::any);
 }
 
-asio::awaitable<base::HttpResponse> Bmc::read_session_service(std::string target) {
+asio::awaitable<base::HttpResponse> BmcAccess::read_session_service(std::string target) {
     co_return co_await wire_.send("reading the session service of " + host(),
                                   with_password(bare_request("GET", std::move(target))), Effect::none);
 }
 
 // Reports whether Basic may read the session service, which requires a login.
-asio::awaitable<bool> Bmc::is_basic_accepted() {
+asio::awaitable<bool> BmcAccess::is_basic_accepted() {
     const auto target = co_await session_service();
     if (!target) co_return false;
     const auto response = co_await read_session_service(*target);
     co_return response.status == 200;
 }
 
-RedfishError Bmc::forbidden(const std::string& tried) const {
+RedfishError BmcAccess::forbidden(const std::string& tried) const {
     Complaint complaint;
     complaint.kind = RedfishErrorKind::forbidden;
     complaint.message = "the BMC refuses this resource to user " + login_.username + " (HTTP status 401)";
     return RedfishError(tried, std::move(complaint));
 }
 
-asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::HttpRequest request,
-                                                    Effect effect) {
+asio::awaitable<base::HttpResponse> BmcAccess::send_basic(std::string tried, base::HttpRequest request,
+                                                          Effect effect) {
     while (true) {
         spare_account(tried);
         auto response = co_await wire_.send(tried, with_password(request), effect);
@@ -229,8 +345,20 @@ asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::Htt
     }
 }
 
-asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, base::HttpRequest request,
+asio::awaitable<base::HttpResponse> BmcAccess::send(std::string tried, base::HttpRequest request,
                                                     Effect effect) {
+    auto response = co_await authorized(tried, std::move(request), effect);
+    if (response.status < 300) {
+        access_->expired_passwords = 0;
+    } else if (const auto complaint = complain(response);
+               complaint.kind == RedfishErrorKind::password_change) {
+        note_expired_password(complaint);
+    }
+    co_return response;
+}
+
+asio::awaitable<base::HttpResponse> BmcAccess::authorized(const std::string& tried, base::HttpRequest request,
+                                                          Effect effect) {
     if (is_suspended() && account_->is_proven) co_await reconsider_sessions();
     if (is_suspended()) suspend(tried);
     if (access_->doubted_until && wire_.now() < *access_->doubted_until) doubt(tried);
@@ -254,8 +382,8 @@ asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, ba
     co_return co_await authorized_in_turn(tried, std::move(request), effect);
 }
 
-asio::awaitable<base::HttpResponse> Bmc::authorized_in_turn(const std::string& tried,
-                                                            base::HttpRequest request, Effect effect) {
+asio::awaitable<base::HttpResponse> BmcAccess::authorized_in_turn(const std::string& tried,
+                                                                  base::HttpRequest request, Effect effect) {
     for (int tries = 0; tries < kMostSessionTries; ++tries) {
         co_await log_in();
         if (access_->token.empty()) co_return co_await send_basic(tried, std::move(request), effect);
@@ -287,12 +415,12 @@ asio::awaitable<base::HttpResponse> Bmc::authorized_in_turn(const std::string& t
 }
 
 // Replaces the session. BMCs have few sessions, so the old one is ended before a new one is opened.
-asio::awaitable<void> Bmc::replace_session(std::string token) {
+asio::awaitable<void> BmcAccess::replace_session(std::string token) {
     const auto pass = co_await access_->log_ins.enter("");
     if (access_->token == token) co_await log_out();
 }
 
-asio::awaitable<bool> Bmc::is_session_good() {
+asio::awaitable<bool> BmcAccess::is_session_good() {
     if (access_->session.empty()) co_return false;
     auto request = bare_request("GET", access_->session);
     authorize(request);
@@ -301,7 +429,7 @@ asio::awaitable<bool> Bmc::is_session_good() {
     co_return response.status == 200;
 }
 
-asio::awaitable<base::HttpResponse> Bmc::post_session(std::string target, bool with_context) {
+asio::awaitable<base::HttpResponse> BmcAccess::post_session(std::string target, bool with_context) {
     json::object body;
     body["UserName"] = login_.username;
     body["Password"] = login_.password;
@@ -313,7 +441,7 @@ asio::awaitable<base::HttpResponse> Bmc::post_session(std::string target, bool w
     co_return co_await wire_.send(tried, std::move(request), Effect::session);
 }
 
-asio::awaitable<void> Bmc::log_in() {
+asio::awaitable<void> BmcAccess::log_in() {
     const auto pass = co_await access_->log_ins.enter("");
     if (wire_.needs_probe()) co_await root();
     // Another call may have been refused meanwhile.
@@ -335,12 +463,12 @@ asio::awaitable<void> Bmc::log_in() {
 }
 
 // Uses Basic for a while, unless the BMC is known to refuse it.
-void Bmc::go_without_session() {
+void BmcAccess::go_without_session() {
     if (access_->is_basic_refused) throw no_session_left("logging in to " + host());
     access_->basic_until = wire_.now() + kWithoutSession;
 }
 
-asio::awaitable<void> Bmc::open_session(std::string target) {
+asio::awaitable<void> BmcAccess::open_session(std::string target) {
     const std::string tried = "logging in to " + host();
     for (bool may_clean = true;;) {
         spare_account(tried);
@@ -396,7 +524,7 @@ asio::awaitable<void> Bmc::open_session(std::string target) {
 
 // Reconsiders a BMC that refused a login before another BMC accepted the account. Its sessions may be
 // switched off.
-asio::awaitable<void> Bmc::reconsider_sessions() {
+asio::awaitable<void> BmcAccess::reconsider_sessions() {
     // Credentials that it accepted before are wrong now, and each process would cause one more refusal.
     if (access_->is_proven) co_return;
     const bool are_off = co_await are_sessions_switched_off();
@@ -409,7 +537,7 @@ asio::awaitable<void> Bmc::reconsider_sessions() {
 // Reads SessionService.ServiceEnabled, which requires a login. It is read once, and only from a BMC that
 // never gave a session. The read may cause another refusal, so an account of many BMCs must first be accepted
 // by one.
-asio::awaitable<bool> Bmc::are_sessions_switched_off() {
+asio::awaitable<bool> BmcAccess::are_sessions_switched_off() {
     const bool is_spared = account_->bmcs > 1 && !account_->is_proven;
     const bool is_known =
         access_->is_service_read || access_->way == Way::session || access_->is_basic_refused;
@@ -427,6 +555,50 @@ asio::awaitable<bool> Bmc::are_sessions_switched_off() {
     const auto document = parse_object(response.body);
     const auto* enabled = document.if_contains("ServiceEnabled");
     co_return enabled && enabled->is_bool() && !enabled->get_bool();
+}
+
+// Deletes sessions of an earlier process that did not log out. If Basic is refused, they expire by
+// themselves.
+asio::awaitable<void> BmcAccess::delete_leaked_sessions(std::string target) {
+    const std::string tried = "reading the sessions of " + host();
+    try {
+        const auto listed = co_await send_basic(tried, bare_request("GET", target), Effect::none);
+        auto members = links_at(parse_object(listed.body), "Members");
+        if (members.size() > kMostSessions) members.resize(kMostSessions);
+        for (const auto& member : members) {
+            const auto session = target_of(member, wire_.origin(), Origin::any);
+            if (session) co_await delete_if_ours(*session);
+        }
+    } catch (const RedfishError&) {
+        if (!access_->is_basic_refused) throw;
+    }
+}
+
+asio::awaitable<void> BmcAccess::delete_if_ours(std::string session) {
+    try {
+        const auto read =
+            co_await send_basic("reading a session of " + host(), bare_request("GET", session), Effect::none);
+        if (text_at(parse_object(read.body), "Context") != login_.context) co_return;
+        co_await send_basic("ending a session of " + host(), bare_request("DELETE", session),
+                            Effect::session);
+    } catch (const RedfishError& error) {
+        // A session that ended meanwhile or may not be read must not affect the others.
+        if (error.kind() != RedfishErrorKind::not_found && error.kind() != RedfishErrorKind::forbidden) throw;
+    }
+}
+
+asio::awaitable<void> BmcAccess::log_out() {
+    const bool had_one = has_session();
+    auto request = bare_request("DELETE", access_->session);
+    authorize(request);
+    access_->token.clear();
+    access_->session.clear();
+    if (!had_one) co_return;
+    try {
+        co_await wire_.send("logging out of " + host(), std::move(request), Effect::session);
+    } catch (const RedfishError&) {
+        co_return;  // the session expires by itself
+    }
 }
 
 }  // namespace providers::redfish

@@ -96,9 +96,10 @@ asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
     if (in_use) co_return in_use;
     auto& known = stations_[host.name];
     const bool same = known && known->address == host.bmc && known->quirks == host.quirks &&
-                      known->pinned_uuid == host.pinned_uuid && known->bmc.login() == credentials.login;
+                      known->pinned_uuid == host.pinned_uuid &&
+                      known->bmc.access().login() == credentials.login;
     if (same) {
-        if (known->retry_mark != host.retry_mark) known->bmc.try_again();
+        if (known->retry_mark != host.retry_mark) known->bmc.access().try_again();
         known->retry_mark = host.retry_mark;
         // A change of only the Secret's metadata, e.g. our finalizer, gives another version with the same
         // login.
@@ -113,7 +114,7 @@ asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
                                                 std::move(account), std::move(access), host, traffic_);
     made->credentials = credentials.version;
     remember(*made, host);
-    if (has_quirk(host.quirks, kQuirkBasicAuth)) made->bmc.forgo_sessions();
+    if (has_quirk(host.quirks, kQuirkBasicAuth)) made->bmc.access().forgo_sessions();
     const auto before = std::exchange(known, made);
     if (before) co_await end(before);
     co_return made;
@@ -163,10 +164,10 @@ void BmcConnections::remember(Station& station, const Host& host) {
     if (station.credentials.empty()) return;
     const bool is_proven = host.accepted_credentials == station.credentials;
     const bool is_refused = host.refused_credentials == station.credentials && !wants_retry(host);
-    if (!is_refused) return station.bmc.remember(is_proven, 0, std::nullopt);
+    if (!is_refused) return station.bmc.access().remember(is_proven, 0, std::nullopt);
     std::optional<base::Duration> suspended_for;
     if (!is_proven || host.refusals >= kMostDoubts) suspended_for = rest_of_suspension(host);
-    station.bmc.remember(is_proven, std::max(1, host.refusals), suspended_for);
+    station.bmc.access().remember(is_proven, std::max(1, host.refusals), suspended_for);
 }
 
 bool BmcConnections::wants_retry(const Host& host) {
@@ -183,13 +184,13 @@ base::Duration BmcConnections::rest_of_suspension(const Host& host) {
 
 // Ends the session unless another host of the same BMC uses it.
 asio::awaitable<void> BmcConnections::end(std::shared_ptr<Station> station) {
-    if (!station->bmc.shares_session()) co_await log_out(std::move(station));
+    if (!station->bmc.access().shares_session()) co_await log_out(std::move(station));
 }
 
 asio::awaitable<void> BmcConnections::log_out(std::shared_ptr<Station> station) {
     try {
         const auto visit = co_await station->bmc.visit();
-        co_await station->bmc.log_out();
+        co_await station->bmc.access().log_out();
     } catch (const ProviderError& error) {
         // This session expires by itself. The others are ended now.
         base::log::debug("Could not end a session", {{"error", error.what()}});
@@ -199,7 +200,7 @@ asio::awaitable<void> BmcConnections::log_out(std::shared_ptr<Station> station) 
 asio::awaitable<void> BmcConnections::end_sessions() {
     base::TaskGroup endings(traffic_.environment.executor);
     for (const auto& [name, station] : stations_) {
-        if (station && station->bmc.has_session()) endings.spawn(log_out(station));
+        if (station && station->bmc.access().has_session()) endings.spawn(log_out(station));
     }
     co_await endings.join();
 }

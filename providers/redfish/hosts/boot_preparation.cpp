@@ -52,16 +52,17 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
     const auto& boot = settings_.spec.boot;
     if (boot.method == BootMethod::Disk) {
         // Otherwise it would boot from, and perhaps install, what somebody once wanted.
-        if (keeps_from_disk(system.boot)) co_await station->hardware.clear_boot(std::move(system));
+        if (keeps_from_disk(system.boot)) co_await station->hardware.boot().clear_boot(std::move(system));
         co_return;
     }
     if (boot.method == BootMethod::VirtualMedia) {
         const auto url = render_url(boot.imageURL, host, spec.identity.claim_name);
-        const auto inserted = co_await station->hardware.insert_boot_image(system, url);
+        const auto inserted = co_await station->hardware.boot().insert_boot_image(system, url);
         auto displaced = inserted.displaced;
         if (auto* data = spec.served_boot_data()) {
             const auto where = co_await data->url(spec.record);
-            const auto second = co_await station->hardware.insert_boot_data(system, where, inserted.slot);
+            const auto second =
+                co_await station->hardware.boot().insert_boot_data(system, where, inserted.slot);
             if (displaced.empty()) displaced = second.displaced;
         }
         if (!displaced.empty())
@@ -71,7 +72,7 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
     }
     auto wish = boot_wish(boot);
     wish.http_uri = render_url(wish.http_uri, host, spec.identity.claim_name);
-    co_await station->hardware.set_boot(std::move(system), std::move(wish));
+    co_await station->hardware.boot().set_boot(std::move(system), std::move(wish));
 }
 
 // Reports whether a slot's medium may be ours, by what the slot shows, which may be nothing. Some callers do
@@ -86,13 +87,13 @@ asio::awaitable<void> BootPreparation::eject(Host host, std::shared_ptr<Station>
     const bool has_images =
         settings_.spec.boot.method == BootMethod::VirtualMedia && settings_.spec.powerOff.ejectMedia;
     if (!has_images) co_return;
-    const Hardware::SlotTest test = [this, host](const MediaSlot& slot) { return is_ours(host, slot); };
-    co_await station->hardware.eject_media(std::move(system), test);
+    const HardwareBoot::SlotTest test = [this, host](const MediaSlot& slot) { return is_ours(host, slot); };
+    co_await station->hardware.boot().eject_media(std::move(system), test);
 }
 
 asio::awaitable<void> BootPreparation::undo(Host host, std::shared_ptr<Station> station, System system) {
     if (settings_.spec.boot.method != BootMethod::Disk) {
-        co_await station->hardware.cancel_boot(system, boot_wish(settings_.spec.boot));
+        co_await station->hardware.boot().cancel_boot(system, boot_wish(settings_.spec.boot));
         co_await eject(std::move(host), station, std::move(system));
     }
     station->is_undo_due = false;

@@ -43,9 +43,9 @@ asio::awaitable<HostReport> Examiner::examine(Host host) {
                                kind != RedfishErrorKind::doubted && kind != RedfishErrorKind::password_change;
         report.retry_after = error.complaint.retry_after.value_or(base::Duration::zero());
         explain(report, reason_of(kind), error.what());
-        if (station && station->bmc.refusals() > 0) {
+        if (station && station->bmc.access().refusals() > 0) {
             report.refused_credentials = station->credentials;
-            report.refusals = station->bmc.refusals();
+            report.refusals = station->bmc.access().refusals();
         }
     } catch (const FencedError&) {
         throw;
@@ -95,7 +95,7 @@ asio::awaitable<void> Examiner::cancel_served_boot(Host host, std::shared_ptr<St
         host.use.stage == HostStage::in_use && settings_.spec.boot.method != api::v1alpha1::BootMethod::Disk;
     if (!has_served || !system.boot.is_set()) co_return;
     try {
-        co_await station->hardware.clear_boot(std::move(system));
+        co_await station->hardware.boot().clear_boot(std::move(system));
     } catch (const RedfishError& error) {
         base::log::debug("Could not cancel a boot override that has served",
                          {{"host", host.name}, {"error", error.what()}});

@@ -4,14 +4,13 @@
 
 #include "base/text.hpp"
 #include "base/uuid.hpp"
+#include "providers/redfish/bmc/collection.hpp"
 #include "providers/redfish/bmc/document.hpp"
 
 namespace providers::redfish {
 
 namespace {
 
-constexpr std::size_t kMostMembers = 256;
-constexpr std::size_t kMostPages = 16;
 constexpr std::string_view kAssetTag = "AssetTag";
 
 RedfishError failure(RedfishErrorKind kind, const std::string& tried, std::string message) {
@@ -29,26 +28,11 @@ std::string without_slash(std::string text) {
 }  // namespace
 
 Hardware::Hardware(Bmc& bmc, std::string system_id, std::string uuid, Quirks quirks)
-    : bmc_(bmc), system_id_(std::move(system_id)), uuid_(std::move(uuid)), quirks_(std::move(quirks)) {}
-
-asio::awaitable<std::vector<std::string>> Hardware::members(std::string collection, Asking asking) {
-    std::vector<std::string> links;
-    std::set<std::string> pages;
-    for (std::size_t page = 0; page < kMostPages && !collection.empty(); ++page) {
-        // A page that refers to itself would count its members again.
-        if (!pages.insert(collection).second) break;
-        RedfishResource resource;
-        if (asking == Asking::once)
-            resource = co_await bmc_.get_once(collection);
-        else
-            resource = co_await bmc_.get(collection);
-        const auto more = links_at(resource.body, "Members");
-        links.insert(links.end(), more.begin(), more.end());
-        collection = text_at(resource.body, "Members@odata.nextLink");
-        if (links.size() >= kMostMembers) break;
-    }
-    co_return links;
-}
+    : bmc_(bmc),
+      system_id_(std::move(system_id)),
+      uuid_(std::move(uuid)),
+      details_(bmc),
+      boot_(bmc, std::move(quirks)) {}
 
 bool Hardware::is_named(const std::string& link) const {
     const auto path = without_slash(link);
@@ -78,7 +62,7 @@ asio::awaitable<std::string> Hardware::find_by_content(std::vector<std::string> 
 asio::awaitable<std::string> Hardware::find_system() {
     const std::string tried = "looking for the system of " + bmc_.host();
     const auto root = co_await bmc_.root();
-    const auto all = co_await members(link_at(root, "Systems"));
+    const auto all = co_await members(bmc_, link_at(root, "Systems"));
     if (all.empty()) throw failure(RedfishErrorKind::not_found, tried, "the BMC lists no system");
     const auto names = base::joined(all);
     if (system_id_.empty()) {
@@ -171,6 +155,12 @@ asio::awaitable<std::optional<TaskReport>> Hardware::reset_task(std::string link
     co_return std::nullopt;
 }
 
+asio::awaitable<std::string> Hardware::boot_obstacle(System system, BootWish wish) {
+    const auto resets = co_await reset_types(system);
+    if (!reset_type(PowerGoal::on, resets)) co_return "the BMC offers no reset type that turns it on";
+    co_return co_await boot_.obstacle(std::move(system), std::move(wish));
+}
+
 asio::awaitable<std::vector<TagPlace>> Hardware::tag_places(System system) {
     std::vector<TagPlace> places;
     if (system.asset_tag) places.push_back({system.link, system.etag, *system.asset_tag});
@@ -217,7 +207,7 @@ asio::awaitable<TagWrite> Hardware::write_tag(TagPlace place, json::value tag) {
 asio::awaitable<std::vector<std::string>> Hardware::drives(System system) {
     std::vector<std::string> links;
     if (system.storage.empty()) co_return links;
-    const auto controllers = co_await members(system.storage);
+    const auto controllers = co_await members(bmc_, system.storage);
     for (const auto& controller : controllers) {
         try {
             const auto resource = co_await bmc_.get(controller);

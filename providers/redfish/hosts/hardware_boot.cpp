@@ -1,16 +1,16 @@
-// Boot overrides and virtual media, with the fallbacks that vendors need.
+#include "providers/redfish/hosts/hardware_boot.hpp"
+
 #include <algorithm>
 
 #include "base/text.hpp"
 #include "providers/foreign/shown_text.hpp"
+#include "providers/redfish/bmc/collection.hpp"
 #include "providers/redfish/bmc/document.hpp"
-#include "providers/redfish/hosts/hardware.hpp"
 
 namespace providers::redfish {
 
 namespace {
 
-constexpr std::size_t kMostManagers = 4;
 constexpr base::Duration kMediaPatience = std::chrono::seconds{60};
 constexpr base::Duration kEjectPatience = std::chrono::seconds{10};
 constexpr base::Duration kMediaPoll = std::chrono::seconds{2};
@@ -63,7 +63,7 @@ RedfishError not_taken(const std::string& tried, std::string message) {
 
 }  // namespace
 
-asio::awaitable<bool> Hardware::shows(std::string where, BootTest test, bool is_promised) {
+asio::awaitable<bool> HardwareBoot::shows(std::string where, BootTest test, bool is_promised) {
     const auto deadline = bmc_.clock().now() + kPromisePatience;
     while (true) {
         const auto resource = co_await bmc_.get(where);
@@ -73,8 +73,8 @@ asio::awaitable<bool> Hardware::shows(std::string where, BootTest test, bool is_
     }
 }
 
-asio::awaitable<bool> Hardware::try_boot(std::string where, BootWish wish, BootOverride current,
-                                         std::string& refusal) {
+asio::awaitable<bool> HardwareBoot::try_boot(std::string where, BootWish wish, BootOverride current,
+                                             std::string& refusal) {
     const std::string tried = "setting the boot override of " + bmc_.host();
     BootOverride shown;
     const BootTest is_as_wished = [&](const BootOverride& now) {
@@ -107,7 +107,7 @@ asio::awaitable<bool> Hardware::try_boot(std::string where, BootWish wish, BootO
     co_return false;
 }
 
-asio::awaitable<void> Hardware::set_boot(System system, BootWish wish) {
+asio::awaitable<void> HardwareBoot::set_boot(System system, BootWish wish) {
     wish.target = boot_target(wish, system, quirks_);
     if (is_fulfilled(wish, system.boot)) co_return;
     // iDRAC10, Supermicro and Gigabyte accept it on the settings resource, which then shows it.
@@ -133,7 +133,7 @@ asio::awaitable<void> Hardware::set_boot(System system, BootWish wish) {
         "the BMC does not take boot target " + wish.target + (refusal.empty() ? offer : ": " + refusal));
 }
 
-asio::awaitable<bool> Hardware::clear_at(std::string where, BootOverride current) {
+asio::awaitable<bool> HardwareBoot::clear_at(std::string where, BootOverride current) {
     const std::string tried = "clearing the boot override of " + bmc_.host();
     const BootTest is_clear = [](const BootOverride& now) { return !now.is_set(); };
     for (auto& body : boot_clearances(current)) {
@@ -152,13 +152,13 @@ asio::awaitable<bool> Hardware::clear_at(std::string where, BootOverride current
     co_return false;
 }
 
-asio::awaitable<bool> Hardware::clear_boot(System system) {
+asio::awaitable<bool> HardwareBoot::clear_boot(System system) {
     if (!system.boot.is_set()) co_return true;
     co_return co_await clear_at(system.link, system.boot);
 }
 
 // Cancels the override where it was set. On the settings resource it would wait for the next boot.
-asio::awaitable<bool> Hardware::cancel_boot(System system, BootWish wish) {
+asio::awaitable<bool> HardwareBoot::cancel_boot(System system, BootWish wish) {
     wish.target = boot_target(wish, system, quirks_);
     bool is_done = true;
     if (is_served(wish, system.boot)) is_done = co_await clear_at(system.link, system.boot);
@@ -170,9 +170,7 @@ asio::awaitable<bool> Hardware::cancel_boot(System system, BootWish wish) {
     co_return is_done&& is_cancelled;
 }
 
-asio::awaitable<std::string> Hardware::boot_obstacle(System system, BootWish wish) {
-    const auto resets = co_await reset_types(system);
-    if (!reset_type(PowerGoal::on, resets)) co_return "the BMC offers no reset type that turns it on";
+asio::awaitable<std::string> HardwareBoot::obstacle(System system, BootWish wish) {
     const bool from_cd = wish.target == "Cd";
     if (from_cd) {
         const auto dell = co_await idrac(system);
@@ -190,24 +188,10 @@ asio::awaitable<std::string> Hardware::boot_obstacle(System system, BootWish wis
         foreign::shown(base::joined(place.allowed));
 }
 
-// Returns the managers of the system. Some systems do not link them; then it returns all of the service.
-asio::awaitable<std::vector<std::string>> Hardware::managers(System system) {
-    std::vector<std::string> links;
-    if (!system.manager.empty()) {
-        links.push_back(system.manager);
-        co_return links;
-    }
-    const auto root = co_await bmc_.root();
-    std::vector<std::string> ignored;
-    links = co_await members_of("Managers", link_at(root, "Managers"), ignored);
-    if (links.size() > kMostManagers) links.resize(kMostManagers);
-    co_return links;
-}
-
-asio::awaitable<std::vector<MediaSlot>> Hardware::slots(System system) {
+asio::awaitable<std::vector<MediaSlot>> HardwareBoot::slots(System system) {
     auto collection = system.virtual_media;
     if (collection.empty()) {
-        const auto candidates = co_await managers(system);
+        const auto candidates = co_await managers(bmc_, system);
         for (const auto& link : candidates) {
             const auto manager = co_await bmc_.find(link);
             if (manager) collection = link_at(manager->body, "VirtualMedia");
@@ -217,7 +201,7 @@ asio::awaitable<std::vector<MediaSlot>> Hardware::slots(System system) {
     std::vector<MediaSlot> result;
     const auto is_there = co_await bmc_.find(collection);
     if (!is_there) co_return result;
-    const auto links = co_await members(collection);
+    const auto links = co_await members(bmc_, collection);
     for (const auto& link : links) {
         const auto resource = co_await bmc_.find(link);
         if (resource) result.push_back(parse_slot(*resource));
@@ -229,7 +213,7 @@ asio::awaitable<std::vector<MediaSlot>> Hardware::slots(System system) {
     co_return result;
 }
 
-asio::awaitable<void> Hardware::eject(MediaSlot slot) {
+asio::awaitable<void> HardwareBoot::eject(MediaSlot slot) {
     const std::string tried = "ejecting virtual media of " + bmc_.host();
     try {
         if (slot.eject_link.empty()) {
@@ -251,7 +235,7 @@ asio::awaitable<void> Hardware::eject(MediaSlot slot) {
     }
 }
 
-asio::awaitable<void> Hardware::eject_media(System system, SlotTest test) {
+asio::awaitable<void> HardwareBoot::eject_media(System system, SlotTest test) {
     const auto all = co_await slots(std::move(system));
     for (const auto& slot : all) {
         if (slot.is_inserted && test(slot)) co_await eject(slot);
@@ -259,7 +243,7 @@ asio::awaitable<void> Hardware::eject_media(System system, SlotTest test) {
 }
 
 // Returns false if this slot does not accept it this way.
-asio::awaitable<bool> Hardware::ask_to_insert(MediaSlot slot, std::string image_url) {
+asio::awaitable<bool> HardwareBoot::ask_to_insert(MediaSlot slot, std::string image_url) {
     const std::string tried = "inserting virtual media into " + bmc_.host();
     const bool by_patch = slot.insert_link.empty() || has_quirk(quirks_, kQuirkPatchMedia);
     if (by_patch) {
@@ -287,7 +271,7 @@ asio::awaitable<bool> Hardware::ask_to_insert(MediaSlot slot, std::string image_
     co_return false;
 }
 
-asio::awaitable<bool> Hardware::insert_into(MediaSlot slot, std::string image_url) {
+asio::awaitable<bool> HardwareBoot::insert_into(MediaSlot slot, std::string image_url) {
     if (slot.is_inserted) co_await eject(slot);
     const bool is_taken = co_await ask_to_insert(slot, image_url);
     if (!is_taken) co_return false;
@@ -304,8 +288,8 @@ asio::awaitable<bool> Hardware::insert_into(MediaSlot slot, std::string image_ur
     }
 }
 
-asio::awaitable<Hardware::Inserted> Hardware::insert_into_any(std::vector<MediaSlot> slots,
-                                                              std::string image_url) {
+asio::awaitable<HardwareBoot::Inserted> HardwareBoot::insert_into_any(std::vector<MediaSlot> slots,
+                                                                      std::string image_url) {
     for (const auto& slot : slots) {
         const bool is_there = slot.is_inserted && !slot.image.empty() && shows_image(slot, image_url);
         if (is_there) co_return Inserted{slot.link, ""};
@@ -320,11 +304,11 @@ asio::awaitable<Hardware::Inserted> Hardware::insert_into_any(std::vector<MediaS
     co_return Inserted{};
 }
 
-asio::awaitable<std::optional<Idrac>> Hardware::idrac(System system) {
+asio::awaitable<std::optional<Idrac>> HardwareBoot::idrac(System system) {
     co_await bmc_.root();
     if (!system.is_dell && bmc_.vendor() != "Dell") co_return std::nullopt;
     Idrac found;
-    const auto candidates = co_await managers(system);
+    const auto candidates = co_await managers(bmc_, system);
     for (const auto& link : candidates) {
         const auto manager = co_await bmc_.find(link);
         if (!manager) continue;
@@ -335,7 +319,7 @@ asio::awaitable<std::optional<Idrac>> Hardware::idrac(System system) {
     co_return found;
 }
 
-asio::awaitable<Hardware::Inserted> Hardware::insert_boot_image(System system, std::string url) {
+asio::awaitable<HardwareBoot::Inserted> HardwareBoot::insert_boot_image(System system, std::string url) {
     const std::string tried = "inserting virtual media into " + bmc_.host();
     const auto dell = co_await idrac(system);
     if (dell && ignores_virtual_cd(*dell, quirks_)) throw not_taken(tried, why_no_virtual_cd(*dell));
@@ -349,8 +333,8 @@ asio::awaitable<Hardware::Inserted> Hardware::insert_boot_image(System system, s
     co_return inserted;
 }
 
-asio::awaitable<Hardware::Inserted> Hardware::insert_boot_data(System system, std::string where,
-                                                               std::string not_in) {
+asio::awaitable<HardwareBoot::Inserted> HardwareBoot::insert_boot_data(System system, std::string where,
+                                                                       std::string not_in) {
     const std::string tried = "inserting boot data as virtual media into " + bmc_.host();
     bmc_.hide(last_part(where));
     const auto all = co_await slots(std::move(system));

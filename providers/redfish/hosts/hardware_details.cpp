@@ -1,10 +1,10 @@
-// The parts of a host. Most of them are only shown to people, so a missing or impossible value affects only
-// its part.
+#include "providers/redfish/hosts/hardware_details.hpp"
+
 #include <algorithm>
 
 #include "providers/foreign/shown_text.hpp"
+#include "providers/redfish/bmc/collection.hpp"
 #include "providers/redfish/bmc/document.hpp"
-#include "providers/redfish/hosts/hardware.hpp"
 
 namespace providers::redfish {
 
@@ -72,37 +72,11 @@ void add(std::vector<PortGroup>& groups, std::int64_t speed) {
 
 }  // namespace
 
-asio::awaitable<std::vector<std::string>> Hardware::members_of(std::string name, std::string collection,
-                                                               std::vector<std::string>& flaws) {
-    std::vector<std::string> links;
-    if (collection.empty()) co_return links;
-    bool is_missing = false;
-    try {
-        links = co_await members(collection, Asking::once);
-    } catch (const RedfishError& error) {
-        is_missing = is_absence(error.kind());
-        if (!is_missing) throw;
-    }
-    if (is_missing) flaws.push_back(name + ": the system names it, but it cannot be read");
-    co_return links;
-}
-
-// Returns nullopt if it does not exist or this BMC does not serve it.
-asio::awaitable<std::optional<RedfishResource>> Hardware::find_once(std::string link) {
-    if (link.empty()) co_return std::nullopt;
-    try {
-        co_return co_await bmc_.get_once(std::move(link));
-    } catch (const RedfishError& error) {
-        if (!is_absence(error.kind())) throw;
-    }
-    co_return std::nullopt;
-}
-
-asio::awaitable<void> Hardware::read_interfaces(System system, Details& details) {
-    auto links = co_await members_of("EthernetInterfaces", system.interfaces, details.flaws);
+asio::awaitable<void> DetailsReader::read_interfaces(System system, Details& details) {
+    auto links = co_await members_of(bmc_, "EthernetInterfaces", system.interfaces, details.flaws);
     if (links.size() > kMostInterfaces) links.resize(kMostInterfaces);
     for (const auto& link : links) {
-        const auto resource = co_await find_once(link);
+        const auto resource = co_await find_once(bmc_, link);
         if (!resource) continue;
         add(details.ports, speed_of(resource->body));
         auto mac = mac_of(resource->body, details.flaws);
@@ -115,10 +89,10 @@ asio::awaitable<void> Hardware::read_interfaces(System system, Details& details)
     }
 }
 
-asio::awaitable<void> Hardware::read_processors(System system, Details& details) {
-    const auto links = co_await members_of("Processors", system.processors, details.flaws);
+asio::awaitable<void> DetailsReader::read_processors(System system, Details& details) {
+    const auto links = co_await members_of(bmc_, "Processors", system.processors, details.flaws);
     for (const auto& link : links) {
-        const auto resource = co_await find_once(link);
+        const auto resource = co_await find_once(bmc_, link);
         if (!resource) continue;
         details.threads += threads_of(resource->body);
         if (details.architecture.empty()) details.architecture = architecture_of(resource->body);
@@ -126,24 +100,24 @@ asio::awaitable<void> Hardware::read_processors(System system, Details& details)
     }
 }
 
-asio::awaitable<void> Hardware::read_disks(System system, Details& details) {
-    const auto controllers = co_await members_of("Storage", system.storage, details.flaws);
+asio::awaitable<void> DetailsReader::read_disks(System system, Details& details) {
+    const auto controllers = co_await members_of(bmc_, "Storage", system.storage, details.flaws);
     std::size_t read = 0;
     for (const auto& link : controllers) {
-        const auto controller = co_await find_once(link);
+        const auto controller = co_await find_once(bmc_, link);
         if (!controller) continue;
         for (const auto& drive : links_at(controller->body, "Drives")) {
             if (++read > kMostDisks) co_return;
-            const auto resource = co_await find_once(drive);
+            const auto resource = co_await find_once(bmc_, drive);
             const auto disk = resource ? disk_of(resource->body) : std::nullopt;
             if (disk) add(details.disks, *disk);
         }
     }
     if (!details.disks.empty() || system.simple_storage.empty()) co_return;
     read = 0;
-    const auto simple = co_await members_of("SimpleStorage", system.simple_storage, details.flaws);
+    const auto simple = co_await members_of(bmc_, "SimpleStorage", system.simple_storage, details.flaws);
     for (const auto& link : simple) {
-        const auto resource = co_await find_once(link);
+        const auto resource = co_await find_once(bmc_, link);
         if (!resource) continue;
         for (const auto& device : array_at(resource->body, "Devices")) {
             if (++read > kMostDisks) co_return;
@@ -153,8 +127,8 @@ asio::awaitable<void> Hardware::read_disks(System system, Details& details) {
     }
 }
 
-asio::awaitable<void> Hardware::read_chassis(System system, Details& details) {
-    const auto chassis = co_await find_once(system.chassis);
+asio::awaitable<void> DetailsReader::read_chassis(System system, Details& details) {
+    const auto chassis = co_await find_once(bmc_, system.chassis);
     if (!chassis) co_return;
     const auto metrics = link_at(chassis->body, "EnvironmentMetrics");
     details.power_meter = metrics.empty() ? link_at(chassis->body, "Power") : metrics;
@@ -163,20 +137,20 @@ asio::awaitable<void> Hardware::read_chassis(System system, Details& details) {
 
 // Reads port speeds from the adapters. Links of hosts that are off have no speed, but adapters report what
 // their ports support.
-asio::awaitable<void> Hardware::read_adapters(System, Details& details) {
+asio::awaitable<void> DetailsReader::read_adapters(System, Details& details) {
     std::vector<std::string> ignored;  // few BMCs have them
-    const auto adapters = co_await members_of("", details.network_adapters, ignored);
+    const auto adapters = co_await members_of(bmc_, "", details.network_adapters, ignored);
     std::vector<PortGroup> ports;
     std::size_t read = 0;
     for (const auto& link : adapters) {
-        const auto adapter = co_await find_once(link);
+        const auto adapter = co_await find_once(bmc_, link);
         if (!adapter) continue;
         auto collection = link_at(adapter->body, "Ports");
         if (collection.empty()) collection = link_at(adapter->body, "NetworkPorts");
-        const auto members = co_await members_of("", collection, ignored);
+        const auto members = co_await members_of(bmc_, "", collection, ignored);
         for (const auto& port : members) {
             if (++read > kMostPorts) break;
-            const auto resource = co_await find_once(port);
+            const auto resource = co_await find_once(bmc_, port);
             if (resource) add(ports, speed_of(resource->body));
         }
     }
@@ -184,17 +158,17 @@ asio::awaitable<void> Hardware::read_adapters(System, Details& details) {
 }
 
 // Reads the manager's version. Using the host does not require it, but people ask for it.
-asio::awaitable<void> Hardware::read_manager(System system, Details& details) {
-    const auto links = co_await managers(std::move(system));
+asio::awaitable<void> DetailsReader::read_manager(System system, Details& details) {
+    const auto links = co_await managers(bmc_, std::move(system));
     for (const auto& link : links) {
-        const auto manager = co_await find_once(link);
+        const auto manager = co_await find_once(bmc_, link);
         if (!manager) continue;
         details.bmc_version = foreign::shown(text_at(manager->body, "FirmwareVersion"));
         if (!details.bmc_version.empty()) co_return;
     }
 }
 
-asio::awaitable<void> Hardware::read_part(Part part, Reader reader, System system, Details& details) {
+asio::awaitable<void> DetailsReader::read_part(Part part, Reader reader, System system, Details& details) {
     const auto silent = silent_until_.find(part);
     if (silent != silent_until_.end() && bmc_.clock().now() < silent->second) {
         details.unread.insert(part);
@@ -214,14 +188,14 @@ asio::awaitable<void> Hardware::read_part(Part part, Reader reader, System syste
     details.flaws.push_back(std::string(name_of(part)) + ": " + why);
 }
 
-asio::awaitable<Details> Hardware::details(System system) {
+asio::awaitable<Details> DetailsReader::read(System system) {
     Details details;
-    co_await read_part(Part::processors, &Hardware::read_processors, system, details);
-    co_await read_part(Part::interfaces, &Hardware::read_interfaces, system, details);
-    co_await read_part(Part::storage, &Hardware::read_disks, system, details);
-    co_await read_part(Part::chassis, &Hardware::read_chassis, system, details);
-    co_await read_part(Part::adapters, &Hardware::read_adapters, system, details);
-    co_await read_part(Part::manager, &Hardware::read_manager, system, details);
+    co_await read_part(Part::processors, &DetailsReader::read_processors, system, details);
+    co_await read_part(Part::interfaces, &DetailsReader::read_interfaces, system, details);
+    co_await read_part(Part::storage, &DetailsReader::read_disks, system, details);
+    co_await read_part(Part::chassis, &DetailsReader::read_chassis, system, details);
+    co_await read_part(Part::adapters, &DetailsReader::read_adapters, system, details);
+    co_await read_part(Part::manager, &DetailsReader::read_manager, system, details);
     std::ranges::sort(details.disks, {},
                       [](const DiskGroup& disk) { return std::tie(disk.kind, disk.size_gb); });
     std::ranges::sort(details.ports, {}, &PortGroup::speed_mbps);

@@ -327,7 +327,7 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
                                             std::shared_ptr<Station> station, System system) {
     const auto& spec = settings_.spec;
     if (spec.boot.method != BootMethod::Disk) {
-        co_await station->hardware.clear_boot(system);
+        co_await station->hardware.boot().clear_boot(system);
         co_await preparation_.undo(host, station, system);
     }
     if (spec.powerOff.wipe == WipeMode::SecureErase) {

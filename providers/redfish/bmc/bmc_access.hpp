@@ -1,0 +1,184 @@
+// The login at a BMC. All hosts behind it share one session, used for everything; without sessions it uses
+// Basic. A single refusal of previously accepted credentials proves nothing: BMCs refuse good credentials
+// under load, while they start, and while a directory is away.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/json/object.hpp>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/backoff.hpp"
+#include "base/clock.hpp"
+#include "base/gate.hpp"
+#include "providers/redfish/bmc/wire.hpp"
+
+namespace providers::redfish {
+
+namespace asio = boost::asio;
+
+struct Login {
+    std::string username;
+    std::string password;
+    std::string context;  // marks our sessions, so that leaked ones can be found
+
+    bool operator==(const Login&) const = default;
+};
+
+// Refused credentials are tried once more after this time, as the password may have been set back.
+inline constexpr base::Duration kSuspension = std::chrono::hours{24};
+// Credentials that were accepted before count as wrong after this many refusals.
+inline constexpr int kMostDoubts = 3;
+
+// All BMCs pause after this many of them in a row refused an account that was accepted before.
+inline constexpr std::size_t kMostRefusing = 3;
+
+// Account is one login for many BMCs. A directory locks an account for the failures at all of them together.
+// Until one BMC accepts the credentials, they are tried at one BMC after another, and only at a few. If
+// several BMCs refuse a previously accepted account, the directory may be away or the password changed. Then
+// only one BMC is tried now and then.
+struct Account {
+    explicit Account(asio::any_io_executor executor) : turns(std::move(executor), 1) {}
+
+    base::Gate turns;
+    bool is_proven = false;
+    int refusals = 0;
+    std::optional<base::TimePoint> refused_until;  // when all these refusals are a day old
+    std::set<std::string> refusing;                // BMCs that refused since a login last succeeded
+    std::optional<base::TimePoint> rests_until;    // pause while that many BMCs refuse
+    std::size_t bmcs = 1;                          // BMCs that use the account
+};
+
+// Access is the state shared by all hosts behind one BMC and login. BMCs have few sessions and count refusals
+// per account.
+struct Access {
+    explicit Access(asio::any_io_executor executor) : log_ins(std::move(executor), 1) {}
+
+    enum class Way { undecided, session, basic };
+
+    base::Gate log_ins;
+    Way way = Way::undecided;
+    std::string token;
+    std::string session;  // its target
+    bool sends_context = true;
+    bool is_proven = false;         // the credentials were accepted before
+    bool is_basic_refused = false;  // refused though perhaps right: this BMC only accepts sessions
+    bool is_service_read = false;   // SessionService was read, as far as Basic may read it
+    int refusals = 0;               // consecutive
+    std::optional<base::TimePoint> doubted_until;  // end of the pause before the next try
+    std::optional<base::TimePoint> suspended_until;
+    std::optional<base::TimePoint> basic_until;  // Basic is used until then, as no session was available
+    // End of the pause after an expired password. The BMC answers nothing else before the password is changed
+    // there.
+    std::optional<base::TimePoint> password_expired_until;
+    int expired_passwords = 0;        // such answers in a row
+    std::string words_of_expiry;      // the BMC's message
+    std::set<std::string> forbidden;  // resources that answer 401 to a valid session
+};
+
+inline constexpr int kReadAttempts = 3;
+inline constexpr base::Backoff kReadBackoff{std::chrono::seconds{1}, std::chrono::seconds{4}};
+// If a BMC asks for a longer pause, the request fails and the caller retries later.
+inline constexpr base::Duration kLongestReadWait = std::chrono::seconds{5};
+
+// Returns a request with the headers that all our requests have.
+base::HttpRequest bare_request(std::string method, std::string target);
+
+// BmcAccess sends requests with our login. Every call must be made during a visit to the BMC.
+class BmcAccess {
+public:
+    // Throws std::invalid_argument. `traffic` must outlive this.
+    BmcAccess(WireOptions options, Login login, std::shared_ptr<Account> account,
+              std::shared_ptr<Access> access, Traffic& traffic);
+    // Restores what an earlier process learned about these credentials.
+    void remember(bool is_proven, int refusals, std::optional<base::Duration> suspended_for);
+    // Allows another try of refused credentials, on request of a person.
+    void try_again();
+    // Uses Basic from the start, for BMCs with broken sessions.
+    void forgo_sessions() { access_->way = Access::Way::basic; }
+
+    Wire& wire() { return wire_; }
+    const Wire& wire() const { return wire_; }
+    const Login& login() const { return login_; }
+    const std::string& host() const { return wire_.host(); }
+    base::Clock& clock() { return wire_.traffic().environment.clock; }
+
+    // Returns the service root, which needs no credentials. It is read once and cached.
+    asio::awaitable<json::object> root();
+    // Sends once with our login. A RedfishError of kind outcome_unknown means that it may have been done.
+    asio::awaitable<base::HttpResponse> send(std::string tried, base::HttpRequest request, Effect effect);
+    bool has_session() const { return !access_->token.empty() && !access_->session.empty(); }
+    // Reports whether other hosts of this BMC use the same session.
+    bool shares_session() const { return access_.use_count() > 2; }
+    // Masks this text in later error messages. If there are many such texts, the oldest are dropped.
+    void hide(std::string text);
+    // Ends our session and ignores failures.
+    asio::awaitable<void> log_out();
+
+    // Counts a second attempt that an answer required.
+    void note_quirk(const std::string& message);
+    // Returns the service's names for itself: Vendor, Product and the keys of Oem. Empty before root().
+    const std::string& vendor() const { return vendor_; }
+    // Reports whether the BMC refused our credentials. Then no request is sent until they change, a person
+    // asks for it, or a day has passed.
+    bool is_suspended() const;
+    // Returns the number of consecutive refusals.
+    int refusals() const { return access_->refusals; }
+    // Replaces our secrets and hidden texts.
+    void mask(std::string& text) const;
+    // Returns what the BMC complains about, masked.
+    Complaint complain(const base::HttpResponse& response) const;
+    // Returns the body of an answer. Throws RedfishError if it is no object.
+    json::object object_of(const std::string& tried, const base::HttpResponse& response) const;
+
+private:
+    asio::awaitable<base::HttpResponse> authorized(const std::string& tried, base::HttpRequest request,
+                                                   Effect effect);
+    asio::awaitable<void> log_in();
+    asio::awaitable<void> open_session(std::string target);
+    asio::awaitable<bool> are_sessions_switched_off();
+    asio::awaitable<void> reconsider_sessions();
+    asio::awaitable<void> replace_session(std::string token);
+    asio::awaitable<bool> is_session_good();
+    asio::awaitable<std::optional<std::string>> session_service();
+    // Reads it with Basic.
+    asio::awaitable<base::HttpResponse> read_session_service(std::string target);
+    asio::awaitable<bool> is_basic_accepted();
+    // Returns the error of a resource that answers 401 to a valid login.
+    RedfishError forbidden(const std::string& tried) const;
+    asio::awaitable<base::HttpResponse> post_session(std::string target, bool with_context);
+    asio::awaitable<void> delete_leaked_sessions(std::string target);
+    asio::awaitable<void> delete_if_ours(std::string session);
+    asio::awaitable<base::HttpResponse> send_basic(std::string tried, base::HttpRequest request,
+                                                   Effect effect);
+    base::HttpRequest with_password(base::HttpRequest request) const;
+    bool is_basic_a_guess() const;
+    void go_without_session();
+    void authorize(base::HttpRequest& request) const;
+    asio::awaitable<base::HttpResponse> authorized_in_turn(const std::string& tried,
+                                                           base::HttpRequest request, Effect effect);
+    void prove();
+    void note_login();
+    // Called before user and password are sent. Throws during the account's pause.
+    void spare_account(const std::string& tried);
+    asio::awaitable<void> note_refusal(std::string tried);
+    [[noreturn]] void suspend(const std::string& tried);
+    [[noreturn]] void doubt(const std::string& tried);
+    void note_expired_password(const Complaint& complaint);
+    [[noreturn]] void rest_until_password_changes(const std::string& tried);
+
+    Wire wire_;
+    Login login_;
+    std::shared_ptr<Account> account_;
+    std::shared_ptr<Access> access_;
+    std::deque<std::string> hidden_;
+    bool asks_root_for_identity_ = true;
+    std::optional<json::object> root_;
+    std::string vendor_;
+};
+
+}  // namespace providers::redfish

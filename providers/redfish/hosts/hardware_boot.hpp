@@ -1,0 +1,71 @@
+// Boot overrides and virtual media, with the fallbacks that vendors need.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "providers/redfish/bmc/bmc.hpp"
+#include "providers/redfish/bmc/bmc_requests.hpp"
+
+namespace providers::redfish {
+
+// Limit of the wait for a change that was answered with 202.
+inline constexpr base::Duration kPromisePatience = std::chrono::seconds{60};
+
+// HardwareBoot prepares what a host boots. A later observation proves success; the status of an answer does
+// not.
+class HardwareBoot {
+public:
+    // `bmc` must outlive this.
+    HardwareBoot(Bmc& bmc, Quirks quirks) : bmc_(bmc), quirks_(std::move(quirks)) {}
+
+    // All calls throw RedfishError and FencedError, and must be made during a visit to the BMC.
+
+    // Sets the override and reads it back. Throws if the BMC accepts no form of it.
+    asio::awaitable<void> set_boot(System system, BootWish wish);
+    // Returns false if the override is still there, which is worth only a message.
+    asio::awaitable<bool> clear_boot(System system);
+    // Does the same, but only for an override that set_boot() may have set.
+    asio::awaitable<bool> cancel_boot(System system, BootWish wish);
+    // Returns why set_boot() and insert_boot_image() would fail, as far as known before; empty: no known
+    // obstacle.
+    asio::awaitable<std::string> obstacle(System system, BootWish wish);
+
+    struct Inserted {
+        std::string slot;       // its link; empty: no slot accepts the image
+        std::string displaced;  // foreign image that was ejected for it; empty: none
+    };
+    // Inserts the boot image and reads it back, or finds it inserted. Foreign images are ejected only if no
+    // slot is free.
+    asio::awaitable<Inserted> insert_boot_image(System system, std::string url);
+    // Does the same for boot data, in another slot than the image. No error message contains `where`
+    // (ServedBootData::url).
+    asio::awaitable<Inserted> insert_boot_data(System system, std::string where, std::string not_in);
+    using SlotTest = std::function<bool(const MediaSlot&)>;
+    // Ejects the images in slots that pass the test.
+    asio::awaitable<void> eject_media(System system, SlotTest test);
+
+private:
+    asio::awaitable<std::optional<Idrac>> idrac(System system);
+    using BootTest = std::function<bool(const BootOverride&)>;
+    // Returns false if the BMC refused this form; `refusal` then has its words.
+    asio::awaitable<bool> try_boot(std::string where, BootWish wish, BootOverride current,
+                                   std::string& refusal);
+    // Reports whether the resource shows it, now or once the BMC has done what it accepted.
+    asio::awaitable<bool> shows(std::string where, BootTest test, bool is_promised);
+    asio::awaitable<std::vector<MediaSlot>> slots(System system);
+    asio::awaitable<Inserted> insert_into_any(std::vector<MediaSlot> slots, std::string image_url);
+    asio::awaitable<bool> clear_at(std::string where, BootOverride current);
+    asio::awaitable<bool> insert_into(MediaSlot slot, std::string image_url);
+    asio::awaitable<bool> ask_to_insert(MediaSlot slot, std::string image_url);
+    asio::awaitable<void> eject(MediaSlot slot);
+
+    Bmc& bmc_;
+    Quirks quirks_;
+};
+
+}  // namespace providers::redfish
