@@ -7,7 +7,7 @@
 
 namespace base {
 
-ConditionVariable::Event(asio::any_io_executor executor) : never_(executor, TimePoint::max()) {}
+ConditionVariable::ConditionVariable(asio::any_io_executor executor) : never_(executor, TimePoint::max()) {}
 
 void ConditionVariable::notify_all() {
     never_.cancel();

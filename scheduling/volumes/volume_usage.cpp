@@ -64,7 +64,7 @@ std::set<std::size_t> pools_without(const std::string& driver, const Snapshot& s
 
 }  // namespace
 
-VolumeUsage::VolumeUse(const Snapshot& snapshot, Rows& rows, VolumeIndex& volumes)
+VolumeUsage::VolumeUsage(const Snapshot& snapshot, Rows& rows, VolumeIndex& volumes)
     : rows_(rows), volumes_(volumes), limits_(attach_limits(snapshot)) {
     for (const auto& driver : snapshot.volumes.drivers)
         if (driver->spec.preventPodSchedulingIfMissing)

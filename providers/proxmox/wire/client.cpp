@@ -39,7 +39,7 @@ base::HttpClientOptions options_for(const std::string& url, const base::TlsClien
 
 }  // namespace
 
-ProxmoxClient::Client(ProxmoxClientOptions options, ProviderEnvironment& environment)
+ProxmoxClient::ProxmoxClient(ProxmoxClientOptions options, ProviderEnvironment& environment)
     : credentials_(std::move(options.credentials)),
       provider_(std::move(options.provider)),
       provider_uid_(std::move(options.provider_uid)),
