@@ -126,6 +126,7 @@ asio::awaitable<void> DisruptionReconciler::note_series(Pass& pass) {
     co_await write_status(client_, informers_.pools, *pool, std::move(after));
 }
 
+// ---- which node is next, and why the others are kept
 namespace {
 
 // An evicted pod is counted nowhere until its controller has created another one and the cache shows it. A
@@ -340,6 +341,7 @@ void DisruptionReconciler::say_what_stays(Pass& pass, const std::set<std::string
     }
 }
 
+// ---- which changes in the cluster make it examine which pools
 namespace {
 
 // Returns the parts of a Node that decide whether it may be removed. Heartbeats are not among them.

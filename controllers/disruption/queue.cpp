@@ -334,6 +334,8 @@ asio::awaitable<void> Queue::undo(Pass& pass, Member member, Blocker why) {
     pass.look_again(base::Duration::zero());
 }
 
+// ---- the last check before a drain, by live reads instead of the cache
+
 asio::awaitable<Queue::LiveLook> Queue::look_live(const PoolView& view, Member member, Kind kind,
                                                   bool all_at_once) {
     const auto pods = co_await live_pods(with_.client, member.node->metadata.name);
@@ -381,6 +383,8 @@ asio::awaitable<bool> Queue::has_live_claim(LocalVolume volume) {
     for (auto& claim : claims.objects) with_.informers.persistent_volume_claims.observe(std::move(claim));
     co_return is_there;
 }
+
+// ---- writes: decisions at claims, records of pools, and the deletion of a claim
 
 asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
     if (!with_.may_mutate()) throw std::runtime_error("removing a node: this process may no longer lead");

@@ -305,6 +305,7 @@ void add_check_command(CLI::App& app, ClientOptions& options, Command& chosen) {
     });
 }
 
+// ---- the rights of the operator
 namespace {
 
 struct RoleRule {

@@ -248,6 +248,7 @@ std::vector<Explanation> explain_pool(ClusterSnapshot& view, const api::ObjectKe
     return all;
 }
 
+// ---- providers, hosts and control planes
 namespace {
 
 using api::v1alpha1::NodeSmithControlPlane;

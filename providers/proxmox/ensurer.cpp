@@ -400,6 +400,8 @@ asio::awaitable<EnsureResult> Ensurer::progress(MachineSpec spec, MachineState s
     co_return machine;
 }
 
+// ---- the outcome of a creation of which only the beginning is known
+
 // Resolves a taken ID. This machine has it if an earlier request was executed after all, or if the machine
 // was moved. Otherwise another VM has it.
 asio::awaitable<EnsureResult> Ensurer::resolve_taken_id(MachineSpec spec, std::string refusal) {

@@ -248,6 +248,8 @@ bool Topology::is_same_domain(const std::vector<CounterId>& counters, std::size_
     });
 }
 
+// ---- what the counters allow
+
 void Topology::limits(const Rules& rules, Basis basis, std::vector<std::int32_t>& limits) const {
     limits.clear();
     for (const auto& rule : rules.spreads) {

@@ -389,6 +389,8 @@ asio::awaitable<void> BootData::revoke(std::string token_id) {
     co_await client_.remove<api::Secret>(key);
 }
 
+// ---- what a backend may request while it creates a machine
+
 // Purpose holds what every source is created for.
 struct BootData::Purpose {
     BootData& owner;

@@ -290,6 +290,7 @@ asio::awaitable<std::vector<HostOffering>> HostChooser::offerings() {
     co_return result;
 }
 
+// ---- the storages of hosts
 namespace {
 
 constexpr base::Duration kSightAge = std::chrono::minutes{5};

@@ -341,6 +341,7 @@ void ProxmoxClient::refuse_credentials(const Call& call, const std::string& answ
     throw ProxmoxError(ErrorKind::unauthenticated, call.tried, refusal_);
 }
 
+// ---- the proof to which cluster an endpoint belongs; it precedes each use of its answers
 namespace {
 
 // Idle connections live shorter than this. So a proof soon follows each new look-up of the endpoint's name.

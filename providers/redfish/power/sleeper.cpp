@@ -378,6 +378,7 @@ asio::awaitable<bool> Sleeper::release(MachineIdentity identity, MachineRecord r
     co_return done;
 }
 
+// ---- erasing the drives of a host that is off
 namespace {
 
 constexpr base::Duration kWipePoll = std::chrono::seconds{15};
