@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "controllers/state/claim_state.hpp"
+#include "controllers/claim/state/doubtful_machine.hpp"
 
 namespace controllers::limits {
 

@@ -1,4 +1,5 @@
 #include "controllers/provisioning/expected_node.hpp"
+#include "controllers/claim/state/doubtful_machine.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
 #include "controllers/claim/act/recovery.hpp"
+#include "controllers/claim/state/doubtful_machine.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -43,16 +43,6 @@ bool is_owned_by_pool(const NodeSmithClaim& claim) {
     return owner && owner->kind == NodeSmithPool::kResource.kind;
 }
 
-bool has_doubtful_machine(const ClaimStatus& status) {
-    return needs_person_for_machine(status) || has_reason(status, conditions::kLaunched, kMachineNotKnown);
-}
-
-bool needs_person_for_machine(const ClaimStatus& status) {
-    const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
-    return launched && (launched->reason == kMachineNotShown || launched->reason == kSeveralMachines ||
-                        launched->reason == kMarkOfOther);
-}
-
 bool loses_machine(const NodeSmithClaim& claim) {
     return api::find_condition(claim.status.conditions, conditions::kMachineDeleted) != nullptr;
 }

@@ -27,16 +27,6 @@ bool is_unadopted(const ClaimStatus& status);
 // operator or the Go operator created it.
 bool is_owned_by_pool(const NodeSmithClaim& claim);
 
-// These are reasons of the condition Launched. The claim has lost its status, and
-// its machine is not identified yet.
-inline constexpr std::string_view kMachineNotKnown = "MachineNotKnown";  // the provider did not answer
-inline constexpr std::string_view kMachineNotShown = "MachineNotShown";  // its Node exists, it does not
-inline constexpr std::string_view kSeveralMachines = "SeveralMachines";  // several carry its mark
-inline constexpr std::string_view kMarkOfOther = "MarkOfOtherMachine";   // it has another UUID
-bool has_doubtful_machine(const ClaimStatus& status);
-// Reports whether the machine is doubtful until a person acts. The provider has answered.
-bool needs_person_for_machine(const ClaimStatus& status);
-
 // Reports whether the claim's machine is gone or being removed, because it failed or the claim is deleted.
 bool loses_machine(const NodeSmithClaim& claim);
 // Reports whether the claim or its present machine will never come into service.

@@ -2,6 +2,7 @@
 
 #include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/claim/facts/local_volumes.hpp"
+#include "controllers/claim/state/doubtful_machine.hpp"
 
 namespace controllers {
 
