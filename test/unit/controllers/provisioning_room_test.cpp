@@ -1,5 +1,6 @@
 // A claim for which no host has room stops no other launch, and is not repeated.
 #include "controllers/claim/facts/template_hash.hpp"
+#include "controllers/provisioning/expected_node.hpp"
 #include "controllers/provisioning/facts/room.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/state/learning.hpp"

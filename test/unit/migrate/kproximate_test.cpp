@@ -1,3 +1,4 @@
+#include "migrate/kproximate.hpp"
 #include "test/unit/migrate/migrated.hpp"
 
 using test::Migrated;

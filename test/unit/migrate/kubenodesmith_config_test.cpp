@@ -1,3 +1,4 @@
+#include "migrate/kubenodesmith_config.hpp"
 #include "test/unit/migrate/migrated.hpp"
 
 using test::Migrated;

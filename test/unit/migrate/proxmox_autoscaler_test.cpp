@@ -1,3 +1,4 @@
+#include "migrate/proxmox_autoscaler.hpp"
 #include "migrate/source.hpp"
 #include "test/unit/migrate/migrated.hpp"
 
