@@ -9,6 +9,7 @@
 #include "base/file.hpp"
 #include "base/process.hpp"
 #include "kube/config.hpp"
+#include "kube/transport.hpp"
 #include "test/component/base/loop.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/fake_api_target.hpp"
