@@ -203,6 +203,8 @@ MUTATIONS = [
              Edit("recheck", r"if \((is_newer\(had, has\) \|\| \(was_passed && had != has\))\)", "false")),
     Mutation("repeat a step at once that somebody overtook", "the API server gets ten requests a second for ever", "controllers/disruption",
              Edit("attempt", r"kAfterOvertaking\.after\((\+\+overtaken_\[uid\])\)", "1")),
+    Mutation("forget which resource answers 401 to Basic", "good credentials are doubted every hour", "providers/redfish",
+             Edit("note_accepted", r"if \((!suspect\.empty\(\))\)", "false")),
     Mutation("leave Secrets without a finalizer", "after a restart no machine can be removed", "controllers",
              Edit("add_finalizer", r"if \((!has_it)\) \{ kube::Patch", "false")),
     Mutation("keep the finalizer on Secrets", "Secrets and namespaces never end", "controllers",

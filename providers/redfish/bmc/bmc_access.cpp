@@ -331,8 +331,12 @@ asio::awaitable<base::HttpResponse> BmcAccess::send_basic(std::string tried, bas
     while (true) {
         spare_account(tried);
         auto response = co_await wire_.send(tried, with_password(request), effect);
-        if (response.status < 400) note_login();
+        if (response.status < 400) {
+            note_login();
+            note_accepted(request.target);
+        }
         if (response.status != 401) co_return response;
+        if (access_->forbidden.contains(request.target)) throw forbidden(tried);
         if (is_basic_a_guess()) {
             // The 401 may concern the resource only.
             const bool is_accepted = co_await is_basic_accepted();
@@ -341,8 +345,17 @@ asio::awaitable<base::HttpResponse> BmcAccess::send_basic(std::string tried, bas
             access_->basic_until.reset();
             throw no_session_left(tried);
         }
+        access_->suspect = request.target;
         co_await note_refusal(tried);
     }
+}
+
+// Concludes from a password that is accepted what an earlier 401 meant. If another resource answered it, the
+// 401 concerned that resource, and may come whenever it is read.
+void BmcAccess::note_accepted(const std::string& target) {
+    const auto suspect = std::exchange(access_->suspect, std::string());
+    if (!suspect.empty()) access_->forbidden.insert(suspect);
+    access_->forbidden.erase(target);
 }
 
 asio::awaitable<base::HttpResponse> BmcAccess::send(std::string tried, base::HttpRequest request,

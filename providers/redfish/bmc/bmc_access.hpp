@@ -77,7 +77,8 @@ struct Access {
     std::optional<base::TimePoint> password_expired_until;
     int expired_passwords = 0;        // such answers in a row
     std::string words_of_expiry;      // the BMC's message
-    std::set<std::string> forbidden;  // resources that answer 401 to a valid session
+    std::set<std::string> forbidden;  // resources that answer 401, although the credentials are right
+    std::string suspect;              // the resource whose 401 counted as a refusal of the password last
 };
 
 inline constexpr int kReadAttempts = 3;
@@ -150,6 +151,7 @@ private:
     asio::awaitable<bool> is_basic_accepted();
     // Returns the error of a resource that answers 401 to a valid login.
     RedfishError forbidden(const std::string& tried) const;
+    void note_accepted(const std::string& target);
     asio::awaitable<base::HttpResponse> post_session(std::string target, bool with_context);
     asio::awaitable<void> delete_leaked_sessions(std::string target);
     asio::awaitable<void> delete_if_ours(std::string session);

@@ -73,7 +73,8 @@ private:
             return;
         if (waits(claim, api::conditions::kLaunched,
                   {api::reasons::kLimitExceeded, api::reasons::kSecretMissing}) ||
-            waits_for_its_mark(claim) || has_only_copies(claim) || has_lost_its_mark(claim)) {
+            waits_for_its_mark(claim) || has_only_copies(claim) || has_lost_its_mark(claim) ||
+            has_no_secret(claim)) {
             return;
         }
         // A user may delete a pool that no operator has seen and leave a claim for it behind.
@@ -186,6 +187,18 @@ private:
             const auto name = machine->second.config.find("name");
             return name != machine->second.config.end() && name->second == claim.metadata.name;
         });
+    }
+
+    // Reports whether a new process cannot ask for the claim's machine, as the Secret of its provider never
+    // existed.
+    bool has_no_secret(const NodeSmithClaim& claim) const {
+        const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
+        if (!pool || !waits(claim, api::conditions::kLaunched, {"MachineNotKnown"})) return false;
+        const auto* provider =
+            world_.view.find<NodeSmithProvider>({pool->metadata.namespace_, pool->spec.providerRef});
+        const auto* ready =
+            provider ? api::find_condition(provider->status.conditions, api::conditions::kReady) : nullptr;
+        return ready && ready->reason == api::reasons::kSecretMissing;
     }
 
     static bool waits(const NodeSmithClaim& claim, std::string_view type,

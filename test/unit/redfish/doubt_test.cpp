@@ -1,5 +1,8 @@
 // Tests credentials and sessions. One refusal of credentials that were accepted before is only a doubt, and
 // no account is locked.
+#include <algorithm>
+#include <vector>
+
 #include "providers/capabilities.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
@@ -230,6 +233,29 @@ TEST_CASE("a resource that answers 401 does not mean that Basic is refused where
         CHECK(look(world, "a").reason.empty());
         world.pass(minutes{10});
     }
+}
+
+TEST_CASE("a resource that answers 401 to Basic raises one doubt, and none later") {
+    World world;
+    world.add("a", {.has_sessions = false});
+    int asked = 0;
+    const auto is_asked = [&asked, reads = requests("GET", "Processors")](const base::HttpRequest& request) {
+        const bool is_it = reads(request);
+        if (is_it) ++asked;
+        return is_it;
+    };
+    world.odd("a").add({.is_for = is_asked, .instead = refusal(401)});
+    std::vector<int> in_look;
+    for (int i = 0; i < 6; ++i) {
+        asked = 0;
+        look(world, "a");
+        if (asked > 0) in_look.push_back(asked);
+        world.pass(minutes{70});
+    }
+    REQUIRE(in_look.size() > 2);
+    CHECK(in_look.front() == 2);
+    CHECK(std::all_of(in_look.begin() + 1, in_look.end(), [](int times) { return times == 1; }));
+    CHECK(look(world, "a").reason.empty());
 }
 
 TEST_CASE("a session that is replaced is ended first") {
