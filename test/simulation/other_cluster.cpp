@@ -50,6 +50,12 @@ NodeSmithControlPlane their_control_plane() {
     return control_plane;
 }
 
+// Reports whether the claim waits for a person because its host's Node bears the label of another claim.
+bool says_node_is_of_others(const NodeSmithClaim& claim) {
+    const auto* drained = api::find_condition(claim.status.conditions, api::conditions::kDrained);
+    return drained && drained->reason == api::reasons::kNodeIdentityMismatch;
+}
+
 bool says_in_use_by_others(const NodeSmithClaim& claim) {
     const auto* deleted = api::find_condition(claim.status.conditions, api::conditions::kMachineDeleted);
     return deleted && deleted->reason == "InUseByOthers";
@@ -180,7 +186,8 @@ void OtherCluster::make_peace() {
     tidy();
 }
 
-// Turns off hosts that the claims do not record as theirs, or that they gave up as somebody else's.
+// Turns off hosts that the claims do not record as theirs, or that they gave up as somebody else's. A host
+// whose Node a claim leaves alone is turned off, too, and the claim is told so.
 void OtherCluster::tidy() {
     for (const auto& [key, host] : parts_->view.all<NodeSmithHost>()) {
         if (world_.bmcs.woken_by(key.name) == Cluster::theirs && !host->status.claimRef)
@@ -190,6 +197,10 @@ void OtherCluster::tidy() {
     for (const auto& [key, claim] : parts_->view.all<NodeSmithClaim>()) {
         const bool is_theirs =
             world_.bmcs.has(claim->status.host) && world_.bmcs.woken_by(claim->status.host) != Cluster::ours;
+        if (is_theirs && says_node_is_of_others(*claim)) {
+            world_.bmcs.turn_off(claim->status.host);
+            taken_over.push_back(key);
+        }
         if (!says_in_use_by_others(*claim)) continue;
         if (is_theirs)
             world_.bmcs.turn_off(claim->status.host);

@@ -33,8 +33,9 @@ private:
             for (const std::string_view reason :
                  {api::reasons::kMarkMismatch, api::reasons::kBlockedByBudget, api::reasons::kDrainStalled})
                 if (condition.reason == reason) return true;
-            if (condition.reason == "OwnershipMismatch" || condition.reason == "MissingPrivileges")
-                return true;
+            for (const std::string_view reason :
+                 {"OwnershipMismatch", "MissingPrivileges", "MarkOfOtherMachine", "SeveralMachines"})
+                if (condition.reason == reason) return true;
         }
         return false;
     }
