@@ -10,6 +10,7 @@
 #include "controllers/disruption/facts/removal_rate.hpp"
 #include "controllers/disruption/rules/drift_reasons.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
+#include "controllers/services/drain.hpp"
 #include "controllers/state/prices.hpp"
 
 namespace controllers::disruption {

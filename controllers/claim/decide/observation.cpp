@@ -8,6 +8,7 @@
 #include "controllers/claim/facts/identity.hpp"
 #include "controllers/claim/facts/label_rules.hpp"
 #include "controllers/limits/limits.hpp"
+#include "controllers/services/drain.hpp"
 #include "controllers/state/acceptance.hpp"
 
 namespace controllers::claim {
