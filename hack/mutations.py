@@ -205,6 +205,8 @@ MUTATIONS = [
              Edit("attempt", r"kAfterOvertaking\.after\((\+\+overtaken_\[uid\])\)", "1")),
     Mutation("forget which resource answers 401 to Basic", "good credentials are doubted every hour", "providers/redfish",
              Edit("note_accepted", r"if \((!suspect\.empty\(\))\)", "false")),
+    Mutation("detach disks whatever changed since the proof", "a disk of a person's VM is detached", "providers/proxmox",
+             Edit("detach", r"if \((!digest\.empty\(\))\)", "false")),
     Mutation("leave Secrets without a finalizer", "after a restart no machine can be removed", "controllers",
              Edit("add_finalizer", r"if \((!has_it)\) \{ kube::Patch", "false")),
     Mutation("keep the finalizer on Secrets", "Secrets and namespaces never end", "controllers",

@@ -304,7 +304,8 @@ asio::awaitable<std::string> MachineRemover::switch_off(const Look& machine) {
 
 asio::awaitable<std::string> MachineRemover::volume_obstacle(const Look& machine) {
     auto made = co_await volumes_.of_machine(machine.config);
-    co_return co_await guard_.obstacle(machine.host, machine.vmid, std::move(made));
+    co_return co_await guard_.obstacle(machine.host, machine.vmid, std::move(made),
+                                       machine.config.option("digest"));
 }
 
 // A destruction has no digest, and the looks at volumes and images take a while. What somebody attached in

@@ -221,7 +221,8 @@ asio::awaitable<TemplateMaker::Step> TemplateMaker::turn_into_template(std::stri
                             std::to_string(guest.vmid) + ") and the creation continues");
     const bool has_disk = !config.option(settings_.spec.template_->bootDisk.device).empty();
     // Volumes that somebody attached would become part of the template or be destroyed with the VM.
-    const auto obstacle = co_await guard_.obstacle(guest.node, guest.vmid, made_with_image_template(config));
+    const auto obstacle = co_await guard_.obstacle(guest.node, guest.vmid, made_with_image_template(config),
+                                                   config.option("digest"));
     if (!obstacle.empty()) throw ProviderError(obstacle);
     auto call = has_disk ? convert_to_template(guest.node, guest.vmid) : destroy_vm(guest.node, guest.vmid);
     const auto upid = co_await client_.change(std::move(call));

@@ -118,7 +118,8 @@ asio::awaitable<std::string> TemplateRemover::begin_removal(Guest guest) {
     if (!objects_of(active).empty()) co_return "a task is at work on it";
     const bool is_linked = co_await has_linked_disks(guest, config);
     if (is_linked) co_return "disks of other VMs are linked to its disk";
-    auto obstacle = co_await guard_.obstacle(guest.node, guest.vmid, made_with_image_template(config));
+    auto obstacle = co_await guard_.obstacle(guest.node, guest.vmid, made_with_image_template(config),
+                                             config.option("digest"));
     held_by_ = obstacle;
     if (!obstacle.empty()) co_return obstacle;
     const auto upid = co_await client_.change(destroy_vm(guest.node, guest.vmid));

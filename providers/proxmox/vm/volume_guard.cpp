@@ -27,33 +27,30 @@ VolumeUse moved_disk(const std::string& line) {
 
 }  // namespace
 
-asio::awaitable<std::string> VolumeGuard::obstacle(std::string host, std::int64_t vmid, MadeVolumes made) {
+asio::awaitable<std::string> VolumeGuard::obstacle(std::string host, std::int64_t vmid, MadeVolumes made,
+                                                   std::string proven_digest) {
     auto seen = co_await look(host, vmid);
-    const auto others = volumes_of_others(seen.uses, vmid);
+    const auto others = volumes_of_others(seen, vmid);
     if (!others.empty()) {
-        co_await detach(host, vmid, others, seen.digest);
+        co_await detach(host, vmid, others, std::move(proven_digest));
         seen = co_await look(host, vmid);
-        const auto left = volumes_of_others(seen.uses, vmid);
+        const auto left = volumes_of_others(seen, vmid);
         if (!left.empty())
             co_return vm_text(host, vmid) +
                 " still has volumes of others, which could not be detached: " + described(left);
     }
-    auto unexplained = unexplained_volumes(seen.uses, vmid, made);
+    auto unexplained = unexplained_volumes(seen, vmid, made);
     if (unexplained.empty()) co_return std::string();
     const auto moved = co_await moved_drives(host, vmid, made);
     made.drives.insert(moved.begin(), moved.end());
-    unexplained = unexplained_volumes(seen.uses, vmid, made);
+    unexplained = unexplained_volumes(seen, vmid, made);
     if (unexplained.empty()) co_return std::string();
     co_return unexplained_text(vm_text(host, vmid), vmid, unexplained);
 }
 
-asio::awaitable<VolumeGuard::Seen> VolumeGuard::look(std::string host, std::int64_t vmid) {
+asio::awaitable<std::vector<VolumeUse>> VolumeGuard::look(std::string host, std::int64_t vmid) {
     const auto pending = co_await client_.read(get_vm_pending(host, vmid));
-    Seen seen;
-    seen.uses = volume_uses(pending);
-    for (const auto* entry : objects_of(pending))
-        if (text_of(*entry, "key") == "digest") seen.digest = text_of(*entry, "value");
-    co_return seen;
+    co_return volume_uses(pending);
 }
 
 asio::awaitable<void> VolumeGuard::detach(std::string host, std::int64_t vmid, std::vector<VolumeUse> others,

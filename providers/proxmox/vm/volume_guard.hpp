@@ -18,15 +18,13 @@ public:
 
     // Call this directly before a stopped VM is destroyed. It detaches volumes with another VMID, which are
     // kept. Returns why the VM must not be destroyed and what a person can do. Empty: Proxmox will only
-    // delete what was made with the VM. Throws ProxmoxError, FencedError.
-    asio::awaitable<std::string> obstacle(std::string host, std::int64_t vmid, MadeVolumes made);
+    // delete what was made with the VM. `proven_digest` is that of the configuration which proved the VM
+    // ours: nothing is detached from a VM that was changed since. Throws ProxmoxError, FencedError.
+    asio::awaitable<std::string> obstacle(std::string host, std::int64_t vmid, MadeVolumes made,
+                                          std::string proven_digest);
 
 private:
-    struct Seen {
-        std::vector<VolumeUse> uses;
-        std::string digest;
-    };
-    asio::awaitable<Seen> look(std::string host, std::int64_t vmid);
+    asio::awaitable<std::vector<VolumeUse>> look(std::string host, std::int64_t vmid);
     asio::awaitable<void> detach(std::string host, std::int64_t vmid, std::vector<VolumeUse> others,
                                  std::string digest);
     // Returns drives whose original disk somebody moved to another storage, where it has another name.

@@ -50,16 +50,22 @@ RemovalBlocked held(Lab& lab, MachineSpec& spec) {
     return std::get<RemovalBlocked>(result);
 }
 
-// Runs an action once, when the first request comes after one with that end of its path.
-class AfterRequest final : public proxmox_simulator::FaultPlan {
+// Runs an action once: just before a request with that end of its path is answered, or when the next one
+// comes.
+class AroundRequest final : public proxmox_simulator::FaultPlan {
 public:
-    AfterRequest(std::string end, std::function<void()> action)
-        : end_(std::move(end)), action_(std::move(action)) {}
+    enum class When { before, after };
+    AroundRequest(When when, std::string end, std::function<void()> action)
+        : has_come_(false),
+          is_before_(when == When::before),
+          end_(std::move(end)),
+          action_(std::move(action)) {}
 
     std::optional<proxmox_simulator::RequestFault> on_request(const std::string&,
                                                               const std::string& path) override {
-        if (has_come_ && action_) std::exchange(action_, nullptr)();
-        has_come_ = has_come_ || path.ends_with(end_);
+        const bool is_it = path.ends_with(end_);
+        if ((has_come_ || (is_before_ && is_it)) && action_) std::exchange(action_, nullptr)();
+        has_come_ = has_come_ || is_it;
         return std::nullopt;
     }
     std::optional<proxmox_simulator::TaskFault> on_task(const std::string&, const std::string&) override {
@@ -67,9 +73,10 @@ public:
     }
 
 private:
+    bool has_come_;
+    bool is_before_;
     std::string end_;
     std::function<void()> action_;
-    bool has_come_ = false;
 };
 
 std::string free_option(const proxmox_simulator::Config& config) {
@@ -171,7 +178,7 @@ TEST_CASE(
     lab.launch(spec);
     const auto vmid = std::stoi(spec.record.machine_id);
     std::string disk;
-    AfterRequest attach("/" + spec.record.machine_id + "/pending", [&] {
+    AroundRequest attach(AroundRequest::When::after, "/" + spec.record.machine_id + "/pending", [&] {
         disk = put_volume(lab, "local", vmid, "vm-" + spec.record.machine_id + "-disk-7.raw");
         auto& config = lab.vm(spec)->config;
         config[free_option(config)] = disk + ",size=1G";
@@ -181,6 +188,24 @@ TEST_CASE(
     lab.simulator.cluster().faults = nullptr;
     CHECK(why.reason == "UnknownVolumes");
     CHECK(exists(lab, disk));
+}
+
+TEST_CASE("No disk is taken off a machine whose mark a person removes while the operator looks at it") {
+    Lab lab;
+    use_disk(lab);
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    const auto volume = put_volume(lab, "shared", 9999, "vm-9999-pvc-7a1c2f30.raw");
+    lab.vm(spec)->config["scsi9"] = volume + ",size=1G";
+    lab.log.clear();
+    AroundRequest takes_over(AroundRequest::When::before, "/" + spec.record.machine_id + "/pending",
+                             [&] { lab.vm(spec)->config["description"] = "mine now"; });
+    lab.simulator.cluster().faults = &takes_over;
+    const auto result = lab.destroy(spec);
+    lab.simulator.cluster().faults = nullptr;
+    CHECK_FALSE(std::holds_alternative<Gone>(result));
+    REQUIRE(lab.vm(spec));
+    CHECK(lab.vm(spec)->config["scsi9"] == volume + ",size=1G");
 }
 
 TEST_CASE("A disk with another ID is taken off the machine before it is destroyed") {
