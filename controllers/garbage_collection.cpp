@@ -153,9 +153,8 @@ asio::awaitable<bool> GarbageCollector::is_in_use_after_all(providers::Machine m
 // Lists the claims live, because the cache lacks those of unmanaged namespaces. A claim that only has the
 // right name does not count, as any tenant can choose that name.
 asio::awaitable<bool> GarbageCollector::is_of_unmanaged_claim(NodePointer node) {
-    kube::ListOptions of_that_name;
-    of_that_name.field_selector = "metadata.name=" + *api::find(node->metadata.labels, api::labels::kClaim);
-    const auto claims = co_await client_.list<NodeSmithClaim>(std::move(of_that_name));
+    const kube::ObjectKey in_any_namespace{"", *api::find(node->metadata.labels, api::labels::kClaim)};
+    const auto claims = co_await client_.list<NodeSmithClaim>(kube::only(in_any_namespace));
     if (!claims.undecodable.empty()) co_return true;
     co_return std::ranges::any_of(claims.objects, [&node](const NodeSmithClaim& claim) {
         return claim.status.nodeName == node->metadata.name;

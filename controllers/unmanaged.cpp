@@ -103,10 +103,7 @@ asio::awaitable<kube::Result> UnmanagedReconciler<T>::reconcile(kube::ObjectKey)
 // Reads the object live, because no part of it was stored.
 template <api::Kind T>
 asio::awaitable<void> UnmanagedReconciler<T>::tell(kube::ObjectKey key) {
-    kube::ListOptions only;
-    only.namespace_ = key.namespace_;
-    only.field_selector = "metadata.name=" + key.name;
-    const auto found = co_await client_.list<T>(std::move(only));
+    const auto found = co_await client_.list<T>(kube::only(key));
     for (const auto& object : found.objects) {
         const auto after = told_unmanaged(object, managed_, api::Time(clock_.wall_now()));
         if (!after) continue;

@@ -138,19 +138,16 @@ public:
     // A read that fails is left to the next refusal.
     asio::awaitable<void> recheck(Client& client, ObjectKey key) {
         const auto known = store_.get(key);
+        if (!known) co_return;
         const auto heard = heard_;
-        // A list needs no right that the informer lacks.
-        ListOptions only;
-        only.namespace_ = key.namespace_;
-        only.field_selector = "metadata.name=" + key.name;
         std::vector<T> live;
         try {
-            auto list = co_await client.list<T>(only);
+            auto list = co_await client.list<T>(only(key));
             live = std::move(list.objects);
         } catch (const ApiError& error) {
             base::log::debug("Cannot read an object again", {{"object", key.str()}, {"error", error.what()}});
         }
-        if (!known || live.size() != 1) co_return;
+        if (live.size() != 1) co_return;
         const auto& had = known->metadata.resourceVersion;
         const auto& has = live.front().metadata.resourceVersion;
         const bool was_passed = !heard.empty() && !is_newer(has, heard);

@@ -4,6 +4,13 @@
 
 namespace kube {
 
+ListOptions only(const ObjectKey& key) {
+    ListOptions options;
+    options.namespace_ = key.namespace_;
+    options.field_selector = "metadata.name=" + key.name;
+    return options;
+}
+
 std::string path_of(const api::Resource& resource, const ObjectKey& key, std::string_view subresource) {
     auto path = (resource.group.empty() ? "/api/" : "/apis/") + resource.api_version();
     if (resource.namespaced && !key.namespace_.empty())

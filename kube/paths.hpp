@@ -18,6 +18,10 @@ struct ListOptions {
     bool first_page_only = false;  // for unlimited lists of others, if the beginning suffices
 };
 
+// Selects the object alone; an empty namespace: that name in all namespaces. Reading an object by a list
+// needs no right that an informer lacks.
+ListOptions only(const ObjectKey& key);
+
 // Returns /api/v1/namespaces/x/pods/y or /apis/group/version/...; an empty name gives the collection.
 std::string path_of(const api::Resource& resource, const ObjectKey& key, std::string_view subresource = {});
 // Returns the path of the collection with its selectors. `parameters` are appended unchanged:

@@ -28,9 +28,8 @@ void require_none(const std::vector<std::string>& namespaces) {
 
 kube::asio::awaitable<std::string> look(kube::Client& client, std::string name,
                                         controllers::ManagedNamespaces managed) {
-    kube::ListOptions options;
-    options.field_selector = "metadata.name=" + name;
-    const auto leases = co_await client.list<api::Lease>(std::move(options));
+    const kube::ObjectKey in_any_namespace{"", name};
+    const auto leases = co_await client.list<api::Lease>(kube::only(in_any_namespace));
     const api::Lease* last = nullptr;
     std::vector<std::string> elsewhere;
     for (const auto& lease : leases.objects) {

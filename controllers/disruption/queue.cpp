@@ -375,10 +375,7 @@ asio::awaitable<std::optional<Blocker>> Queue::look_for_volumes(const PoolView& 
 
 asio::awaitable<bool> Queue::has_live_claim(LocalVolume volume) {
     if (volume.is_claim_known) co_return true;
-    kube::ListOptions of_that_name;
-    of_that_name.namespace_ = volume.claim.namespace_;
-    of_that_name.field_selector = "metadata.name=" + volume.claim.name;
-    auto claims = co_await with_.client.list<api::PersistentVolumeClaim>(std::move(of_that_name));
+    auto claims = co_await with_.client.list<api::PersistentVolumeClaim>(kube::only(volume.claim));
     const bool is_there = !claims.existing().empty();
     for (auto& claim : claims.objects) with_.informers.persistent_volume_claims.observe(std::move(claim));
     co_return is_there;
