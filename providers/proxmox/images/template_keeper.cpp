@@ -67,10 +67,10 @@ asio::awaitable<std::string> TemplateKeeper::remove_all() {
     if (of_templates > base::Duration{}) remover_.expect_files();
     const auto of_files = co_await remover_.remove_files();
     const auto unreachable = co_await remover_.unreachable_places();
-    if (sooner(of_templates, of_files) == base::Duration{}) co_return unreachable;
-    const auto obstacles = remover_.obstacles();
-    if (obstacles.empty()) co_return unreachable.empty() ? "templates are being removed" : unreachable;
-    co_return unreachable.empty() ? obstacles : obstacles + "; " + unreachable;
+    const bool is_done = sooner(of_templates, of_files) == base::Duration{};
+    auto left = is_done ? std::string() : remover_.obstacles();
+    if (!unreachable.empty()) left += (left.empty() ? "" : "; ") + unreachable;
+    co_return left.empty() && !is_done ? "templates are being removed" : left;
 }
 
 }  // namespace providers::proxmox

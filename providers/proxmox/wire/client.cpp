@@ -28,6 +28,12 @@ constexpr base::Duration kQuorumNews = std::chrono::minutes{2};
 constexpr base::Duration kCutOff = std::chrono::minutes{10};
 constexpr std::string_view kLogIn = "log_in";
 
+// Reports whether the endpoint never shows this to the account: a substitute or a proxy does not know it, or
+// a right is missing.
+bool is_closed_to_us(ErrorKind kind) {
+    return kind == ErrorKind::unsupported || kind == ErrorKind::permission;
+}
+
 base::HttpClientOptions options_for(const std::string& url, const base::TlsClientOptions& tls) {
     base::HttpClientOptions http;
     http.url = url;
@@ -404,8 +410,7 @@ asio::awaitable<std::string> ProxmoxClient::identity_at(Endpoint& endpoint) {
         const auto certificates = co_await ask(get_own_certificates(), endpoint);
         co_return authority_fingerprint(certificates);
     } catch (const ProxmoxError& error) {
-        const bool is_refused = error.kind == ErrorKind::unsupported || error.kind == ErrorKind::permission;
-        if (!is_refused) throw;
+        if (!is_closed_to_us(error.kind)) throw;
     }
     const auto name = co_await name_at(endpoint);
     co_return name.empty() ? std::string() : "name " + name;
@@ -416,8 +421,7 @@ asio::awaitable<std::string> ProxmoxClient::name_at(Endpoint& endpoint) {
         const auto status = co_await ask(get_cluster_status(), endpoint);
         co_return cluster_name(status);
     } catch (const ProxmoxError& error) {
-        const bool is_refused = error.kind == ErrorKind::unsupported || error.kind == ErrorKind::permission;
-        if (!is_refused) throw;
+        if (!is_closed_to_us(error.kind)) throw;
     }
     co_return std::string();
 }
@@ -442,8 +446,7 @@ asio::awaitable<bool> ProxmoxClient::has_quorum(Endpoint& endpoint) {
             co_return false;
         }
     } catch (const ProxmoxError& error) {
-        const bool is_refused = error.kind == ErrorKind::unsupported || error.kind == ErrorKind::permission;
-        if (!is_refused) throw;
+        if (!is_closed_to_us(error.kind)) throw;
         is_quorum_hidden_ = true;
         co_return !is_cut_off(endpoint);
     }
