@@ -50,15 +50,18 @@ NodeSmithControlPlane their_control_plane() {
     return control_plane;
 }
 
+bool says(const NodeSmithClaim& claim, std::string_view type, std::string_view reason) {
+    const auto* condition = api::find_condition(claim.status.conditions, type);
+    return condition && condition->reason == reason;
+}
+
 // Reports whether the claim waits for a person because its host's Node bears the label of another claim.
 bool says_node_is_of_others(const NodeSmithClaim& claim) {
-    const auto* drained = api::find_condition(claim.status.conditions, api::conditions::kDrained);
-    return drained && drained->reason == api::reasons::kNodeIdentityMismatch;
+    return says(claim, api::conditions::kDrained, api::reasons::kNodeIdentityMismatch);
 }
 
 bool says_in_use_by_others(const NodeSmithClaim& claim) {
-    const auto* deleted = api::find_condition(claim.status.conditions, api::conditions::kMachineDeleted);
-    return deleted && deleted->reason == "InUseByOthers";
+    return says(claim, api::conditions::kMachineDeleted, "InUseByOthers");
 }
 
 }  // namespace

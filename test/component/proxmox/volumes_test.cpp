@@ -56,15 +56,13 @@ class AroundRequest final : public proxmox_simulator::FaultPlan {
 public:
     enum class When { before, after };
     AroundRequest(When when, std::string end, std::function<void()> action)
-        : has_come_(false),
-          is_before_(when == When::before),
-          end_(std::move(end)),
-          action_(std::move(action)) {}
+        : when_(when), end_(std::move(end)), action_(std::move(action)) {}
 
     std::optional<proxmox_simulator::RequestFault> on_request(const std::string&,
                                                               const std::string& path) override {
         const bool is_it = path.ends_with(end_);
-        if ((has_come_ || (is_before_ && is_it)) && action_) std::exchange(action_, nullptr)();
+        const bool is_time = has_come_ || (is_it && when_ == When::before);
+        if (is_time && action_) std::exchange(action_, nullptr)();
         has_come_ = has_come_ || is_it;
         return std::nullopt;
     }
@@ -73,11 +71,18 @@ public:
     }
 
 private:
-    bool has_come_;
-    bool is_before_;
+    When when_;
     std::string end_;
     std::function<void()> action_;
+    bool has_come_ = false;
 };
+
+// Attaches a volume of a CSI plugin as scsi9 and returns its name.
+std::string attach_csi_volume(Lab& lab, const MachineSpec& spec) {
+    auto volume = put_volume(lab, "shared", 9999, "vm-9999-pvc-7a1c2f30.raw");
+    lab.vm(spec)->config["scsi9"] = volume + ",size=1G";
+    return volume;
+}
 
 std::string free_option(const proxmox_simulator::Config& config) {
     return config.contains("scsi5") ? "scsi6" : "scsi5";
@@ -195,8 +200,7 @@ TEST_CASE("No disk is taken off a machine whose mark a person removes while the 
     use_disk(lab);
     auto spec = lab.machine(1);
     lab.launch(spec);
-    const auto volume = put_volume(lab, "shared", 9999, "vm-9999-pvc-7a1c2f30.raw");
-    lab.vm(spec)->config["scsi9"] = volume + ",size=1G";
+    const auto volume = attach_csi_volume(lab, spec);
     lab.log.clear();
     AroundRequest takes_over(AroundRequest::When::before, "/" + spec.record.machine_id + "/pending",
                              [&] { lab.vm(spec)->config["description"] = "mine now"; });
@@ -213,8 +217,7 @@ TEST_CASE("A disk with another ID is taken off the machine before it is destroye
     use_disk(lab);
     auto spec = lab.machine(1);
     lab.launch(spec);
-    const auto volume = put_volume(lab, "shared", 9999, "vm-9999-pvc-7a1c2f30.raw");
-    lab.vm(spec)->config["scsi9"] = volume + ",size=1G";
+    const auto volume = attach_csi_volume(lab, spec);
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
     CHECK(exists(lab, volume));
     CHECK(lab.count("PUT", "/nodes/[a-z]+/qemu/[0-9]+/config") >= 1);

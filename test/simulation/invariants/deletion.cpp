@@ -1,4 +1,5 @@
 // A deleted object ends, whatever the order of deletions, and its machines end with it.
+#include "controllers/claim/state/doubtful_machine.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
 namespace simulation {
@@ -31,10 +32,9 @@ private:
         if (!claim.metadata.deletionTimestamp) return false;
         for (const auto& condition : claim.status.conditions) {
             for (const std::string_view reason :
-                 {api::reasons::kMarkMismatch, api::reasons::kBlockedByBudget, api::reasons::kDrainStalled})
-                if (condition.reason == reason) return true;
-            for (const std::string_view reason :
-                 {"OwnershipMismatch", "MissingPrivileges", "MarkOfOtherMachine", "SeveralMachines"})
+                 {std::string_view("OwnershipMismatch"), std::string_view("MissingPrivileges"),
+                  api::reasons::kMarkMismatch, api::reasons::kBlockedByBudget, api::reasons::kDrainStalled,
+                  controllers::claim::kMarkOfOther, controllers::claim::kSeveralMachines})
                 if (condition.reason == reason) return true;
         }
         return false;
