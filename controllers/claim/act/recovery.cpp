@@ -71,12 +71,15 @@ bool has_gone_back(const NodeSmithClaim& before, const NodeSmithClaim& after) {
 }
 
 // Reports whether a claim that is being deleted has no machine at a provider that cannot be asked without its
-// Secret. The provider records its Secret before its first machine is made, and until no claim of its pools
-// is left. A claim that stays waits for the Secret, which it needs for its launch.
+// Secret, which is gone or may not be read. The provider records its Secret before its first machine is made,
+// and until no claim of its pools is left. A claim that stays waits for the Secret, which it needs for its
+// launch.
 bool never_had_machine(const Informers& informers, const NodeSmithClaim& claim,
                        const NodeSmithProvider& provider, const ProviderUnavailable& why) {
     const auto pool = informers.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
-    return claim.metadata.deletionTimestamp && pool && why.reason == reasons::kSecretMissing &&
+    const bool is_without_secret =
+        why.reason == reasons::kSecretMissing || why.reason == reasons::kSecretForbidden;
+    return claim.metadata.deletionTimestamp && pool && is_without_secret &&
            provider.status.protectedSecret.empty();
 }
 
@@ -198,6 +201,7 @@ asio::awaitable<Recovery::UnderWay> Recovery::half_made_of(ProviderPointer provi
     try {
         const auto under_way = co_await finder->under_way();
         for (const auto& made : under_way) {
+            if (made.is_removal) continue;
             if (is_recorded_task(claim.status, made.record.task))
                 result.is_recorded = true;
             else if (!is_of_another(*provider, claim, made.record))

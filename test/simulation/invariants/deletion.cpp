@@ -30,6 +30,7 @@ public:
 private:
     bool waits(const NodeSmithClaim& claim) const {
         if (!claim.metadata.deletionTimestamp) return false;
+        if (waits_for_secret(world_, claim) || has_lost_its_mark(world_, claim)) return true;
         for (const auto& condition : claim.status.conditions) {
             for (const std::string_view reason :
                  {std::string_view("OwnershipMismatch"), std::string_view("MissingPrivileges"),

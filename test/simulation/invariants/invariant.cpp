@@ -1,3 +1,4 @@
+#include <algorithm>
 #include "test/simulation/invariants/invariant.hpp"
 
 #include <cstdlib>
@@ -24,6 +25,28 @@ std::optional<int> vmid_of(const std::string& path) {
 
 std::string claim_uid_of(const NodeSmithHost* host) {
     return host && host->status.claimRef ? host->status.claimRef->uid : "";
+}
+
+bool waits_for_secret(World& world, const NodeSmithClaim& claim) {
+    const auto* pool = world.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
+    const auto* launched = api::find_condition(claim.status.conditions, api::conditions::kLaunched);
+    if (!pool || !launched || launched->reason != "MachineNotKnown") return false;
+    const auto* provider =
+        world.view.find<NodeSmithProvider>({pool->metadata.namespace_, pool->spec.providerRef});
+    const auto& reference = provider ? provider->spec.credentialsSecretRef : std::nullopt;
+    return reference && !world.server.get<api::Secret>({pool->metadata.namespace_, reference->name});
+}
+
+bool has_lost_its_mark(World& world, const NodeSmithClaim& claim) {
+    const auto* launched = api::find_condition(claim.status.conditions, api::conditions::kLaunched);
+    if (!launched || launched->reason != "MachineNotShown") return false;
+    const auto& machines = world.proxmox.cluster().world.machines;
+    return std::ranges::any_of(world.administrators.untouchable(), [&](const auto& entry) {
+        const auto machine = machines.find(entry.first);
+        if (machine == machines.end()) return false;
+        const auto name = machine->second.config.find("name");
+        return name != machine->second.config.end() && name->second == claim.metadata.name;
+    });
 }
 
 base::Duration longest_way_to_provider(const FaultPlan& faults) {

@@ -85,6 +85,13 @@ std::optional<int> vmid_of(const std::string& path);
 // Returns the UID of the claim that has the host; "" if no claim has it or the host does not exist.
 std::string claim_uid_of(const NodeSmithHost* host);
 
+// Reports whether a claim without a status waits since the Secret of its provider does not exist. People
+// deleted it before the operator could protect it, or never made it, and nothing shows whether it was used.
+bool waits_for_secret(World& world, const NodeSmithClaim& claim);
+// Reports whether the claim's status is lost, and somebody took the mark off its machine. The system UUID
+// alone proves no machine, so a person has to write the mark again.
+bool has_lost_its_mark(World& world, const NodeSmithClaim& claim);
+
 // Returns after which time every request to a provider has arrived. BMCs are slow, and so may be the network
 // to any provider.
 base::Duration longest_way_to_provider(const FaultPlan& faults);

@@ -73,8 +73,8 @@ private:
             return;
         if (waits(claim, api::conditions::kLaunched,
                   {api::reasons::kLimitExceeded, api::reasons::kSecretMissing}) ||
-            waits_for_its_mark(claim) || has_only_copies(claim) || has_lost_its_mark(claim) ||
-            has_no_secret(claim)) {
+            waits_for_its_mark(claim) || has_only_copies(claim) || has_lost_its_mark(world_, claim) ||
+            waits_for_secret(world_, claim)) {
             return;
         }
         // A user may delete a pool that no operator has seen and leave a claim for it behind.
@@ -148,7 +148,10 @@ private:
             const auto* drained = api::find_condition(claim.status.conditions, api::conditions::kDrained);
             if (drained && drained->reason != "") return;
         }
-        if (waits_for_its_mark(claim) || has_only_copies(claim)) return;
+        if (waits_for_its_mark(claim) || has_only_copies(claim) || waits_for_secret(world_, claim) ||
+            has_lost_its_mark(world_, claim)) {
+            return;
+        }
         findings.push_back({"no claim is stuck", describe(claim)});
     }
 
@@ -174,31 +177,6 @@ private:
             const auto mark = world_.administrators.mark_of(machine->second);
             return mark && mark->claim_uid == claim.metadata.uid;
         });
-    }
-
-    // Reports whether the claim's status is lost, and somebody took the mark off its machine. The system UUID
-    // alone proves no machine, so a person has to write the mark again.
-    bool has_lost_its_mark(const NodeSmithClaim& claim) const {
-        if (!waits(claim, api::conditions::kLaunched, {"MachineNotShown"})) return false;
-        const auto& machines = world_.proxmox.cluster().world.machines;
-        return std::ranges::any_of(world_.administrators.untouchable(), [&](const auto& entry) {
-            const auto machine = machines.find(entry.first);
-            if (machine == machines.end()) return false;
-            const auto name = machine->second.config.find("name");
-            return name != machine->second.config.end() && name->second == claim.metadata.name;
-        });
-    }
-
-    // Reports whether a new process cannot ask for the claim's machine, as the Secret of its provider never
-    // existed.
-    bool has_no_secret(const NodeSmithClaim& claim) const {
-        const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
-        if (!pool || !waits(claim, api::conditions::kLaunched, {"MachineNotKnown"})) return false;
-        const auto* provider =
-            world_.view.find<NodeSmithProvider>({pool->metadata.namespace_, pool->spec.providerRef});
-        const auto* ready =
-            provider ? api::find_condition(provider->status.conditions, api::conditions::kReady) : nullptr;
-        return ready && ready->reason == api::reasons::kSecretMissing;
     }
 
     static bool waits(const NodeSmithClaim& claim, std::string_view type,

@@ -515,6 +515,35 @@ TEST_CASE(
     }
 }
 
+namespace {
+
+struct NoRights final : fake::Interference {
+    std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        if (request.target.find("/secrets") == std::string::npos) return std::nullopt;
+        return fake::status_response(403, "Forbidden", "cannot get resource secrets");
+    }
+};
+
+}  // namespace
+
+// The namespace took the RoleBinding with it, which the operator then cannot get back.
+TEST_CASE("a claim that is deleted without its status waits for rights only if its provider had a machine") {
+    World world;
+    const bool had_machines = GENERATE(false, true);
+    world.server.edit<NodeSmithProvider>({"default", "proxmox"}, [&](NodeSmithProvider& provider) {
+        provider.spec.credentialsSecretRef.emplace().name = "token";
+        provider.status.protectedSecret = had_machines ? "token" : "";
+    });
+    world.launch();
+    world.server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) {
+        claim.metadata.finalizers->push_back(std::string(api::finalizers::kClaim));
+    });
+    world.server.remove<NodeSmithClaim>(kClaim);
+    NoRights no_rights;
+    Process process(world, &no_rights, nullptr);
+    CHECK(world.run_until([&] { return world.gone(); }, 5min) != had_machines);
+}
+
 TEST_CASE("a claim that is deleted without its status ends only when its machine is known, and gone") {
     World world;
     world.machines_join = false;
