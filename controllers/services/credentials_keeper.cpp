@@ -152,9 +152,7 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::add_finalizer(kube::Obje
         const bool is_leaving = found->metadata.deletionTimestamp.has_value();
         // An object that is being deleted accepts no finalizers.
         if (!has_it && is_leaving) co_return being_deleted(secret);
-        const auto space = informers_.namespaces.store().get({"", secret.namespace_});
-        const bool namespace_ends = space && space->metadata.deletionTimestamp;
-        co_await rights_.keep(secret.namespace_, namespace_ends);
+        co_await rights_.keep(secret.namespace_);
         if (!has_it) {
             kube::Patch patch;
             patch.type = kube::Patch::Type::json;

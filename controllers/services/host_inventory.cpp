@@ -106,6 +106,7 @@ providers::Host host_of(ObjectPointer object) {
     if (const auto* mark = api::find(metadata.annotations, api::annotations::kRetryCredentials))
         host.retry_mark = mark->substr(0, kLongestRetryMark);
     host.accepted_credentials = status.acceptedCredentials;
+    host.are_sessions_off = status.sessionServiceDisabled;
     if (const auto& refused = status.refusedCredentials) {
         host.refused_credentials = refused->secret;
         host.refusals = refused->count;

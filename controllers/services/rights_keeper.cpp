@@ -1,5 +1,6 @@
 #include "controllers/services/rights_keeper.hpp"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 
 #include "api/core.hpp"
@@ -76,7 +77,16 @@ asio::awaitable<api::RoleBinding> RightsKeeper::apply(std::string namespace_) {
     co_return co_await client_.patch<api::RoleBinding>(key, std::move(patch));
 }
 
-asio::awaitable<void> RightsKeeper::keep(std::string namespace_, bool namespace_ends) {
+// Asks the API server, since a watch may be late: rights that are given up in a namespace that is being
+// deleted cannot be had again.
+asio::awaitable<bool> RightsKeeper::is_ending(std::string namespace_) {
+    const auto itself = kube::only({"", std::move(namespace_)});
+    const auto list = co_await client_.list<api::Namespace>(itself);
+    co_return std::ranges::any_of(
+        list.existing(), [](const auto* space) { return space->metadata.deletionTimestamp.has_value(); });
+}
+
+asio::awaitable<void> RightsKeeper::keep(std::string namespace_) {
     if (kept_.contains(namespace_)) co_return;
     const bool everywhere = co_await has_rights_everywhere();
     if (!everywhere) {
@@ -84,7 +94,8 @@ asio::awaitable<void> RightsKeeper::keep(std::string namespace_, bool namespace_
         // A process died while it gave the rights up. They are valid while the finalizer
         // exists, and no deletion can be reverted. So a new object is needed, which a namespace
         // that is being deleted would refuse.
-        const bool is_renewed = binding.metadata.deletionTimestamp && !namespace_ends;
+        bool is_renewed = binding.metadata.deletionTimestamp.has_value();
+        if (is_renewed) is_renewed = !co_await is_ending(namespace_);
         if (is_renewed) {
             co_await drop_finalizer(binding_in(namespace_));
             co_await apply(namespace_);

@@ -25,14 +25,15 @@ public:
     RightsKeeper(kube::Client& client, std::string role) : client_(client), role_(std::move(role)) {}
 
     // Creates the RoleBinding, unless the rights hold in the whole cluster. One that is being deleted is
-    // recreated, unless its namespace is being deleted too (`namespace_ends`). Throws ApiError.
-    asio::awaitable<void> keep(std::string namespace_, bool namespace_ends);
+    // recreated, unless its namespace is being deleted too. Throws ApiError.
+    asio::awaitable<void> keep(std::string namespace_);
     // Removes the RoleBinding if it exists. Missing rights are no failure. Throws ApiError.
     asio::awaitable<void> give_up(std::string namespace_);
 
 private:
     asio::awaitable<bool> has_rights_everywhere();
     asio::awaitable<boost::json::object> subject();
+    asio::awaitable<bool> is_ending(std::string namespace_);
     asio::awaitable<api::RoleBinding> apply(std::string namespace_);
     asio::awaitable<void> drop_finalizer(kube::ObjectKey key);
 

@@ -43,6 +43,21 @@ bool is_held(World& world, const std::string& name = "token") {
     return found && api::has_finalizer(found->metadata, api::finalizers::kCredentials);
 }
 
+// Answers as an API server's cache that has not heard of any deletion.
+std::optional<base::HttpResponse> late_namespaces(const base::HttpRequest& request) {
+    const bool is_of_informer = request.target.starts_with("/api/v1/namespaces?") &&
+                                request.target.find("fieldSelector") == std::string::npos;
+    if (!is_of_informer) return std::nullopt;
+    if (request.target.find("watch") != std::string::npos)
+        return fake::status_response(503, "ServiceUnavailable", "the cache is not ready");
+    base::HttpResponse response;
+    response.status = 200;
+    response.body = R"({"kind":"NamespaceList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[
+        {"metadata":{"name":"default","uid":"1","resourceVersion":"1"}},
+        {"metadata":{"name":"kube-system","uid":"2","resourceVersion":"1"}}]})";
+    return response;
+}
+
 void take_by_force(World& world) {
     world.server.edit<api::Secret>(kToken, [](api::Secret& edited) { edited.metadata.finalizers->clear(); });
     if (secret(world)) world.server.remove<api::Secret>(kToken);
@@ -306,6 +321,10 @@ TEST_CASE("rights that a process had begun to give up are made anew when they ar
     space.metadata.finalizers = {"example.com/held"};
     world.server.put(space);
     if (namespace_ends) world.server.remove<api::Namespace>({"", "default"});
+    SECTION("and the watch shows the namespace") {}
+    SECTION("and the watch is late") {
+        world.requests.answer = late_namespaces;
+    }
     put_claim(world);
     world.start();
     world.run_for(1min);
