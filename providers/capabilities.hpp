@@ -100,6 +100,7 @@ struct Leftover {
     MachineRecord record;     // where it is; a claim with the same record may own it
     std::string message;      // what it is, and what a person must do
     bool is_certain = false;  // false: somebody else may still be working on it
+    bool is_removal = false;  // a task is destroying it
 };
 
 struct Leftovers {
@@ -114,9 +115,9 @@ class LeftoverFinder : public base::Interface {
 public:
     // Returns only leftovers that nobody works on any longer. Throws ProviderError.
     virtual asio::awaitable<Leftovers> leftovers() = 0;
-    // Returns what our tasks are making now. It is no leftover while a claim owns it; otherwise it may become
-    // one. A later list() shows what they have finished by then. Throws ProviderError, also if some of it
-    // cannot be seen now.
+    // Returns what our tasks are making or destroying now. It is no leftover while a claim owns it; otherwise
+    // it may become one. A later list() shows what they have finished by then. Throws ProviderError, also if
+    // some of it cannot be seen now.
     virtual asio::awaitable<std::vector<Leftover>> under_way() = 0;
     // Returns machines of that name that were created, but not configured, and that list() omits because
     // nothing but their name shows that they are ours. One that cannot be read has no identity. Throws

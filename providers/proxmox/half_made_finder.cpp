@@ -18,13 +18,15 @@ constexpr std::string_view kRunning = "RUNNING";
 // The lock of a VM while and after its disks are freed.
 constexpr std::string_view kDestroyedLock = "destroyed";
 
+constexpr std::string_view kDestruction = "qmdestroy";
+
 bool is_left_behind(const std::string& lock) {
     return is_creation_lock(lock) || lock == kDestroyedLock;
 }
 
 // Reports whether the worker of such a task sets that lock.
 bool may_leave_lock(const std::string& type, const std::string& lock) {
-    if (lock == kDestroyedLock) return type == "qmdestroy";
+    if (lock == kDestroyedLock) return type == kDestruction;
     return type == "qmcreate" || type == "qmrestore" || type == "qmclone";
 }
 
@@ -34,8 +36,11 @@ Leftover under_way(const Upid& task) {
     const auto vm = "VM " + task.id + " on " + task.node;
     Leftover made;
     made.record = {task.node, is_clone ? std::string() : task.id, task.text};
-    made.message = is_clone ? "a clone of " + vm + ", which a task is still making"
-                            : vm + ", which a task is still creating";
+    made.is_removal = task.type == kDestruction;
+    if (is_clone)
+        made.message = "a clone of " + vm + ", which a task is still making";
+    else
+        made.message = vm + ", which a task is still " + (made.is_removal ? "destroying" : "creating");
     made.message += " (if the task does not end, stop it in the task viewer of " + task.node + ")";
     return made;
 }
@@ -88,8 +93,9 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find_under_way() {
         const auto active = co_await client_.read(get_active_tasks(host.name, 0));
         for (const auto* entry : objects_of(active)) {
             const auto task = parse_upid(text_of(*entry, "upid"));
-            const bool makes_vm = task && (task->type == "qmcreate" || task->type == "qmclone");
-            if (makes_vm && task->user == client_.user()) all.push_back(under_way(*task));
+            const bool concerns_vm =
+                task && (task->type == "qmcreate" || task->type == "qmclone" || task->type == kDestruction);
+            if (concerns_vm && task->user == client_.user()) all.push_back(under_way(*task));
         }
     }
     co_return all;
@@ -163,7 +169,11 @@ asio::awaitable<HalfMadeFinder::Maker> HalfMadeFinder::maker_of(Guest guest) {
         const auto task = parse_upid(text_of(*entry, "upid"));
         if (!task || !may_leave_lock(task->type, guest.lock)) continue;
         const auto status = text_of(*entry, "status");
-        if (status == kRunning || status.empty()) co_return Maker::at_work;
+        const bool is_running = status == kRunning || status.empty();
+        // The process that began a destruction may have died, and no other follows it.
+        if (is_running && task->type == kDestruction && task->user == client_.user())
+            co_await tasks_.end_overdue(task->text);
+        if (is_running) co_return Maker::at_work;
         // A task that succeeded or cleaned up left no lock.
         co_return task->user == client_.user() && status != "OK" ? Maker::ours_died : Maker::unknown;
     }

@@ -24,11 +24,11 @@ public:
           cloner_(cloner),
           tasks_(tasks) {}
 
-    // Throws ProxmoxError.
+    // Also stops a task of ours that has been destroying a VM for too long. Throws ProxmoxError.
     asio::awaitable<Leftovers> find();
-    // Finds what our tasks are making, including VMs that are hidden from us until they are in our resource
-    // pool. A state of the cluster that is read later shows what they have finished by then. Throws
-    // ProxmoxError if a host does not answer.
+    // Finds what our tasks are making or destroying, including VMs that are hidden from us until they are in
+    // our resource pool. A state of the cluster that is read later shows what they have finished by then.
+    // Throws ProxmoxError if a host does not answer.
     asio::awaitable<std::vector<Leftover>> find_under_way();
 
 private:

@@ -57,6 +57,28 @@ TEST_CASE("Templates go with their provider, each asked for once") {
     CHECK(lab.count("DELETE", "/nodes/[^/]+/qemu/.*") == 3);
 }
 
+TEST_CASE("A template whose destruction hangs when the operator dies is waited for, and named in the end") {
+    ImageLab lab;
+    lab.settle();
+    lab.simulator.faults().add_task("qmdestroy", ".*", {proxmox_simulator::TaskTrouble::hang, ""});
+    lab.run(lab.provider->capabilities().dismantler->dismantle());
+    lab.wait(1min);
+    lab.restart();
+    auto& finder = *lab.provider->capabilities().leftover_finder;
+    const auto under_way = lab.run(finder.under_way());
+    REQUIRE(under_way.size() == 1);
+    CHECK(under_way[0].is_removal);
+    CHECK_THAT(under_way[0].message, Contains("which a task is still destroying"));
+    CHECK(lab.run(finder.leftovers()).found.empty());
+    lab.wait(16min);
+    lab.run(finder.leftovers());
+    lab.wait(1min);
+    CHECK(lab.run(finder.under_way()).empty());
+    const auto left = lab.run(finder.leftovers()).found;
+    REQUIRE(left.size() == 1);
+    CHECK_THAT(left[0].message, Contains("is locked (destroyed) by a task of the operator that died"));
+}
+
 TEST_CASE("A provider that is deleted waits for a host that is offline, as its templates are there") {
     ImageLab lab;
     lab.settle();
