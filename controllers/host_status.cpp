@@ -99,6 +99,7 @@ void note_refusal(HostStatus& status, const HostFacts& facts) {
                           known->count == report.refusals && known->retry == retry;
     if (!report.accepted_credentials.empty()) {
         status.acceptedCredentials = report.accepted_credentials;
+        status.sessionServiceDisabled = report.are_sessions_off;
         status.refusedCredentials.reset();
     }
     if (report.refused_credentials.empty() || is_known) return;

@@ -101,6 +101,7 @@ struct Host {
     // Versions of the Secrets that the BMC last accepted and last refused; empty: none.
     std::string accepted_credentials;
     std::string refused_credentials;
+    bool are_sessions_off = false;             // its BMC's session service is switched off
     int refusals = 0;                          // consecutive refusals of that Secret
     std::optional<base::WallTime> refused_at;  // time of the last refusal
     // A user changes the retry mark to request another attempt. It is compared with the mark at the last

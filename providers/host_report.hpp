@@ -77,6 +77,7 @@ struct HostReport {
     std::string accepted_credentials;
     std::string refused_credentials;
     int refusals = 0;
+    bool are_sessions_off = false;   // the BMC's session service is switched off
     std::optional<LockReport> lock;  // nullopt: hosts are not locked
 };
 

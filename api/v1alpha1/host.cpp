@@ -22,7 +22,7 @@ BOOST_DESCRIBE_STRUCT(HostStatus, (),
                        serialNumber, model, biosVersion, bmcVersion, architecture, macs, capacity,
                        accelerators, failures, lastFailure, nextRetryTime, wokenTime, wakeSeconds, powerWatts,
                        disks, diskSummary, ports, portSummary, refusedCredentials, acceptedCredentials,
-                       failedLooks, protectedSecret, nodeUID))
+                       sessionServiceDisabled, failedLooks, protectedSecret, nodeUID))
 BOOST_DESCRIBE_STRUCT(NodeSmithHost, (), (metadata, spec, status))
 
 bool is_adoptable(const NodeSmithHost& host) {

@@ -119,7 +119,8 @@ struct HostStatus {
     std::vector<HostPorts> ports;
     std::string portSummary;  // for example "2x25G 4x1G"
     std::optional<RefusedCredentials> refusedCredentials;
-    std::string acceptedCredentials;  // name and resourceVersion of their Secret; empty: none
+    std::string acceptedCredentials;      // name and resourceVersion of their Secret; empty: none
+    bool sessionServiceDisabled = false;  // its BMC's session service is switched off
     // Consecutive failed looks. It stops counting where more no longer affects the time of the next look.
     std::int32_t failedLooks = 0;
     // The Secret that may have our finalizer for this host. It is recorded before the finalizer is added.

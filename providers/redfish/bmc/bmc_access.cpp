@@ -188,10 +188,17 @@ bool BmcAccess::is_suspended() const {
     return access_->suspended_until && wire_.now() < *access_->suspended_until;
 }
 
-void BmcAccess::remember(bool is_proven, int refusals, std::optional<base::Duration> suspended_for) {
-    if (access_->refusals == 0) access_->refusals = refusals;
-    access_->is_proven = access_->is_proven || is_proven;
-    if (suspended_for && !access_->suspended_until) access_->suspended_until = wire_.now() + *suspended_for;
+void BmcAccess::remember(const LoginHistory& history) {
+    if (access_->refusals == 0) access_->refusals = history.refusals;
+    access_->is_proven = access_->is_proven || history.is_proven;
+    if (history.are_sessions_off && access_->way == Way::undecided) give_up_sessions();
+    if (history.suspended_for && !access_->suspended_until)
+        access_->suspended_until = wire_.now() + *history.suspended_for;
+}
+
+void BmcAccess::give_up_sessions() {
+    access_->way = Way::basic;
+    access_->are_sessions_off = true;
 }
 
 void BmcAccess::try_again() {
@@ -200,6 +207,10 @@ void BmcAccess::try_again() {
     access_->doubted_until.reset();
     access_->password_expired_until.reset();
     account_->refusals = 0;
+    if (!access_->are_sessions_off) return;
+    access_->way = Way::undecided;  // somebody may have switched them on
+    access_->are_sessions_off = false;
+    access_->is_service_read = false;
 }
 
 void BmcAccess::suspend(const std::string& tried) {
@@ -512,7 +523,7 @@ asio::awaitable<void> BmcAccess::open_session(std::string target) {
         if (complaint.kind == RedfishErrorKind::unauthorized) {
             const bool are_off = co_await are_sessions_switched_off();
             if (are_off) {
-                access_->way = Way::basic;
+                give_up_sessions();
                 co_return;
             }
             co_await note_refusal(tried);
@@ -542,14 +553,14 @@ asio::awaitable<void> BmcAccess::reconsider_sessions() {
     if (access_->is_proven) co_return;
     const bool are_off = co_await are_sessions_switched_off();
     if (!are_off) co_return;
-    access_->way = Way::basic;
+    give_up_sessions();
     access_->suspended_until.reset();
     access_->refusals = 0;
 }
 
-// Reads SessionService.ServiceEnabled, which requires a login. It is read once, and only from a BMC that
-// never gave a session. The read may cause another refusal, so an account of many BMCs must first be accepted
-// by one.
+// Reads SessionService.ServiceEnabled, which requires a login. It is read until the BMC answers, and only
+// from a BMC that never gave a session. The read may cause another refusal, so an account of many BMCs must
+// first be accepted by one.
 asio::awaitable<bool> BmcAccess::are_sessions_switched_off() {
     const bool is_spared = account_->bmcs > 1 && !account_->is_proven;
     const bool is_known =
@@ -558,8 +569,8 @@ asio::awaitable<bool> BmcAccess::are_sessions_switched_off() {
     const bool is_one_too_many = access_->is_proven && access_->refusals + 2 > kMostDoubts;
     const auto target = co_await session_service();
     if (is_known || is_spared || is_one_too_many || !target) co_return false;
-    access_->is_service_read = true;
     const auto response = co_await read_session_service(*target);
+    access_->is_service_read = response.status < 500;
     if (response.status == 401) {
         access_->is_basic_refused = true;
         if (access_->is_proven) ++access_->refusals;

@@ -66,6 +66,7 @@ struct Access {
     std::string session;  // its target
     bool sends_context = true;
     bool is_proven = false;         // the credentials were accepted before
+    bool are_sessions_off = false;  // its session service is switched off
     bool is_basic_refused = false;  // refused though perhaps right: this BMC only accepts sessions
     bool is_service_read = false;   // SessionService was read, as far as Basic may read it
     int refusals = 0;               // consecutive
@@ -89,14 +90,23 @@ inline constexpr base::Duration kLongestReadWait = std::chrono::seconds{5};
 // Returns a request with the headers that all our requests have.
 base::HttpRequest bare_request(std::string method, std::string target);
 
+// LoginHistory is what an earlier process learned about the credentials of a BMC.
+struct LoginHistory {
+    bool is_proven = false;         // they were accepted
+    bool are_sessions_off = false;  // its session service is switched off
+    int refusals = 0;               // consecutive
+    std::optional<base::Duration> suspended_for;
+};
+
 // BmcAccess sends requests with our login. Every call must be made during a visit to the BMC.
 class BmcAccess {
 public:
     // Throws std::invalid_argument. `traffic` must outlive this.
     BmcAccess(WireOptions options, Login login, std::shared_ptr<Account> account,
               std::shared_ptr<Access> access, Traffic& traffic);
-    // Restores what an earlier process learned about these credentials.
-    void remember(bool is_proven, int refusals, std::optional<base::Duration> suspended_for);
+    void remember(const LoginHistory& history);
+    // Reports whether the BMC says that its session service is switched off.
+    bool are_sessions_off() const { return access_->are_sessions_off; }
     // Allows another try of refused credentials, on request of a person.
     void try_again();
     // Uses Basic from the start, for BMCs with broken sessions.
@@ -160,6 +170,7 @@ private:
     base::HttpRequest with_password(base::HttpRequest request) const;
     bool is_basic_a_guess() const;
     void go_without_session();
+    void give_up_sessions();
     void authorize(base::HttpRequest& request) const;
     asio::awaitable<base::HttpResponse> authorized_in_turn(const std::string& tried,
                                                            base::HttpRequest request, Effect effect);

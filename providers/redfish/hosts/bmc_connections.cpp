@@ -162,12 +162,17 @@ std::shared_ptr<Access> BmcConnections::access_of(const Host& host, const Login&
 void BmcConnections::remember(Station& station, const Host& host) {
     station.retry_mark = host.retry_mark;
     if (station.credentials.empty()) return;
-    const bool is_proven = host.accepted_credentials == station.credentials;
+    LoginHistory history;
+    history.is_proven = host.accepted_credentials == station.credentials;
+    // Somebody may have switched sessions on since Basic was refused.
+    history.are_sessions_off = host.are_sessions_off && host.refused_credentials.empty();
     const bool is_refused = host.refused_credentials == station.credentials && !wants_retry(host);
-    if (!is_refused) return station.bmc.access().remember(is_proven, 0, std::nullopt);
-    std::optional<base::Duration> suspended_for;
-    if (!is_proven || host.refusals >= kMostDoubts) suspended_for = rest_of_suspension(host);
-    station.bmc.access().remember(is_proven, std::max(1, host.refusals), suspended_for);
+    if (is_refused) {
+        history.refusals = std::max(1, host.refusals);
+        if (!history.is_proven || host.refusals >= kMostDoubts)
+            history.suspended_for = rest_of_suspension(host);
+    }
+    station.bmc.access().remember(history);
 }
 
 bool BmcConnections::wants_retry(const Host& host) {

@@ -36,6 +36,7 @@ asio::awaitable<HostReport> Examiner::examine(Host host) {
         report.reachable = true;
         report.authenticated = true;
         report.accepted_credentials = station->credentials;
+        report.are_sessions_off = station->bmc.access().are_sessions_off();
     } catch (const RedfishError& error) {
         const auto kind = error.kind();
         report.reachable = kind != RedfishErrorKind::unreachable && kind != RedfishErrorKind::outcome_unknown;

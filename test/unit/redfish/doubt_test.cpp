@@ -24,6 +24,13 @@ bool uses_basic(const base::HttpRequest& request) {
     return request.headers.find("Authorization").has_value();
 }
 
+base::HttpResponse switched_off() {
+    base::HttpResponse service;
+    service.status = 200;
+    service.body = R"({"ServiceEnabled":false})";
+    return service;
+}
+
 // Counts matching requests, whatever becomes of them.
 std::shared_ptr<int> count(World& world, const std::string& host,
                            std::function<bool(const base::HttpRequest&)> which) {
@@ -41,6 +48,7 @@ providers::HostReport look(World& world, const std::string& name) {
     auto& host = world.host(name);
     if (!report.accepted_credentials.empty()) {
         host.accepted_credentials = report.accepted_credentials;
+        host.are_sessions_off = report.are_sessions_off;
         host.refused_credentials.clear();
     }
     if (!report.refused_credentials.empty() &&
@@ -139,11 +147,9 @@ TEST_CASE("a login that fails once is tried again where Basic is refused") {
 TEST_CASE("a session service that is switched off means Basic, and no refusal, whichever process asks") {
     World world;
     auto& bmc = world.add("a");
+    const auto logins = count(world, "a", kLogin);
     world.odd("a").add({.is_for = kLogin, .instead = refusal(401)});
-    base::HttpResponse service;
-    service.status = 200;
-    service.body = R"({"ServiceEnabled":false})";
-    world.odd("a").add({.is_for = requests("GET", "SessionService"), .instead = service});
+    world.odd("a").add({.is_for = requests("GET", "SessionService"), .instead = switched_off()});
     for (int process = 0; process < 3; ++process) {
         const auto report = look(world, "a");
         CHECK(report.reason.empty());
@@ -151,6 +157,42 @@ TEST_CASE("a session service that is switched off means Basic, and no refusal, w
         world.restart();
     }
     CHECK(bmc.wrong_passwords() == 0);
+    CHECK(*logins == 1);
+}
+
+TEST_CASE("a lost answer about the session service is asked for again") {
+    World world;
+    world.add("a");
+    world.add("b");
+    world.odd("a").add({.is_for = kLogin, .instead = refusal(401)});
+    world.odd("a").add({.is_for = requests("GET", "SessionService"), .times = 1, .instead = refusal(500)});
+    world.odd("a").add({.is_for = requests("GET", "SessionService"), .instead = switched_off()});
+    look(world, "a");
+    CHECK(look(world, "b").reason.empty());
+    look(world, "a");
+    world.pass(minutes{5});
+    CHECK(look(world, "a").reason.empty());
+}
+
+TEST_CASE("a person who switches sessions on where Basic is refused asks for another try") {
+    World world;
+    world.add("a");
+    auto& off = world.odd("a").add({.is_for = kLogin, .instead = refusal(401)});
+    auto& service =
+        world.odd("a").add({.is_for = requests("GET", "SessionService"), .instead = switched_off()});
+    CHECK(look(world, "a").reason.empty());
+    off.times = 0;
+    service.times = 0;
+    world.odd("a").add({.is_for = uses_basic, .instead = refusal(401)});
+    for (int i = 0; i < 3; ++i) {
+        CHECK_FALSE(look(world, "a").reason.empty());
+        world.pass(minutes{3});
+    }
+    const bool restarts = GENERATE(false, true);
+    if (restarts) world.restart();
+    world.host("a").retry_mark = "sessions are on";
+    world.inventory.touch("a");
+    CHECK(look(world, "a").reason.empty());
 }
 
 TEST_CASE("while good credentials are refused the host says so, and not that they are accepted") {
