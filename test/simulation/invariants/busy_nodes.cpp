@@ -13,9 +13,9 @@ bool tells_to_stop(const std::string& method, const std::string& path) {
 class BusyNodesLive final : public Invariant {
 public:
     explicit BusyNodesLive(const Stage& stage) : Invariant(stage) {
-        world_.network.on_departure = [this](const base::HttpRequest& request) {
+        world_.network.on_departure.push_back([this](const base::HttpRequest& request) {
             if (tells_to_stop(request.method, request.target)) note_departure(uuid_at(request.target));
-        };
+        });
         world_.observe([this](const proxmox::RequestRecord& request) {
             if (request.status == 200 && tells_to_stop(request.method, request.path))
                 note_arrival(uuid_at(request.path));

@@ -162,7 +162,8 @@ private:
         std::map<std::string, Figures> used;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
             const bool may_have_one = !claim->status.machineID.empty() && !is_forged(*claim);
-            if (!may_have_one && !with_machine.contains(claim->metadata.uid)) continue;
+            const bool has_mark = with_machine.contains(claim->metadata.uid);
+            if (!may_have_one && !has_mark && !has_lost_machine(*claim)) continue;
             if (api::is_true(claim->status.conditions, api::conditions::kMachineDeleted)) continue;
             if (claim->status.keptSince) continue;  // stopped, and kept for inspection
             const auto& size = claim->spec.requirements;

@@ -15,7 +15,12 @@ constexpr Fault kBlinding[] = {Fault::provider_refused, Fault::provider_answer_l
 
 class VolumesOfOthersStay final : public Invariant {
 public:
-    explicit VolumesOfOthersStay(const Stage& stage) : Invariant(stage) {}
+    explicit VolumesOfOthersStay(const Stage& stage) : Invariant(stage) {
+        world_.network.on_departure.push_back([this](const base::HttpRequest& request) {
+            const auto vmid = request.method == "DELETE" ? vmid_of(request.target) : std::nullopt;
+            if (vmid) destruction_departed_[*vmid] = world_.now();
+        });
+    }
 
     void each_second() override {
         if (has_begun_) return;
@@ -29,7 +34,7 @@ public:
         const auto before = seen_;
         look();
         for (const auto& [content, place] : before) {
-            if (seen_.contains(content)) continue;
+            if (seen_.contains(content) || came_too_late(content, place)) continue;
             stage_.violate(kName, "the volume with \"" + content + "\" and VMID " +
                                       std::to_string(place.vmid) + " on storage " + place.storage +
                                       " is gone");
@@ -46,13 +51,24 @@ private:
         auto operator<=>(const Place&) const = default;
     };
 
+    // The destruction of a VM carries no digest. Nothing protects a disk that somebody attaches while the
+    // request is on its way.
+    bool came_too_late(const std::string& content, const Place& place) const {
+        constexpr std::chrono::seconds kSlowestNetwork{30};
+        const auto departed = destruction_departed_.find(place.vmid);
+        return departed != destruction_departed_.end() && departed->second <= appeared_.at(content) &&
+               world_.now() - departed->second <= kSlowestNetwork;
+    }
+
     void look() {
         seen_.clear();
         for (const auto& [id, storage] : world_.proxmox.cluster().world.storages)
             for (const auto& [host, volumes] : storage.volumes)
                 for (const auto& [name, volume] : volumes)
-                    if (volume.data.starts_with(kDataOfOthers))
+                    if (volume.data.starts_with(kDataOfOthers)) {
                         seen_.emplace(volume.data, Place{volume.vmid.value_or(0), id, host});
+                        appeared_.try_emplace(volume.data, world_.now());
+                    }
     }
 
     void check_id(int vmid, const std::string& host) {
@@ -83,7 +99,9 @@ private:
 
     static constexpr const char* kName = "volumes of others stay";
     bool has_begun_ = false;
-    std::map<std::string, Place> seen_;  // by content
+    std::map<std::string, Place> seen_;                    // by content
+    std::map<std::string, base::TimePoint> appeared_;      // by content
+    std::map<int, base::TimePoint> destruction_departed_;  // by VMID; the last one
     std::set<Place> from_start_;
     std::set<int> machines_;
 };

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/http.hpp"
 #include "base/task_group.hpp"
@@ -51,7 +52,7 @@ public:
     // Called when a request of a process leaves for the API server. Watches are left out.
     std::function<void(const Process&, const base::HttpRequest&)> on_api_departure;
     // Called when a request of a process leaves for a provider. It cannot be called back then.
-    std::function<void(const base::HttpRequest&)> on_departure;
+    std::vector<std::function<void(const base::HttpRequest&)>> on_departure;
     // Reports whether the provider takes the request and never answers it.
     std::function<bool(const base::HttpRequest&)> provider_hangs;
     // Called when a process was killed at a request.

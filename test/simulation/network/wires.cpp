@@ -173,7 +173,7 @@ asio::awaitable<base::HttpResponse> Network::ProviderWire::send(base::HttpReques
         co_await wait(request.timeout);
         throw timed_out(request);
     }
-    if (network_.on_departure) network_.on_departure(request);
+    for (const auto& note : network_.on_departure) note(request);
     auto& faults = network_.faults_;
     if (faults.strikes(Fault::provider_slow)) {
         auto delay = faults.duration(std::chrono::milliseconds{100}, kLatest);
