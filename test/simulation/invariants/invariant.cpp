@@ -1,6 +1,6 @@
-#include <algorithm>
 #include "test/simulation/invariants/invariant.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
