@@ -15,18 +15,10 @@ namespace providers::redfish {
 
 namespace {
 
-// Pauses before doubtful credentials are tried again, by the number of refusals.
-constexpr base::Duration kSecondThought = std::chrono::seconds{5};
-constexpr base::Duration kThirdThought = std::chrono::minutes{2};
 // Time without a session after the BMC had none left.
 constexpr base::Duration kWithoutSession = std::chrono::minutes{10};
 // Pause before the next try, if the BMC has no session left and accepts nothing else.
 constexpr base::Duration kSessionRetry = std::chrono::seconds{15};
-constexpr int kMostRefusals = 2;
-// Pauses between checks whether an expired password was changed on the BMC. A changed Secret ends the pause.
-constexpr base::Backoff kExpiredPassword{std::chrono::minutes{1}, std::chrono::hours{1}};
-// Pause between tries of an account that several BMCs refuse. Directories count failures over such a time.
-constexpr base::Duration kAccountRest = std::chrono::minutes{15};
 // Limit of sessions opened for one request. If there is room for only one session, our other calls may end
 // them.
 constexpr int kMostSessionTries = 3;
@@ -44,28 +36,12 @@ bool may_have_no_sessions(RedfishErrorKind kind) {
            kind == RedfishErrorKind::invalid_request;
 }
 
-// Returns an error for a request that was not sent. It is no answer of the BMC to that request.
-RedfishError not_now(const std::string& tried, std::string message, base::Duration retry_after) {
-    Complaint complaint;
-    complaint.kind = RedfishErrorKind::session_limit;
-    complaint.message = std::move(message);
-    complaint.retry_after = retry_after;
-    return RedfishError(tried, std::move(complaint));
-}
-
 // Returns the error of a BMC whose sessions are all in use and that refuses Basic.
 RedfishError no_session_left(const std::string& tried) {
     return not_now(tried,
                    "not now: the BMC has no session left and accepts no other login; end sessions there that "
                    "nobody needs, such as those of its web interface, or wait until one expires",
                    kSessionRetry);
-}
-
-// Returns the error of a request that was not sent while it is doubtful whether user and password are right.
-RedfishError doubtful(const std::string& tried, std::string message, base::Duration retry_after) {
-    auto error = not_now(tried, std::move(message), retry_after);
-    error.complaint.kind = RedfishErrorKind::doubted;
-    return error;
 }
 
 void replace_all(std::string& text, const std::string& part) {
@@ -184,115 +160,29 @@ json::object BmcAccess::object_of(const std::string& tried, const base::HttpResp
     return std::move(*object);
 }
 
-bool BmcAccess::is_suspended() const {
-    return access_->suspended_until && wire_.now() < *access_->suspended_until;
-}
-
 void BmcAccess::remember(const LoginHistory& history) {
-    if (access_->refusals == 0) access_->refusals = history.refusals;
-    access_->is_proven = access_->is_proven || history.is_proven;
+    guard().remember(history);
     if (history.are_sessions_off && access_->way == Way::undecided) give_up_sessions();
-    if (history.suspended_for && !access_->suspended_until)
-        access_->suspended_until = wire_.now() + *history.suspended_for;
-}
-
-void BmcAccess::give_up_sessions() {
-    access_->way = Way::basic;
-    access_->are_sessions_off = true;
 }
 
 void BmcAccess::try_again() {
-    account_->refusing.clear();
-    access_->suspended_until.reset();
-    access_->doubted_until.reset();
-    access_->password_expired_until.reset();
-    account_->refusals = 0;
+    guard().try_again();
     if (!access_->are_sessions_off) return;
     access_->way = Way::undecided;  // somebody may have switched them on
     access_->are_sessions_off = false;
     access_->is_service_read = false;
 }
 
-void BmcAccess::suspend(const std::string& tried) {
-    access_->token.clear();
-    Complaint complaint;
-    complaint.kind = RedfishErrorKind::unauthorized;
-    complaint.message =
-        "the BMC refused user " + login_.username +
-        "; so that the account is not locked, nothing more is sent to it until username or password in its "
-        "credentials Secret or its annotation kubenodesmith.io/retry-credentials change, or a day has passed "
-        "(if its session service is switched off, put basicAuth into spec.quirks)";
-    complaint.retry_after = *access_->suspended_until - wire_.now();
-    throw RedfishError(tried, std::move(complaint));
-}
-
-void BmcAccess::doubt(const std::string& tried) {
-    throw doubtful(tried,
-                   "the BMC refused user " + login_.username + ", whom it had accepted with this password (" +
-                       std::to_string(access_->refusals) + " of " + std::to_string(kMostDoubts) +
-                       " refusals after which nothing more is sent to it); tried again later",
-                   *access_->doubted_until - wire_.now());
-}
-
-// Records an expired password. A person must change it; until then the BMC answers every request this way.
-void BmcAccess::note_expired_password(const Complaint& complaint) {
-    base::count_up(access_->expired_passwords);
-    access_->password_expired_until = wire_.now() + kExpiredPassword.after(access_->expired_passwords);
-    access_->words_of_expiry = complaint.message;
-}
-
-void BmcAccess::rest_until_password_changes(const std::string& tried) {
-    Complaint complaint;
-    complaint.kind = RedfishErrorKind::password_change;
-    complaint.message = access_->words_of_expiry;
-    complaint.retry_after = *access_->password_expired_until - wire_.now();
-    throw RedfishError(tried, std::move(complaint));
-}
-
-// Records a refusal. Returns after some seconds if the credentials are worth a second try.
 asio::awaitable<void> BmcAccess::note_refusal(std::string tried) {
     access_->token.clear();
-    ++access_->refusals;
-    account_->refusing.insert(host());
-    if (access_->is_proven && access_->refusals < kMostDoubts) {
-        note_quirk("Unauthorized");
-        access_->doubted_until = wire_.now() + (access_->refusals == 1 ? kSecondThought : kThirdThought);
-        if (access_->refusals > 1) doubt(tried);
-        co_await clock().sleep_for(kSecondThought);
-        co_return;
-    }
-    ++account_->refusals;
-    access_->suspended_until = wire_.now() + kSuspension;
-    account_->refused_until = access_->suspended_until;
-    suspend(tried);
+    if (access_->trust.is_proven && access_->trust.refusals + 1 < kMostDoubts) note_quirk("Unauthorized");
+    const auto pause = guard().note_refusal(tried);
+    co_await clock().sleep_for(pause);
 }
 
-void BmcAccess::prove() {
-    access_->is_proven = true;
-    access_->refusals = 0;
-    access_->doubted_until.reset();
-    access_->suspended_until.reset();
-    account_->is_proven = true;
-}
-
-void BmcAccess::note_login() {
-    prove();
-    account_->refusing.clear();
-    account_->rests_until.reset();
-}
-
-// Throws during the account's pause. One try passes at its start, as these BMCs may have their own passwords.
-void BmcAccess::spare_account(const std::string& tried) {
-    if (account_->refusing.size() < kMostRefusing) return;
-    const auto now = wire_.now();
-    const auto until = account_->rests_until.value_or(now);
-    if (now < until)
-        throw doubtful(tried,
-                       "user " + login_.username + " is not tried now, so that the account is not locked: " +
-                           std::to_string(account_->refusing.size()) +
-                           " BMCs refused it one after the other; it is tried at one BMC every 15 minutes",
-                       until - now);
-    account_->rests_until = now + kAccountRest;
+void BmcAccess::give_up_sessions() {
+    access_->way = Way::basic;
+    access_->are_sessions_off = true;
 }
 
 void BmcAccess::authorize(base::HttpRequest& request) const {
@@ -340,10 +230,10 @@ RedfishError BmcAccess::forbidden(const std::string& tried) const {
 asio::awaitable<base::HttpResponse> BmcAccess::send_basic(std::string tried, base::HttpRequest request,
                                                           Effect effect) {
     while (true) {
-        spare_account(tried);
+        guard().spare_account(tried);
         auto response = co_await wire_.send(tried, with_password(request), effect);
         if (response.status < 400) {
-            note_login();
+            guard().note_login();
             note_accepted(request.target);
         }
         if (response.status != 401) co_return response;
@@ -373,36 +263,23 @@ asio::awaitable<base::HttpResponse> BmcAccess::send(std::string tried, base::Htt
                                                     Effect effect) {
     auto response = co_await authorized(tried, std::move(request), effect);
     if (response.status < 300) {
-        access_->expired_passwords = 0;
+        access_->trust.expired_passwords = 0;
     } else if (const auto complaint = complain(response);
                complaint.kind == RedfishErrorKind::password_change) {
-        note_expired_password(complaint);
+        guard().note_expired_password(complaint);
     }
     co_return response;
 }
 
 asio::awaitable<base::HttpResponse> BmcAccess::authorized(const std::string& tried, base::HttpRequest request,
                                                           Effect effect) {
-    if (is_suspended() && account_->is_proven) co_await reconsider_sessions();
-    if (is_suspended()) suspend(tried);
-    if (access_->doubted_until && wire_.now() < *access_->doubted_until) doubt(tried);
-    if (access_->password_expired_until && wire_.now() < *access_->password_expired_until)
-        rest_until_password_changes(tried);
+    if (guard().is_suspended() && account_->is_proven) co_await reconsider_sessions();
+    guard().require_trust(tried);
+    guard().require_valid_password(tried);
     if (account_->is_proven) co_return co_await authorized_in_turn(tried, std::move(request), effect);
     co_await root();  // a silent BMC must not block the others
     const auto turn = co_await account_->turns.enter("");
-    if (account_->refused_until && wire_.now() >= *account_->refused_until) account_->refusals = 0;
-    if (!account_->is_proven && account_->refusals >= kMostRefusals) {
-        Complaint complaint;
-        complaint.kind = RedfishErrorKind::unauthorized;
-        complaint.message =
-            "user " + login_.username +
-            " is not tried here, so that the account is not locked: " + std::to_string(account_->refusals) +
-            " BMCs refused it and none accepted it; correct username or password in its "
-            "credentials Secret, or it is tried again after a day (if their session services are switched "
-            "off, put basicAuth into spec.quirks of the hosts)";
-        throw RedfishError(tried, std::move(complaint));
-    }
+    guard().require_untried_account(tried);
     co_return co_await authorized_in_turn(tried, std::move(request), effect);
 }
 
@@ -416,7 +293,7 @@ asio::awaitable<base::HttpResponse> BmcAccess::authorized_in_turn(const std::str
         authorize(sent);
         auto response = co_await wire_.send(tried, std::move(sent), effect);
         if (response.status != 401) {
-            prove();
+            guard().prove();
             access_->forbidden.erase(request.target);
             co_return response;
         }
@@ -470,8 +347,7 @@ asio::awaitable<void> BmcAccess::log_in() {
     if (wire_.needs_probe()) co_await root();
     // Another call may have been refused meanwhile.
     const std::string tried = "logging in to " + host();
-    if (is_suspended()) suspend(tried);
-    if (access_->doubted_until && wire_.now() < *access_->doubted_until) doubt(tried);
+    guard().require_trust(tried);
     const bool goes_without = access_->basic_until && wire_.now() < *access_->basic_until;
     if (!access_->token.empty() || access_->way == Way::basic || goes_without) co_return;
     const auto service = co_await root();
@@ -495,7 +371,7 @@ void BmcAccess::go_without_session() {
 asio::awaitable<void> BmcAccess::open_session(std::string target) {
     const std::string tried = "logging in to " + host();
     for (bool may_clean = true;;) {
-        spare_account(tried);
+        guard().spare_account(tried);
         const auto response = co_await post_session(target, access_->sends_context);
         const auto token = response.headers.find("X-Auth-Token");
         if (response.status < 300 && token) {
@@ -506,7 +382,7 @@ asio::awaitable<void> BmcAccess::open_session(std::string target) {
                          : link_at(parse_object("{\"s\":" + response.body + "}"), "s");
             access_->way = Way::session;
             access_->basic_until.reset();
-            note_login();
+            guard().note_login();
             co_return;
         }
         const auto complaint = complain(response);
@@ -540,7 +416,7 @@ asio::awaitable<void> BmcAccess::open_session(std::string target) {
             go_without_session();
             co_return;
         } else {
-            if (complaint.kind == RedfishErrorKind::password_change) note_expired_password(complaint);
+            if (complaint.kind == RedfishErrorKind::password_change) guard().note_expired_password(complaint);
             throw RedfishError(tried, complaint);
         }
     }
@@ -550,12 +426,12 @@ asio::awaitable<void> BmcAccess::open_session(std::string target) {
 // switched off.
 asio::awaitable<void> BmcAccess::reconsider_sessions() {
     // Credentials that it accepted before are wrong now, and each process would cause one more refusal.
-    if (access_->is_proven) co_return;
+    if (access_->trust.is_proven) co_return;
     const bool are_off = co_await are_sessions_switched_off();
     if (!are_off) co_return;
     give_up_sessions();
-    access_->suspended_until.reset();
-    access_->refusals = 0;
+    access_->trust.suspended_until.reset();
+    access_->trust.refusals = 0;
 }
 
 // Reads SessionService.ServiceEnabled, which requires a login. It is read until the BMC answers, and only
@@ -565,15 +441,13 @@ asio::awaitable<bool> BmcAccess::are_sessions_switched_off() {
     const bool is_spared = account_->bmcs > 1 && !account_->is_proven;
     const bool is_known =
         access_->is_service_read || access_->way == Way::session || access_->is_basic_refused;
-    // The two refusals are the last login and this read.
-    const bool is_one_too_many = access_->is_proven && access_->refusals + 2 > kMostDoubts;
     const auto target = co_await session_service();
-    if (is_known || is_spared || is_one_too_many || !target) co_return false;
+    if (is_known || is_spared || guard().is_at_last_try() || !target) co_return false;
     const auto response = co_await read_session_service(*target);
     access_->is_service_read = response.status < 500;
     if (response.status == 401) {
         access_->is_basic_refused = true;
-        if (access_->is_proven) ++access_->refusals;
+        if (access_->trust.is_proven) ++access_->trust.refusals;
     }
     if (response.status != 200) co_return false;
     const auto document = parse_object(response.body);

@@ -1,6 +1,5 @@
-// The login at a BMC. All hosts behind it share one session, used for everything; without sessions it uses
-// Basic. A single refusal of previously accepted credentials proves nothing: BMCs refuse good credentials
-// under load, while they start, and while a directory is away.
+// Requests to a BMC with our login. All hosts behind it share one session, used for everything; without
+// sessions they use Basic.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -15,69 +14,29 @@
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/gate.hpp"
+#include "providers/redfish/bmc/login_guard.hpp"
 #include "providers/redfish/bmc/wire.hpp"
 
 namespace providers::redfish {
 
 namespace asio = boost::asio;
 
-struct Login {
-    std::string username;
-    std::string password;
-    std::string context;  // marks our sessions, so that leaked ones can be found
-
-    bool operator==(const Login&) const = default;
-};
-
-// Refused credentials are tried once more after this time, as the password may have been set back.
-inline constexpr base::Duration kSuspension = std::chrono::hours{24};
-// Credentials that were accepted before count as wrong after this many refusals.
-inline constexpr int kMostDoubts = 3;
-
-// All BMCs pause after this many of them in a row refused an account that was accepted before.
-inline constexpr std::size_t kMostRefusing = 3;
-
-// Account is one login for many BMCs. A directory locks an account for the failures at all of them together.
-// Until one BMC accepts the credentials, they are tried at one BMC after another, and only at a few. If
-// several BMCs refuse a previously accepted account, the directory may be away or the password changed. Then
-// only one BMC is tried now and then.
-struct Account {
-    explicit Account(asio::any_io_executor executor) : turns(std::move(executor), 1) {}
-
-    base::Gate turns;
-    bool is_proven = false;
-    int refusals = 0;
-    std::optional<base::TimePoint> refused_until;  // when all these refusals are a day old
-    std::set<std::string> refusing;                // BMCs that refused since a login last succeeded
-    std::optional<base::TimePoint> rests_until;    // pause while that many BMCs refuse
-    std::size_t bmcs = 1;                          // BMCs that use the account
-};
-
-// Access is the state shared by all hosts behind one BMC and login. BMCs have few sessions and count refusals
-// per account.
+// Access is the state shared by all hosts behind one BMC and login. BMCs have few sessions.
 struct Access {
     explicit Access(asio::any_io_executor executor) : log_ins(std::move(executor), 1) {}
 
     enum class Way { undecided, session, basic };
 
     base::Gate log_ins;
+    LoginTrust trust;
     Way way = Way::undecided;
     std::string token;
     std::string session;  // its target
     bool sends_context = true;
-    bool is_proven = false;         // the credentials were accepted before
     bool are_sessions_off = false;  // its session service is switched off
     bool is_basic_refused = false;  // refused though perhaps right: this BMC only accepts sessions
     bool is_service_read = false;   // SessionService was read, as far as Basic may read it
-    int refusals = 0;               // consecutive
-    std::optional<base::TimePoint> doubted_until;  // end of the pause before the next try
-    std::optional<base::TimePoint> suspended_until;
     std::optional<base::TimePoint> basic_until;  // Basic is used until then, as no session was available
-    // End of the pause after an expired password. The BMC answers nothing else before the password is changed
-    // there.
-    std::optional<base::TimePoint> password_expired_until;
-    int expired_passwords = 0;        // such answers in a row
-    std::string words_of_expiry;      // the BMC's message
     std::set<std::string> forbidden;  // resources that answer 401, although the credentials are right
     std::string suspect;              // the resource whose 401 counted as a refusal of the password last
 };
@@ -89,14 +48,6 @@ inline constexpr base::Duration kLongestReadWait = std::chrono::seconds{5};
 
 // Returns a request with the headers that all our requests have.
 base::HttpRequest bare_request(std::string method, std::string target);
-
-// LoginHistory is what an earlier process learned about the credentials of a BMC.
-struct LoginHistory {
-    bool is_proven = false;         // they were accepted
-    bool are_sessions_off = false;  // its session service is switched off
-    int refusals = 0;               // consecutive
-    std::optional<base::Duration> suspended_for;
-};
 
 // BmcAccess sends requests with our login. Every call must be made during a visit to the BMC.
 class BmcAccess {
@@ -134,11 +85,8 @@ public:
     void note_quirk(const std::string& message);
     // Returns the service's names for itself: Vendor, Product and the keys of Oem. Empty before root().
     const std::string& vendor() const { return vendor_; }
-    // Reports whether the BMC refused our credentials. Then no request is sent until they change, a person
-    // asks for it, or a day has passed.
-    bool is_suspended() const;
-    // Returns the number of consecutive refusals.
-    int refusals() const { return access_->refusals; }
+    // Returns the number of consecutive refusals of our credentials.
+    int refusals() const { return access_->trust.refusals; }
     // Replaces our secrets and hidden texts.
     void mask(std::string& text) const;
     // Returns what the BMC complains about, masked.
@@ -174,15 +122,8 @@ private:
     void authorize(base::HttpRequest& request) const;
     asio::awaitable<base::HttpResponse> authorized_in_turn(const std::string& tried,
                                                            base::HttpRequest request, Effect effect);
-    void prove();
-    void note_login();
-    // Called before user and password are sent. Throws during the account's pause.
-    void spare_account(const std::string& tried);
+    LoginGuard guard() { return {wire_, login_, *account_, access_->trust}; }
     asio::awaitable<void> note_refusal(std::string tried);
-    [[noreturn]] void suspend(const std::string& tried);
-    [[noreturn]] void doubt(const std::string& tried);
-    void note_expired_password(const Complaint& complaint);
-    [[noreturn]] void rest_until_password_changes(const std::string& tried);
 
     Wire wire_;
     Login login_;
