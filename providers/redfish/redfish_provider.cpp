@@ -102,7 +102,16 @@ asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity ide
     if (record.machine_id.empty()) co_return std::nullopt;
     const auto host = co_await binding_.read(record.machine_id);
     if (!host) co_return std::nullopt;
-    if (is_bound_to(*host, identity)) co_return machine_of(*host, std::move(identity));
+    if (is_bound_to(*host, identity)) {
+        auto machine = machine_of(*host, std::move(identity));
+        // The recorded power state may be older than the command.
+        const bool may_be_off = host->use.stage == HostStage::powering_off;
+        if (may_be_off && machine.state == MachineState::running) {
+            machine.state = MachineState::starting;
+            machine.message = "host " + host->name + " is being turned off";
+        }
+        co_return machine;
+    }
     if (host->use.owner) co_return std::nullopt;
     const auto station = co_await fleet_.station(*host);
     const auto visit = co_await station->bmc.visit();

@@ -169,19 +169,20 @@ asio::awaitable<void> DetailsReader::read_manager(System system, Details& detail
 }
 
 asio::awaitable<void> DetailsReader::read_part(Part part, Reader reader, System system, Details& details) {
-    const auto silent = silent_until_.find(part);
-    if (silent != silent_until_.end() && bmc_.clock().now() < silent->second) {
-        details.unread.insert(part);
-        details.flaws.push_back(std::string(name_of(part)) + ": did not answer and is asked again later");
-        co_return;
-    }
-    std::string why;
-    try {
-        co_await (this->*reader)(std::move(system), details);
-    } catch (const RedfishError& error) {
-        why = error.complaint.message;
-        if (error.kind() == RedfishErrorKind::unreachable)
-            silent_until_[part] = bmc_.clock().now() + kSilence;
+    auto& silence = silences_[part];
+    const bool is_skipped = bmc_.clock().now() < silence.until;
+    std::string why = silence.why;
+    if (!is_skipped) {
+        why.clear();
+        try {
+            co_await (this->*reader)(std::move(system), details);
+        } catch (const RedfishError& error) {
+            why = error.complaint.message;
+            if (error.kind() == RedfishErrorKind::unreachable) {
+                why += "; it is asked again later";
+                silence = {bmc_.clock().now() + kSilence, why};
+            }
+        }
     }
     if (why.empty()) co_return;
     details.unread.insert(part);

@@ -50,7 +50,11 @@ private:
     asio::awaitable<void> read_manager(System system, Details& details);
 
     Bmc& bmc_;
-    std::map<Part, base::TimePoint> silent_until_;  // parts whose last read timed out
+    struct Silence {
+        base::TimePoint until{};
+        std::string why;  // the same words while it lasts, so that the status does not change
+    };
+    std::map<Part, Silence> silences_;  // of parts whose last read timed out
 };
 
 }  // namespace providers::redfish

@@ -315,6 +315,20 @@ TEST_CASE("a host whose object was restored from an older backup is the claim's 
     CHECK_FALSE(world.run(world.provider->get(claim.identity, claim.record)));
 }
 
+TEST_CASE(
+    "a host that is being turned off is not said to run, whatever its power state was at the last look") {
+    World world;
+    world.add("a");
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    world.host("a").power_state = "On";
+    CHECK(world.run(world.provider->get(claim.identity, claim.record))->state ==
+          providers::MachineState::running);
+    world.host("a").use.stage = providers::HostStage::powering_off;
+    CHECK(world.run(world.provider->get(claim.identity, claim.record))->state ==
+          providers::MachineState::starting);
+}
+
 TEST_CASE("a BMC that answers as another machine does not prove that the claim's machine is gone") {
     World world;
     world.add("a");

@@ -1,4 +1,7 @@
 // Missing, late, empty and refused answers prove nothing bad about a host or its Node.
+#include <set>
+#include <vector>
+
 #include "providers/capabilities.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
@@ -179,6 +182,28 @@ TEST_CASE("what measures the power of a host may be silent") {
     const auto report = world.examine("a");
     CHECK(report.reason.empty());
     CHECK_FALSE(report.power_watts);
+}
+
+TEST_CASE("a part that stays silent is told in the same words each time") {
+    World world;
+    world.add("a");
+    int asked = 0;
+    world.odd("a").add({.is_for =
+                            [&asked](const base::HttpRequest& request) {
+                                const bool is_it = request.target.ends_with("/Processors");
+                                if (is_it) ++asked;
+                                return is_it;
+                            },
+                        .is_lost = true});
+    std::set<std::vector<std::string>> said;
+    for (int look = 0; look < 12; ++look) {
+        said.insert(world.examine("a").flaws);
+        world.pass(minutes{15});
+    }
+    REQUIRE(said.size() == 1);
+    REQUIRE(said.begin()->size() == 1);
+    CHECK_THAT(said.begin()->front(), Catch::Contains("it is asked again later"));
+    CHECK(asked >= 2);
 }
 
 TEST_CASE("a resource that is served compressed only leaves the others as they are") {
