@@ -28,6 +28,7 @@ constexpr std::size_t kMostMessage = 1024;  // the API server's limit for an Eve
 constexpr double kBurstPerObject = 25;
 constexpr base::Duration kThenEvery = std::chrono::minutes{5};
 constexpr std::string_view kNamespaceTerminating = "NamespaceTerminating";
+constexpr const char* kWarning = "Warning";
 constexpr base::Backoff kRetry{std::chrono::seconds{1}, std::chrono::seconds{10}};
 constexpr base::Backoff kTakenLater{std::chrono::seconds{1}, std::chrono::seconds{40}};
 
@@ -61,9 +62,8 @@ WriteFailure failure_of(const ApiError& error) {
     return {error.what(), is_final ? WriteFailure::Kind::final : WriteFailure::Kind::for_now};
 }
 
-// Reports whether the namespace is gone, or terminating and closed for new objects. No person will read the
-// Event.
-bool has_no_readers(const ApiError& error) {
+// Reports whether the namespace is gone, or terminating and closed for new objects.
+bool is_namespace_ending(const ApiError& error) {
     return error.is_not_found() || std::ranges::any_of(error.causes, [](const auto& cause) {
                return cause.reason == kNamespaceTerminating;
            });
@@ -169,7 +169,7 @@ private:
         event.involvedObject.namespace_ = about.namespace_;
         event.involvedObject.name = about.name;
         event.involvedObject.uid = about.uid;
-        event.type = type == EventType::normal ? "Normal" : "Warning";
+        event.type = type == EventType::normal ? "Normal" : kWarning;
         event.reason = std::move(reason);
         event.message = std::move(message);
         event.count = 1;
@@ -219,21 +219,39 @@ private:
                             {"error", failure.text}});
     }
 
+    // Returns the same Event about the namespace instead of an object in it. Such Events are in "default".
+    static api::Event about_namespace(api::Event event) {
+        auto& object = event.involvedObject;
+        auto namespace_ = std::move(object.namespace_);
+        event.message = base::shortened(object.kind + " " + object.name + ": " + event.message, kMostMessage);
+        event.metadata.namespace_ = "default";
+        object = {};
+        object.apiVersion = "v1";
+        object.kind = "Namespace";
+        object.name = std::move(namespace_);
+        return event;
+    }
+
     // Returns nullopt if the Event was written or is not worth another try.
     asio::awaitable<std::optional<WriteFailure>> write(api::Event event) {
         const ObjectKey key{event.metadata.namespace_, event.metadata.name};
         bool repeated = false;
+        bool is_ending = false;
         std::optional<WriteFailure> failure;
         try {
             co_await client_.create<api::Event>(event);
         } catch (const ApiError& error) {
             repeated = error.is_already_exists();
-            if (!repeated && !has_no_readers(error)) failure = failure_of(error);
+            is_ending = is_namespace_ending(error);
+            if (!repeated && !is_ending) failure = failure_of(error);
         } catch (const boost::system::system_error&) {
             throw;  // cancelled
         } catch (const std::exception& error) {
             failure = WriteFailure{error.what()};
         }
+        // What is left behind when a namespace is deleted must be told where people can read it.
+        const bool moves = is_ending && event.type == kWarning && event.metadata.namespace_ != "default";
+        if (moves) failure = co_await write(about_namespace(std::move(event)));
         if (repeated) failure = co_await count(key, std::move(event));
         co_return failure;
     }

@@ -153,18 +153,28 @@ TEST_CASE_METHOD(Fixture, "an Event that fails for now holds up no others, and i
     }
 }
 
-TEST_CASE_METHOD(Fixture, "an Event for a namespace that is being deleted is given up at once") {
+TEST_CASE_METHOD(Fixture, "a warning from a namespace that is being deleted is about the namespace") {
     api::Namespace ending;
     ending.metadata.name = "ending";
     ending.metadata.finalizers->emplace_back("kubernetes");
     server.put(ending);
     server.remove<api::Namespace>({"", "ending"});
-    writer->event({"example.io/v1", "Pool", "ending", "a", "uid"}, kube::EventType::warning, "R", "one");
+    const kube::EventTarget pool{"example.io/v1", "Pool", "ending", "a", "uid"};
+    writer->event(pool, kube::EventType::normal, "Done", "zero");
     clock.run_for(context, 10min);
     CHECK(written().empty());
     CHECK(server.writes().size() == 1);
+    writer->event(pool, kube::EventType::warning, "R", "one");
+    clock.run_for(context, 10min);
+    REQUIRE(written().size() == 1);
+    const auto event = written().front();
+    CHECK(event.metadata.namespace_ == "default");
+    CHECK(event.involvedObject.kind == "Namespace");
+    CHECK(event.involvedObject.name == "ending");
+    CHECK(event.involvedObject.namespace_.empty());
+    CHECK(event.message == "Pool a: one");
     say("R", "two");
-    CHECK(written().size() == 1);
+    CHECK(written().size() == 2);
 }
 
 TEST_CASE_METHOD(Fixture, "what waits at the end is written by flush, with one try for each") {
