@@ -22,10 +22,6 @@ constexpr base::Duration kWhileCollecting = std::chrono::seconds{15};
 constexpr base::Backoff kRemovalPause{kWhileCollecting, kInterval};
 constexpr int kManyAttempts = 5;  // an undisturbed removal takes fewer
 
-std::string described(const providers::Machine& machine) {
-    return machine.name + " (" + machine.record.machine_id + " on " + machine.record.host + ")";
-}
-
 base::Duration grace_of(const NodeSmithProvider& provider) {
     return provider.spec.orphanGracePeriod.value;
 }

@@ -72,7 +72,7 @@ void MachineCensus::report_found(const ProviderPointer& object,
 asio::awaitable<void> MachineCensus::report_vanished(ProviderPointer object, Backend backend,
                                                      std::vector<providers::Machine> machines) {
     auto claims = bereft(machines, api::key_of(*object), informers_);
-    std::ranges::copy(keepers_of_nothing(machines, api::key_of(*object), informers_),
+    std::ranges::copy(waiting_for_nothing(machines, api::key_of(*object), informers_),
                       std::back_inserter(claims));
     std::vector<ClaimPointer> vanished;
     std::size_t untold = 0;  // the provider could not answer: they may be gone too

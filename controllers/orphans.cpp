@@ -81,6 +81,10 @@ std::vector<Machine> unclaimed(const std::vector<Machine>& machines, const Infor
     return result;
 }
 
+std::string described(const Machine& machine) {
+    return machine.name + " (" + machine.record.machine_id + " on " + machine.record.host + ")";
+}
+
 std::vector<Machine> never_finished(const std::vector<Machine>& machines, const Informers& informers) {
     std::vector<Machine> result;
     for (const auto& machine : machines) {
@@ -113,14 +117,14 @@ std::string volumes_on(const Machine& machine, const Informers& informers) {
     return named(held_among(local_volumes_on(informers, gone), nullptr, {}));
 }
 
-std::vector<ClaimPointer> keepers_of_nothing(const std::vector<Machine>& machines,
-                                             const kube::ObjectKey& provider, const Informers& informers) {
+std::vector<ClaimPointer> waiting_for_nothing(const std::vector<Machine>& machines,
+                                              const kube::ObjectKey& provider, const Informers& informers) {
     std::vector<ClaimPointer> result;
     for (const auto& [key, claim] : informers.claims.store().all()) {
         const bool is_its =
             key.namespace_ == provider.namespace_ && claim->status.providerRef == provider.name;
-        if (is_its && claim::is_kept(*claim) && !claim->metadata.deletionTimestamp &&
-            !is_listed(machines, *claim))
+        const bool keeps = claim::is_kept(*claim) && !claim->metadata.deletionTimestamp;
+        if (is_its && (keeps || claim::waits_for_owner_of_node(*claim)) && !is_listed(machines, *claim))
             result.push_back(claim);
     }
     return result;

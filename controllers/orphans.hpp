@@ -27,6 +27,9 @@ std::vector<providers::Machine> unclaimed(const std::vector<providers::Machine>&
 // Returns machines that were cloned but never configured, because a user removed the claim's finalizers
 // meanwhile. They have the name and mark of a missing claim, were never started, and their UUID differs from
 // the mark. A foreign clone has a different name or is running.
+// Returns, for example, "pool-a-x7k2p (1001 on pve1)".
+std::string described(const providers::Machine& machine);
+
 std::vector<providers::Machine> never_finished(const std::vector<providers::Machine>& machines,
                                                const Informers& informers);
 
@@ -54,9 +57,10 @@ std::string volumes_on(const providers::Machine& machine, const Informers& infor
 std::vector<ClaimPointer> bereft(const std::vector<providers::Machine>& machines,
                                  const kube::ObjectKey& provider, const Informers& informers);
 
-// Returns the provider's claims that keep a machine for inspection which is not in `machines`.
-std::vector<ClaimPointer> keepers_of_nothing(const std::vector<providers::Machine>& machines,
-                                             const kube::ObjectKey& provider, const Informers& informers);
+// Returns the provider's claims that keep a machine for inspection, or whose machine is not removed before a
+// person says whose a Node is, where that machine is not in `machines`.
+std::vector<ClaimPointer> waiting_for_nothing(const std::vector<providers::Machine>& machines,
+                                              const kube::ObjectKey& provider, const Informers& informers);
 
 // Returns Nodes that carry our claim label, belong to a pool of the provider and are not Ready. They have
 // neither a claim nor one of `machines`. Their host is in service, so it would have shown the machine.

@@ -29,6 +29,10 @@ constexpr base::Duration kOrphanInterval = std::chrono::seconds{5};
 constexpr base::Duration kObstacleRetry = std::chrono::minutes{1};
 constexpr base::Duration kDismantlingInterval = std::chrono::seconds{3};
 
+void add_item(std::string& list, const std::string& what) {
+    if (!what.empty()) list += (list.empty() ? "" : ", ") + what;
+}
+
 // Returns the fields that decide where a machine is. Other changes of a claim say nothing about hosts.
 auto machine_of(const NodeSmithClaim& claim) {
     return std::tie(claim.status.host, claim.status.machineID, claim.status.waitsForRoomSince);
@@ -145,7 +149,8 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
     const auto credentials = co_await tend_credentials(provider);
     auto examination = co_await examine(key);
     examination.credentials = credentials;
-    if (leaving) examination.left = leaving->orphans.empty() ? leaving->left : leaving->orphans;
+    if (leaving)
+        examination.left = leaving->orphans.removable.empty() ? leaving->left : leaving->orphans.removable;
     const auto fault = configuration_fault(examination);
     const bool good = examination.good() && fault.message.empty();
     const auto look_again_after = examination.health.look_again_after;
@@ -230,14 +235,17 @@ asio::awaitable<kube::Result> ProviderReconciler::finalize(Pointer provider, Lea
         co_return result;
     }
     const auto key = api::key_of(*provider);
-    if (!leaving.orphans.empty()) {
+    if (!leaving.orphans.removable.empty()) {
         const auto begin = orphans_since_.try_emplace(key, clock_.now()).first->second;
         if (clock_.now() - begin < provider->spec.orphanGracePeriod.value + kOrphanRemoval) {
             result.requeue_after = kOrphanInterval;
             co_return result;
         }
-        events_.warning(*provider, "OrphansLeft", "remove by hand what is left: " + leaving.orphans);
     }
+    auto orphans = leaving.orphans.removable;
+    add_item(orphans, leaving.orphans.kept);
+    if (!orphans.empty())
+        events_.warning(*provider, "OrphansLeft", "remove by hand what is left: " + orphans);
     if (!leaving.left.empty()) {
         if (++dismantlings_[key] < kMostDismantlings) {
             result.requeue_after = kDismantlingInterval;
@@ -254,12 +262,15 @@ asio::awaitable<kube::Result> ProviderReconciler::finalize(Pointer provider, Lea
 
 // Returns the orphans. A machine without a claim would run forever once its provider is gone. The garbage
 // collector removes it after the grace period, unless a Node runs on it. It reports the machines that a
-// person must remove, which needs the provider's condition.
-asio::awaitable<std::string> ProviderReconciler::orphans_of(Pointer provider) {
-    if (provider->spec.orphanGracePeriod.value == base::Duration::zero()) co_return std::string();
+// person must remove, which needs the provider's condition. Without a grace period it removes nothing.
+asio::awaitable<ProviderReconciler::Orphans> ProviderReconciler::orphans_of(Pointer provider) {
+    Orphans orphans;
     const auto lookup = co_await instances_.get(api::key_of(*provider));
     const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
-    if (!backend) co_return unseen(*provider, std::get<ProviderUnavailable>(lookup).message);
+    if (!backend) {
+        orphans.removable = unseen(*provider, std::get<ProviderUnavailable>(lookup).message);
+        co_return orphans;
+    }
     std::vector<providers::Machine> machines;
     providers::Leftovers leftovers;
     std::vector<providers::Leftover> under_way;
@@ -269,24 +280,29 @@ asio::awaitable<std::string> ProviderReconciler::orphans_of(Pointer provider) {
         if (finder) leftovers = co_await finder->leftovers();
         if (finder) under_way = co_await finder->under_way();
     } catch (const providers::ProviderError& error) {
-        co_return unseen(*provider, error.what());
+        orphans.removable = unseen(*provider, error.what());
+        co_return orphans;
     }
-    std::string names;
-    const auto add = [&names](const std::string& what) { names += (names.empty() ? "" : ", ") + what; };
+    const bool is_collected = provider->spec.orphanGracePeriod.value > base::Duration::zero();
+    auto& names = is_collected ? orphans.removable : orphans.kept;
     for (const auto& machine : unclaimed(machines, informers_)) {
-        if (is_in_use(machine, informers_)) continue;
-        add("machine " + machine.name + " (" + machine.record.machine_id + " on " + machine.record.host +
-            ")");
+        const bool serves = is_in_use(machine, informers_);
+        add_item(serves ? orphans.kept : names,
+                 "machine " + described(machine) + (serves ? ", which serves a Node" : ""));
     }
+    for (const auto& machine : never_finished(machines, informers_))
+        add_item(names, "machine " + described(machine) + ", which was cloned and never configured");
     for (const auto& machine : machines)
         if (machine.identity.claim_uid.empty())
-            add("machine " + machine.record.machine_id + " on " + machine.record.host +
-                ", whose description could not be read yet");
+            add_item(orphans.removable, "machine " + machine.record.machine_id + " on " +
+                                            machine.record.host +
+                                            ", whose description could not be read yet");
     for (const auto& leftover : leftovers.found)
-        if (leftover.is_certain) add(leftover.message);
-    for (const auto& made : under_way) add(made.message);
-    for (const auto& what : leftovers.unseen) add("what could not be examined: " + what);
-    co_return names;
+        if (leftover.is_certain) add_item(orphans.removable, leftover.message);
+    for (const auto& made : under_way) add_item(orphans.removable, made.message);
+    for (const auto& what : leftovers.unseen)
+        add_item(orphans.removable, "what could not be examined: " + what);
+    co_return orphans;
 }
 
 // A provider whose Secret was never protected for a machine leaves nothing behind. If it never worked because

@@ -32,16 +32,20 @@ private:
     asio::awaitable<void> write(Pointer before, ProviderExamination examination);
     // Removes the annotation. An acceptance is valid once, so each later move needs another one.
     asio::awaitable<void> drop_acceptance(Pointer provider);
+    // Orphans are machines without a claim.
+    struct Orphans {
+        std::string removable;  // the garbage collector or a person may still remove them; empty: none
+        std::string kept;       // nobody will remove them; empty: none
+    };
     struct Leaving {
         std::int64_t claims = 0;  // claims that have a machine of this provider
-        std::string orphans;      // see orphans_of(); not filled while there are claims
+        Orphans orphans;          // not filled while there are claims
         std::string left;         // see dismantle(); not filled while there are claims
     };
     asio::awaitable<Leaving> leave(Pointer provider);
     asio::awaitable<kube::Result> finalize(Pointer provider, Leaving leaving);
     asio::awaitable<std::string> dismantle(Pointer provider);
-    // Returns the orphans that the garbage collector will remove while the provider exists; empty: none.
-    asio::awaitable<std::string> orphans_of(Pointer provider);
+    asio::awaitable<Orphans> orphans_of(Pointer provider);
     // Returns what may be left if the backend cannot be examined; empty: nothing can be left.
     static std::string unseen(const api::v1alpha1::NodeSmithProvider& provider, const std::string& why);
     // Protects the Secret while machines need it, and releases it afterwards.

@@ -87,6 +87,9 @@ std::optional<Decision> leave_service(const Situation& s) {
     if (!s.node) {
         const bool is_idle = s.claim.status.machineID.empty() || is_true(s.claim, conditions::kDrained);
         if (is_idle || removal_begun(s.claim.status)) return std::nullopt;
+        // Without a machine there is nothing to drain first, whosever the Node is.
+        const bool is_proven_gone = s.machine.is_gone && s.machine.doubt.empty();
+        if (!s.node_refusal.empty() && is_proven_gone) return std::nullopt;
         if (!s.node_refusal.empty()) {
             set(decision.status, conditions::kDrained, ConditionStatus::False, reasons::kNodeIdentityMismatch,
                 how_to_settle(s), s.now);

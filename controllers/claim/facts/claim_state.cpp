@@ -30,6 +30,12 @@ bool waits_for(const NodeSmithClaim& claim, std::string_view reason) {
     return launched && launched->status != ConditionStatus::True && launched->reason == reason;
 }
 
+bool waits_for_owner_of_node(const NodeSmithClaim& claim) {
+    const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
+    return drained && drained->status == ConditionStatus::False &&
+           drained->reason == reasons::kNodeIdentityMismatch;
+}
+
 bool is_true(const NodeSmithClaim& claim, std::string_view type) {
     return api::is_true(claim.status.conditions, type);
 }

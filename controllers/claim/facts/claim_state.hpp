@@ -23,6 +23,8 @@ bool waits_for(const NodeSmithClaim& claim, std::string_view reason);
 bool is_true(const NodeSmithClaim& claim, std::string_view type);
 // Reports whether the claim was created by the Go operator: it names a machine but has none of our data.
 bool is_unadopted(const ClaimStatus& status);
+// Reports whether the machine is not removed before a person says whose a Node with its system UUID is.
+bool waits_for_owner_of_node(const NodeSmithClaim& claim);
 // Reports whether the claim belongs to a pool, whose settings apply to it. This
 // operator or the Go operator created it.
 bool is_owned_by_pool(const NodeSmithClaim& claim);

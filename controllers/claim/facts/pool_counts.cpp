@@ -35,12 +35,9 @@ ClaimState state_of(const NodeSmithClaim& claim) {
 }
 
 bool removal_hangs(const NodeSmithClaim& claim) {
-    if (is_kept_for_volumes(claim)) return true;
+    if (is_kept_for_volumes(claim) || claim::waits_for_owner_of_node(claim)) return true;
     const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
-    // A person must say whose that Node is.
-    const bool is_unclear = drained && drained->status == ConditionStatus::False &&
-                            drained->reason == reasons::kNodeIdentityMismatch;
-    if (is_unclear || (drained && drained->reason == reasons::kDrainStalled)) return true;
+    if (drained && drained->reason == reasons::kDrainStalled) return true;
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
     if (!deleted || deleted->status != ConditionStatus::False) return false;
     return deleted->reason != reasons::kAttemptFailed && deleted->reason != reasons::kDeleting &&

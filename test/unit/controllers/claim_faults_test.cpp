@@ -260,6 +260,14 @@ TEST_CASE("a claim goes on as soon as no stranger's Node shows its machine's UUI
     REQUIRE(
         world.run_until([&] { return world.reason(conditions::kDrained) == "NodeIdentityMismatch"; }, 2h));
     CHECK(world.claim()->status.launchAttempts == 1);
-    say(stranger.status.nodeInfo.systemUUID);
-    CHECK(world.run_until([&] { return world.claim()->status.launchAttempts == 2; }, 5min));
+    SECTION("as the stranger says otherwise") {
+        say(stranger.status.nodeInfo.systemUUID);
+        CHECK(world.run_until([&] { return world.claim()->status.launchAttempts == 2; }, 5min));
+    }
+    SECTION("or ends when its machine is gone") {
+        world.server.remove<NodeSmithClaim>(kClaim);
+        world.cloud.machines.clear();
+        CHECK(world.run_until([&] { return world.gone(); }, 10min));
+        CHECK(world.server.get<api::Node>({"", "stranger"}));
+    }
 }

@@ -19,8 +19,19 @@ TEST_CASE("a machine is not removed under a Node that may be its own, unless its
     CHECK(drained.reason == reasons::kNodeIdentityMismatch);
     CHECK(drained.message.find("annotate the claim with kubenodesmith.io/machine-gone=true") !=
           std::string::npos);
-    scene.claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
-    CHECK(scene.decide().step == Step::remove_machine);
+    SECTION("its user does") {
+        scene.claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
+        CHECK(scene.decide().step == Step::remove_machine);
+    }
+    SECTION("the provider proves that there is no machine") {
+        scene.machine.is_gone = true;
+        CHECK(scene.decide().step == Step::remove_machine);
+    }
+    SECTION("the provider shows many machines no more") {
+        scene.machine.is_gone = true;
+        scene.machine.doubt = "and 5 of 6 machines of the provider disappeared at the same time";
+        CHECK(scene.decide().step == Step::nothing);
+    }
 }
 
 TEST_CASE("a claim deleted before anything was launched ends at once") {

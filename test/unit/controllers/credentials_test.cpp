@@ -420,6 +420,17 @@ TEST_CASE("a deleted provider waits while it cannot be looked at what it leaves,
         world.server.remove<api::Secret>(kToken);
         what = "Secret default/token";
     }
+    SECTION("a clone that was never configured") {
+        providers::Machine clone;
+        clone.name = clone.identity.claim_name = "lost";
+        clone.record.host = "pve1";
+        clone.record.machine_id = "4714";
+        clone.identity.claim_namespace = "default";
+        clone.identity.claim_uid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+        clone.state = providers::MachineState::stopped;
+        world.script.machines = {clone};
+        what = "machine lost (4714 on pve1), which was cloned and never configured";
+    }
     world.server.remove<NodeSmithProvider>(kProvider);
     world.start();
     world.run_for(5min);
@@ -427,5 +438,37 @@ TEST_CASE("a deleted provider waits while it cannot be looked at what it leaves,
     CHECK_THAT(world.message("Ready"), Catch::Contains(what));
     world.run_for(10min);
     CHECK(world.events.count("OrphansLeft: remove by hand what is left: ") == 1);
+    CHECK_FALSE(world.server.get<NodeSmithProvider>(kProvider));
+}
+
+TEST_CASE("a deleted provider names the orphans that nobody will remove, and does not wait for them") {
+    World world;
+    providers::Machine machine;
+    machine.name = "lost";
+    machine.record = {"pve1", "4715", ""};
+    machine.identity.claim_namespace = "default";
+    machine.identity.claim_name = "lost";
+    machine.identity.claim_uid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+    machine.identity.attempt = 1;
+    machine.identity.system_uuid = controllers::claim::system_uuid(machine.identity.claim_uid, 1);
+    machine.state = providers::MachineState::running;
+    std::string what = "machine lost (4715 on pve1)";
+    SECTION("as the garbage collector only reports them") {
+        world.edit([](NodeSmithProvider& provider) { provider.spec.orphanGracePeriod.value = {}; });
+    }
+    SECTION("as a Node runs on them") {
+        api::Node node;
+        node.metadata.name = "lost";
+        node.status.nodeInfo.systemUUID = machine.identity.system_uuid;
+        node.status.conditions = {{"Ready", api::ConditionStatus::True}};
+        world.server.put(node);
+        what += ", which serves a Node";
+    }
+    world.start();
+    world.run_for(1min);
+    world.script.machines = {machine};
+    world.server.remove<NodeSmithProvider>(kProvider);
+    world.run_for(1min);
+    CHECK(world.events.count("OrphansLeft: remove by hand what is left: " + what) == 1);
     CHECK_FALSE(world.server.get<NodeSmithProvider>(kProvider));
 }
