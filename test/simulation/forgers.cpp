@@ -184,9 +184,10 @@ void Forgers::claim_name_of_stranger() {
     world_.server.put(claim);
 }
 
-// If no token is bound to a name, only the UUID distinguishes a younger Node from the machine's own
-// (docs/security.md).
+// If no token is bound to a name, only the UUID distinguishes a younger Node from the machine's own. A claim
+// whose status somebody forged to name the very Node that lies has two liars at once (docs/security.md).
 bool Forgers::is_beyond_proof(const NodeSmithClaim& claim, const api::Node& node) const {
+    if (claim.status.nodeName == node.metadata.name) return true;
     const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
     const auto* plane = world_.view.find<NodeSmithControlPlane>(api::key_of(world_.scenario.control_plane));
     const bool is_younger = node.metadata.creationTimestamp && claim.metadata.creationTimestamp &&

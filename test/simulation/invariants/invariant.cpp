@@ -39,7 +39,9 @@ bool waits_for_secret(World& world, const NodeSmithClaim& claim) {
 
 bool has_lost_its_mark(World& world, const NodeSmithClaim& claim) {
     const auto* launched = api::find_condition(claim.status.conditions, api::conditions::kLaunched);
-    if (!launched || launched->reason != "MachineNotShown") return false;
+    // The name is taken if the Node of that machine is not Ready.
+    const bool waits = launched && (launched->reason == "MachineNotShown" || launched->reason == "NameTaken");
+    if (!waits) return false;
     const auto& machines = world.proxmox.cluster().world.machines;
     return std::ranges::any_of(world.administrators.untouchable(), [&](const auto& entry) {
         const auto machine = machines.find(entry.first);

@@ -110,6 +110,7 @@ private:
     // as a clone that was never configured, to people.
     bool is_reported(int vmid, const std::string& host) const {
         const auto name = "(" + std::to_string(vmid) + " on " + host + ")";
+        if (world_.was_reported(name)) return true;
         return std::ranges::any_of(world_.view.all<NodeSmithProvider>(), [&](const auto& entry) {
             const auto* orphans =
                 api::find_condition(entry.second->status.conditions, api::conditions::kOrphansFound);
