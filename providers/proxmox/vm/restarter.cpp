@@ -92,6 +92,14 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     // start.
     why = co_await why_left_off(look, others_online(look.host, *state));
     if (!why.empty()) co_return LeftOff{vm + " is off: " + why};
+    // The task of an earlier process may hang and keep the VM's lock file, so that no start succeeds.
+    const auto at_work = co_await tasks_.at_work(look.host, look.vmid);
+    if (!at_work.empty()) {
+        co_await tasks_.end_all_overdue(at_work);
+        co_return WaitsForStart{
+            vm + " is off, and is started once an earlier task is done with it: " + at_work.front(),
+            kTurnPoll};
+    }
     ++tried->times;
     tried->last = clock_.now();
     const auto upid = co_await client_.change(start_vm(look.host, look.vmid));

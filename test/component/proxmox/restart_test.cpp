@@ -178,6 +178,28 @@ TEST_CASE("A start that fails again and again is tried with growing pauses, and 
     until_running(lab, spec);
 }
 
+TEST_CASE("A start that hangs is ended by the next process, and the machine runs") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    cut_power(lab);
+    lab.simulator.faults().add_task("qmstart", ".*", {proxmox_simulator::TaskTrouble::hang, ""});
+    start_again(lab, spec);
+    lab.wait(1min);
+    lab.restart();
+    const auto result = start_again(lab, spec);
+    const auto* waits = std::get_if<WaitsForStart>(&result);
+    REQUIRE(waits);
+    CHECK_THAT(waits->message, Contains("once an earlier task is done with it"));
+    const auto begin = lab.clock.now();
+    while (!lab.vm(spec)->running && lab.clock.now() < begin + 20min) {
+        start_again(lab, spec);
+        lab.wait(5s);
+    }
+    CHECK(lab.vm(spec)->running);
+    CHECK(lab.count("POST", "/nodes/[^/]+/qemu/[0-9]+/status/start") <= 4);
+}
+
 TEST_CASE("A host that has no memory left for a machine keeps it waiting") {
     Lab lab;
     auto spec = lab.machine(1);
