@@ -20,7 +20,7 @@
 namespace kube {
 namespace {
 
-constexpr std::size_t kMostWaiting = 1000;  // beyond it the oldest is dropped: Events may be lost
+constexpr std::size_t kMostWaiting = 1000;  // beyond it the oldest are dropped, normal ones first
 constexpr std::size_t kMostRemembered = 20'000;
 constexpr base::Duration kLongestOutage = std::chrono::hours{1};
 constexpr std::size_t kMostMessage = 1024;  // the API server's limit for an Event's message
@@ -112,7 +112,7 @@ public:
             said_.clear();
             allowances_.clear();
         }
-        if (waiting_.size() >= kMostWaiting) waiting_.pop_front();
+        if (waiting_.size() >= kMostWaiting) drop_one();
         const auto now = clock_.now();
         waiting_.push_back({make(about, type, std::move(reason), std::move(message)), now, now});
         changed_.notify_all();
@@ -177,6 +177,13 @@ private:
         event.source.component = component_;
         event.reportingComponent = component_;
         return event;
+    }
+
+    // Warnings stay longest, since a burst of pods causes thousands of other Events.
+    void drop_one() {
+        const auto normal =
+            std::ranges::find_if(waiting_, [](const Entry& entry) { return entry.event.type != kWarning; });
+        waiting_.erase(normal == waiting_.end() ? waiting_.begin() : normal);
     }
 
     // Returns the first Event that is due, or else the one that will be due first.

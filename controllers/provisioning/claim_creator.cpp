@@ -203,6 +203,18 @@ asio::awaitable<void> ClaimCreator::create(Batch& batch, Line line) {
     events_.event(
         about, kube::EventType::normal, "Created",
         "a machine with " + size_of(line.planned_claim) + " is created " + explain(line.planned_claim));
+    tell_pods(about, line.planned_claim);
+}
+
+// Tells each pod where to look: the claim says how far its machine is.
+void ClaimCreator::tell_pods(const kube::EventTarget& claim, const PlannedClaim& planned_claim) {
+    for (const auto& key : planned_claim.pods) {
+        const auto pod = informers_.pods.store().get(key);
+        if (!pod) continue;
+        events_.normal(
+            *pod, "ClaimCreated",
+            "a node is being created for the pod: NodeSmithClaim " + claim.namespace_ + "/" + claim.name);
+    }
 }
 
 void ClaimCreator::note_refusal(const NodeSmithPool& pool, const api::v1alpha1::Size& size,

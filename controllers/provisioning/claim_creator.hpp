@@ -70,6 +70,7 @@ private:
     asio::awaitable<void> create_all_of(Batch& batch);
     asio::awaitable<void> create_all(Batch& batch);
     void note_failure(Batch& batch, const std::string& error);
+    void tell_pods(const kube::EventTarget& claim, const PlannedClaim& planned_claim);
     asio::awaitable<void> create(Batch& batch, Line line);
     void note_refusal(const NodeSmithPool& pool, const api::v1alpha1::Size& size, std::string message);
 

@@ -153,7 +153,7 @@ PlannedClaim planned_claim_of(const scheduling::NewClaim& claim, const Informers
     std::set<std::string> kinds;
     for (const auto* pod : claim.pods) {
         planned_claim.pod_uids.push_back(pod->metadata.uid);
-        planned_claim.pod_names.push_back(api::key_of(*pod).str());
+        planned_claim.pods.push_back(api::key_of(*pod));
         kinds.insert(kind_of(informers, *pod));
     }
     planned_claim.pod_kinds.assign(kinds.begin(), kinds.end());

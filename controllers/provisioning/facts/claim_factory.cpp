@@ -128,10 +128,11 @@ std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view an
 }
 
 std::string explain(const PlannedClaim& planned_claim) {
-    if (planned_claim.pod_names.empty()) return planned_claim.reason;
-    const auto count = planned_claim.pod_names.size();
-    return std::string(count == 1 ? "for pod " : "for pods ") +
-           base::joined_first(planned_claim.pod_names, kMostPodsNamed);
+    if (planned_claim.pods.empty()) return planned_claim.reason;
+    std::vector<std::string> names;
+    for (const auto& pod : planned_claim.pods) names.push_back(pod.str());
+    return std::string(names.size() == 1 ? "for pod " : "for pods ") +
+           base::joined_first(names, kMostPodsNamed);
 }
 
 }  // namespace controllers::provisioning

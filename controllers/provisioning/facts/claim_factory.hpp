@@ -16,7 +16,7 @@ struct PlannedClaim {
     api::v1alpha1::Size size;
     std::string zone;                    // empty: any
     std::vector<std::string> pod_uids;   // pods that it is launched for, in the order of placement
-    std::vector<std::string> pod_names;  // the same pods as "namespace/name"
+    std::vector<api::ObjectKey> pods;    // the same pods
     std::vector<std::string> pod_kinds;  // kinds of these pods, each once; see kinds.hpp
     std::optional<api::v1alpha1::OpenReplacement> replaces;  // the machine that it replaces
     std::string reason;  // for people, if it is not for pods: "to have at least 2 nodes"

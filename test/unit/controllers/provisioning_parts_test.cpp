@@ -115,9 +115,9 @@ TEST_CASE("a launch is explained by its pods, or by its other reason") {
     PlannedClaim planned_claim;
     planned_claim.reason = "to have at least 2 nodes";
     CHECK(explain(planned_claim) == "to have at least 2 nodes");
-    planned_claim.pod_names = {"default/a"};
+    planned_claim.pods = {{"default", "a"}};
     CHECK(explain(planned_claim) == "for pod default/a");
-    planned_claim.pod_names = {"d/1", "d/2", "d/3", "d/4", "d/5", "d/6", "d/7"};
+    planned_claim.pods = {{"d", "1"}, {"d", "2"}, {"d", "3"}, {"d", "4"}, {"d", "5"}, {"d", "6"}, {"d", "7"}};
     CHECK(explain(planned_claim) == "for pods d/1, d/2, d/3, d/4, d/5 and 2 more");
 }
 

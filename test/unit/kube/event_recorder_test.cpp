@@ -177,6 +177,19 @@ TEST_CASE_METHOD(Fixture, "a warning from a namespace that is being deleted is a
     CHECK(written().size() == 2);
 }
 
+TEST_CASE_METHOD(Fixture, "of too many Events warnings stay longest") {
+    const auto pool = [](int number) {
+        const auto name = "pool-" + std::to_string(number);
+        return kube::EventTarget{"example.io/v1", "Pool", "default", name, "uid-" + name};
+    };
+    writer->event(pool(0), kube::EventType::warning, "Left", "a machine is left");
+    for (int i = 1; i <= 3000; ++i) writer->event(pool(i), kube::EventType::normal, "Created", "one more");
+    clock.run_for(context, 1min);
+    const auto all = written();
+    CHECK(all.size() < 3000);
+    CHECK(std::ranges::count(all, "Left", &api::Event::reason) == 1);
+}
+
 TEST_CASE_METHOD(Fixture, "what waits at the end is written by flush, with one try for each") {
     group.stop();
     clock.run_for(context, 1s);
