@@ -254,8 +254,7 @@ void LocalData::keep_up() {
             world_.server.remove<api::PersistentVolume>({"", claim->spec.volumeName});
     }
     decide();
-    const bool is_over = at_peace_ && databases_.empty() && kept_since_.empty();
-    if (!is_over) next_round_ = world_.clock.call_at(world_.now() + kRound, [this] { keep_up(); });
+    next_round_ = world_.clock.call_at(world_.now() + kRound, [this] { keep_up(); });
 }
 
 void LocalData::decide() {
@@ -286,7 +285,6 @@ void LocalData::decide() {
 // People first decide about kept machines, then they take the databases down, so that the world can come to
 // rest.
 void LocalData::make_peace() {
-    at_peace_ = true;
     next_.reset();
     if (!next_round_) return;
     end_ = world_.clock.call_at(world_.now() + kLongestLife, [this] {

@@ -50,7 +50,6 @@ private:
     std::map<std::string, base::TimePoint> kept_since_;  // by UID of the claim
     std::unique_ptr<base::Alarm> next_, next_round_, end_;
     int made_ = 0;
-    bool at_peace_ = false;
 };
 
 }  // namespace simulation

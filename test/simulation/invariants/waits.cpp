@@ -161,10 +161,17 @@ private:
         });
     }
 
+    // An Event that names a claim says nothing once that claim is gone.
+    bool names_claim_of_past(const api::Event& event) const {
+        if (event.reason != "ClaimCreated") return false;
+        const auto name = event.message.substr(event.message.rfind('/') + 1);
+        return !world_.view.find<NodeSmithClaim>({kNodesNamespace, name});
+    }
     std::string events_about(const std::string& uid) const {
         std::string text;
         for (const auto& [key, event] : world_.view.all<api::Event>())
-            if (event->involvedObject.uid == uid && event->source.component != "scheduler")
+            if (event->involvedObject.uid == uid && event->source.component != "scheduler" &&
+                !names_claim_of_past(*event))
                 text += event->message + "; ";
         return text;
     }
