@@ -536,6 +536,8 @@ MUTATIONS = [
              Edit("create", r"(tell_pods\(about, line\.planned_claim\);)", "")),
     Mutation("start a machine while an earlier task has its lock", "a machine stays off after a power cut", "providers/proxmox",
              Edit("start_again", r"if \((!at_work\.empty\(\))\)", "false")),
+    Mutation("make a second VM of one name", "two kubelets run the pods of one Node", "providers/proxmox",
+             Edit("holder_of_name", r"if \((!vm_named\(name, \*state\))\)", "true")),
     Mutation("begin a session before the one that ended is gone", "a BMC has two sessions of ours", "providers/redfish",
              Edit("replace_session", r"(const auto pass = co_await access_->log_ins\.enter\(\"\"\);)", "")),
     Mutation("say nothing of a newer generation that is not understood", "tools wait for an object for ever", "controllers",

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "api/names.hpp"
 #include "base/text.hpp"
 #include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/config/vm_config.hpp"
@@ -51,9 +52,33 @@ std::string first_missing(const Settings& settings, const std::set<std::string>&
     return {};
 }
 
+// Returns a VM with that name; null: none. A VM on a host that is down cannot join as a Node.
+const Guest* vm_named(const std::string& name, const ClusterState& state) {
+    const auto found = std::ranges::find_if(state.guests, [&](const Guest& guest) {
+        const auto* host = state.find_host(guest.node);
+        return guest.name == name && !guest.is_container && host && host->is_online;
+    });
+    return found == state.guests.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
+// Two VMs of one name would share one Node, and the kubelets of both would run its pods. A restored etcd may
+// give the name of an existing machine again.
+asio::awaitable<std::string> HostChooser::holder_of_name(std::string name) {
+    auto state = co_await view_.state(kPlacementAge);
+    if (!vm_named(name, *state)) co_return std::string();
+    state = co_await view_.state(base::Duration::zero());
+    const auto* vm = vm_named(name, *state);
+    if (!vm) co_return std::string();
+    co_return "VM " + std::to_string(vm->vmid) + " on " + vm->node + " has the name " + name +
+        " already, and both would be the same Node: remove or rename that VM";
+}
+
 asio::awaitable<EnsureResult> HostChooser::place(MachineSpec spec) {
+    auto taken = co_await holder_of_name(spec.name);
+    if (!taken.empty())
+        co_return AttemptFailed{std::string(api::reasons::kNameTaken), std::move(taken), false, true};
     const auto state = co_await view_.state(kPlacementAge);
     const auto boot = co_await starts_on_boot(state);
     auto obstacles = co_await templates_.obstacles(state);

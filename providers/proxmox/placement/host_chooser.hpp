@@ -49,6 +49,8 @@ public:
     asio::awaitable<std::string> storages_low();
 
 private:
+    // Returns which VM has the name; empty: none.
+    asio::awaitable<std::string> holder_of_name(std::string name);
     asio::awaitable<EnsureResult> with_id(MachineSpec spec, ClusterView::StatePointer state,
                                           std::string message);
     // Returns the guests that are off but start with their host. Each call reads only a few, to limit its

@@ -94,6 +94,31 @@ TEST_CASE("An ID taken on another host in the meantime is left to them") {
     CHECK(lab.vm(taken)->config.at("name") == "faster");
 }
 
+TEST_CASE("A second VM of one name is not made, as both would be the same Node") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.plant(4711, "zagato", {{"name", spec.name}});
+    lab.wait(15s);
+    SECTION("while the first one can run") {
+        const auto result = lab.run(lab.provider->ensure(spec));
+        const auto* failed = std::get_if<AttemptFailed>(&result);
+        REQUIRE(failed);
+        CHECK(failed->reason == "NameTaken");
+        CHECK(failed->is_excused);
+        CHECK_THAT(failed->message, Contains("VM 4711 on zagato has the name " + spec.name));
+        lab.simulator.cluster().world.machines.erase(4711);
+        lab.launch(spec);
+    }
+    SECTION("unless the host of the first one is down") {
+        auto& hosts = lab.simulator.cluster().world.hosts;
+        auto& host = *std::ranges::find(hosts, "zagato", &proxmox_simulator::Host::name);
+        host.powered_on = false;
+        host.powered_off_at = lab.clock.now();
+        lab.wait(2min);
+        lab.launch(spec);
+    }
+}
+
 TEST_CASE("A VM that somebody is creating under our ID is waited for, then left to them") {
     Lab lab;
     auto spec = lab.machine(1);
