@@ -69,6 +69,10 @@ struct AttemptFailed {
     // attempt does not count.
     bool is_excused = false;
 };
-using EnsureResult = std::variant<Machine, InsufficientCapacity, NotReady, AttemptFailed>;
+// NameTaken means that another machine has the name, and both would be the same Node. Nothing was created.
+struct NameTaken {
+    std::string message;
+};
+using EnsureResult = std::variant<Machine, InsufficientCapacity, NotReady, AttemptFailed, NameTaken>;
 
 }  // namespace providers

@@ -23,6 +23,7 @@ base::Duration wait_after(const providers::EnsureResult& result) {
     if (const auto* machine = std::get_if<providers::Machine>(&result)) return machine->retry_after;
     if (const auto* busy = std::get_if<providers::NotReady>(&result)) return busy->retry_after;
     if (std::holds_alternative<providers::InsufficientCapacity>(result)) return kRoomRetry;
+    if (std::holds_alternative<providers::NameTaken>(result)) return kRoomRetry;
     return base::Duration::zero();
 }
 

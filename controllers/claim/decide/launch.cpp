@@ -150,23 +150,25 @@ bool must_heed_name(const Situation& s) {
 }
 
 // Refuses a name that another object has: the holder of a certificate for a Node's name is that Node.
-Decision decide_taken(const Situation& s) {
-    if (!limits::is_created_by_pool(s.claim))
-        return waiting(s, reasons::kNameTaken,
-                       s.name_taken +
-                           ": no machine is created for this claim. Delete the claim and create one with "
-                           "another name, or remove the object that has the name");
-    Decision decision{Step::nothing, s.claim.status, std::nullopt};
-    fail_for_room(decision.status, reasons::kNameTaken,
-                  s.name_taken + ": a claim with another name replaces this one", s.now);
-    return decision;
+ClaimStatus without_name(const Situation& s, const std::string& why) {
+    auto status = s.claim.status;
+    if (limits::is_created_by_pool(s.claim))
+        fail_for_room(status, reasons::kNameTaken, why + ": a claim with another name replaces this one",
+                      s.now);
+    else
+        set(status, conditions::kLaunched, ConditionStatus::False, reasons::kNameTaken,
+            why +
+                ": no machine is created for this claim. Delete the claim and create one with another "
+                "name, or remove the object that has the name",
+            s.now);
+    return status;
 }
 
 }  // namespace
 
 Decision decide_launch(const Situation& s) {
     const auto& status = s.claim.status;
-    if (must_heed_name(s)) return decide_taken(s);
+    if (must_heed_name(s)) return {Step::nothing, without_name(s, s.name_taken), std::nullopt};
     if (!is_placed(status)) {
         if (!s.pool) return waiting(s, reasons::kPoolMissing, "there is no pool " + s.claim.spec.poolRef);
         if (s.pool->metadata.deletionTimestamp)
@@ -222,6 +224,8 @@ ClaimStatus after_ensure(const Situation& s, const providers::EnsureResult& resu
         Failure failure{failed->reason, failed->message, failed->avoid_host ? status.host : std::string(),
                         failed->is_excused};
         fail_attempt(status, failure, max_attempts(s), s.now);
+    } else if (const auto* taken = std::get_if<providers::NameTaken>(&result)) {
+        return without_name(s, taken->message);
     }
     return status;
 }

@@ -4,7 +4,6 @@
 #include <array>
 #include <set>
 
-#include "api/names.hpp"
 #include "base/text.hpp"
 #include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/config/vm_config.hpp"
@@ -77,8 +76,7 @@ asio::awaitable<std::string> HostChooser::holder_of_name(std::string name) {
 
 asio::awaitable<EnsureResult> HostChooser::place(MachineSpec spec) {
     auto taken = co_await holder_of_name(spec.name);
-    if (!taken.empty())
-        co_return AttemptFailed{std::string(api::reasons::kNameTaken), std::move(taken), false, true};
+    if (!taken.empty()) co_return NameTaken{std::move(taken)};
     const auto state = co_await view_.state(kPlacementAge);
     const auto boot = co_await starts_on_boot(state);
     auto obstacles = co_await templates_.obstacles(state);

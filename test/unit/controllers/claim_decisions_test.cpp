@@ -89,6 +89,17 @@ TEST_CASE("no machine is made for a claim whose name somebody else has") {
               "the claim and create one with another name, or remove the object that has the name");
         CHECK_FALSE(api::find_condition(decision.status.conditions, conditions::kFailed));
     }
+    SECTION("as the provider says") {
+        scene.name_taken.clear();
+        scene.begun();
+        const providers::NameTaken taken{"VM 104 on pve1 has the name c already"};
+        CHECK(condition(after_ensure(scene.situation(), taken), conditions::kFailed).reason ==
+              reasons::kNameTaken);
+        scene.claim.spec.idempotencyKey.clear();
+        const auto status = after_ensure(scene.situation(), taken);
+        CHECK_FALSE(api::find_condition(status.conditions, conditions::kFailed));
+        CHECK(condition(status, conditions::kLaunched).reason == reasons::kNameTaken);
+    }
     SECTION("one of a pool fails, so that another takes its place") {
         const auto decision = scene.decide();
         CHECK(decision.step == Step::nothing);
