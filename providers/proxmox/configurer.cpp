@@ -53,7 +53,7 @@ asio::awaitable<void> Configurer::configure(MachineSpec spec, VmConfig config) {
     made.drives.insert(new_ones.begin(), new_ones.end());
     made.volumes.merge(explained_volumes(volume_uses(config), vmid, made));
     made.drives.clear();
-    base::FormFields mark{{"description", finished_description(settings_, spec.identity, made)}};
+    base::FormFields mark{{"description", finished_description(settings_, spec.identity, vmid, made)}};
     co_await change(spec, config, std::move(mark));
 }
 

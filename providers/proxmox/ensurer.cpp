@@ -207,7 +207,7 @@ asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const L
     if (look.presence == Presence::hidden) seen.sees_own = co_await view_.sees_all_machines(kOwnRightsAge);
     if (look.presence == Presence::present) {
         const auto lock = look.config.lock();
-        seen.explanation = explain_ownership(look.config, spec.identity, settings_.managed_tag());
+        seen.explanation = explain_ownership(look.config, look.vmid, spec.identity, settings_.managed_tag());
         seen.has_image = drive_with_file(look.config, boot_image_name(spec.identity)).has_value();
         seen.is_own_creation = began_creation(spec.record.task, client_.user(), look.vmid);
         if (is_creation_lock(lock)) {

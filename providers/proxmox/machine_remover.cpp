@@ -208,7 +208,7 @@ asio::awaitable<RemoveObservation> MachineRemover::observe(const Command& comman
     if (look.presence == Presence::absent) locks_.forget(identity.system_uuid);
     if (look.presence == Presence::present) {
         const auto lock = look.config.lock();
-        seen.explanation = explain_ownership(look.config, identity, settings_.managed_tag());
+        seen.explanation = explain_ownership(look.config, look.vmid, identity, settings_.managed_tag());
         seen.is_own_creation = began_creation(command.record.task, client_.user(), look.vmid);
         if (is_creation_lock(lock)) {
             seen.lock_is_stale = locks_.seen(identity.system_uuid);

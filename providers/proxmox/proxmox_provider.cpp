@@ -280,7 +280,7 @@ asio::awaitable<std::optional<Machine>> ProxmoxProvider::get(MachineIdentity ide
     if (look.presence == Presence::hidden) throw ProviderError(vm + ": the token lacks VM.Audit on it");
     if (look.ownership == Ownership::contradictory) {
         throw ProviderError(vm + " is only partly marked as this machine: " +
-                            explain_ownership(look.config, identity, settings_.managed_tag()));
+                            explain_ownership(look.config, look.vmid, identity, settings_.managed_tag()));
     }
     auto machine =
         co_await machine_of(identity, look.host, look.vmid, look.config.cores(), look.config.memory_mib());

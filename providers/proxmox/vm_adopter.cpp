@@ -69,8 +69,8 @@ asio::awaitable<AdoptResult> VmAdopter::adopt(MachineIdentity identity) {
     if (!is_marked_as(config, identity)) {
         // The owner who hands over the machine also hands over the disks in use.
         const auto made = copied_drives(config);
-        auto description =
-            describe_mark(identity, {explained_volumes(volume_uses(config), guest.vmid, {{}, made}), {}});
+        auto description = describe_mark(
+            identity, guest.vmid, {explained_volumes(volume_uses(config), guest.vmid, {{}, made}), {}});
         if (!config.option("description").empty()) description += "\n" + config.option("description");
         const auto change = unless_changed(config, {{"description", description}});
         co_await client_.change(configure_vm(guest.node, guest.vmid, change));

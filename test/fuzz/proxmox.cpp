@@ -57,7 +57,7 @@ void proxmox_response(std::string_view input) {
     providers::MachineIdentity identity;
     identity.claim_uid = "00000000-0000-4000-8000-000000000001";
     auto ownership = proxmox::ownership_of(config, 100, identity, "kubenodesmith-managed");
-    auto why = proxmox::explain_ownership(config, identity, "kubenodesmith-managed");
+    auto why = proxmox::explain_ownership(config, 100, identity, "kubenodesmith-managed");
     check(ownership != proxmox::Ownership::ours || why.empty(), "what is ours needs no explanation");
 }
 

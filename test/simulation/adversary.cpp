@@ -290,6 +290,7 @@ void Adversary::meddle_with_machine(Fault fault) {
     auto& administrators = world_.administrators;
     auto ids = administrators.marked();
     if (fault == Fault::foreign_machine && (ids.empty() || random_->below(2) == 0)) {
+        if (random_->below(2) == 0 && administrators.plant_copy_of_template()) return;
         auto first = world_.scenario.providers.front().spec.proxmox->vmIDRange->lower;
         return administrators.plant_stranger(static_cast<int>(first));
     }
@@ -333,6 +334,7 @@ void Adversary::heed_reports() {
         if (machine.config.contains("lock") && is_told && !is_worked_on(vmid)) told_of.push_back(vmid);
     }
     for (const auto vmid : told_of) world_.administrators.clear_away(vmid);
+    world_.administrators.rename_copies([this](int vmid) { return world_.is_told_of(vmid); });
     label_nodes_as_told();
     state_gone_as_told();
     end_other_operators_as_told();

@@ -50,7 +50,7 @@ enum class Fault : std::size_t {
     machine_removed,  // at the provider, without the operator's knowledge
     machine_stopped,
     mark_edited,      // the machine can no longer be proven ours
-    foreign_machine,  // takes the next VMIDs, or copies one of our machines with its tags
+    foreign_machine,  // takes the next VMIDs, or copies one of our machines or templates
     user_deleted,
     user_edited,
     config_written_in_part,  // at each option of a change

@@ -14,6 +14,9 @@ namespace {
 
 namespace json = boost::json;
 
+// Names of the templates that the operator makes from images begin so.
+constexpr const char* kNameOfTemplates = "nodesmith-image-";
+
 proxmox::RequestFault draw(simulation::FaultPlan& faults, proxmox::Moment moment) {
     static constexpr std::pair<int, const char*> kAnswers[] = {{500, "got timeout"},
                                                                {595, "Connection refused"},
@@ -195,12 +198,39 @@ int Administrators::free_id_after(int vmid) const {
     return vmid;
 }
 
-// Copies a machine as qm clone does: name, description and tags, but not the SMBIOS UUID.
+// Copies a machine as qm clone does: name, description and tags, but not the SMBIOS UUID. A backup that is
+// restored under another VMID has that too.
 void Administrators::plant_copy(int vmid) {
     auto config = world().machines.at(vmid).config;
-    config["smbios1"] = "uuid=deadbeef-0000-4000-8000-" + faults_.random().text(12, "0123456789abcdef");
+    const bool is_restored = faults_.random().below(2) == 0;
+    if (!is_restored)
+        config["smbios1"] = "uuid=deadbeef-0000-4000-8000-" + faults_.random().text(12, "0123456789abcdef");
     for (const char* drive : {"ide2", "scsi0", "ide0"}) config.erase(drive);
     plant(free_id_after(vmid), world().hosts.front().name, std::move(config));
+}
+
+// Clones a template of the operator as a person would, who gives the clone a similar name.
+bool Administrators::plant_copy_of_template() {
+    for (const auto& [vmid, machine] : world().machines) {
+        const auto name = proxmox::config_text(machine.config, "name");
+        if (!machine.config.contains("template") || !name.starts_with(kNameOfTemplates)) continue;
+        auto config = machine.config;
+        for (const char* option : {"template", "lock", "scsi0", "virtio0", "sata0"}) config.erase(option);
+        config["name"] = name + "-copy";
+        config["smbios1"] = "uuid=deadbeef-0000-4000-8000-" + faults_.random().text(12, "0123456789abcdef");
+        const auto host = machine.node;
+        plant_stranger(vmid, host, std::move(config));
+        return true;
+    }
+    return false;
+}
+
+void Administrators::rename_copies(const std::function<bool(int vmid)>& is_reported) {
+    for (auto& [vmid, machine] : world().machines) {
+        const bool is_copy = is_stranger(vmid) && !machine.config.contains("template") &&
+                             proxmox::config_text(machine.config, "name").starts_with(kNameOfTemplates);
+        if (is_copy && is_reported(vmid)) machine.config["name"] = "copy-" + std::to_string(vmid);
+    }
 }
 
 void Administrators::plant_stranger(int vmid) {

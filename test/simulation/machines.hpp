@@ -2,6 +2,7 @@
 // the operator's knowledge.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -58,6 +59,10 @@ public:
     // Changes the mark, so that the machine can no longer be proven to be the operator's.
     void spoil_mark(int vmid);
     void plant_copy(int vmid);
+    // Returns false if no template was made from an image.
+    bool plant_copy_of_template();
+    // Gives the copies of templates that the operator reports other names.
+    void rename_copies(const std::function<bool(int vmid)>& is_reported);
     // Returns the VMID, which is the next free one.
     int plant_stranger(int vmid, const std::string& host, proxmox::Config config);
     void plant_stranger(int vmid);

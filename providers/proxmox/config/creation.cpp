@@ -71,10 +71,10 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
     // A right on the pool does not allow us to tag a VM that is not yet in it.
     if (!settings.spec.resourcePool.empty()) options.erase("tags");
     const MadeVolumes made{{}, new_drives(settings.vm_options)};
-    options["description"] =
-        settings.are_finished_later()
-            ? describe_unfinished_mark(spec.identity, vmid_of(spec.record.machine_id), made)
-            : finished_description(settings, spec.identity, made);
+    const auto vmid = vmid_of(spec.record.machine_id);
+    options["description"] = settings.are_finished_later()
+                                 ? describe_unfinished_mark(spec.identity, vmid, made)
+                                 : finished_description(settings, spec.identity, vmid, made);
     options["cores"] = std::to_string(spec.cpu_cores);
     options["memory"] = std::to_string(spec.memory_mib + settings.spec.vmMemOverheadMiB);
     set_network_interfaces(options, settings, spec, {});
@@ -82,9 +82,9 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
     return {options.begin(), options.end()};
 }
 
-std::string finished_description(const Settings& settings, const MachineIdentity& identity,
+std::string finished_description(const Settings& settings, const MachineIdentity& identity, std::int64_t vmid,
                                  const MadeVolumes& made) {
-    auto description = describe_mark(identity, made);
+    auto description = describe_mark(identity, vmid, made);
     for (const auto& [name, value] : settings.vm_options)
         if (name == "description" && !value.empty()) description += "\n" + value;
     return description;

@@ -21,7 +21,7 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
 
 // Returns the description of a completely configured machine: the mark with the record of its volumes, then
 // the user's lines.
-std::string finished_description(const Settings& settings, const MachineIdentity& identity,
+std::string finished_description(const Settings& settings, const MachineIdentity& identity, std::int64_t vmid,
                                  const MadeVolumes& made);
 
 // Returns the tags of a machine: the `inherited` ones, the user's and ours.

@@ -93,6 +93,7 @@ std::string checksum_digits(const api::v1alpha1::TemplateImage& image) {
 std::string describe_image_mark(const ImageMark& mark) {
     json::object fields{
         {"cluster", mark.cluster_id}, {"provider", mark.provider_uid}, {"image", mark.image_id}};
+    if (mark.vmid > 0) add_vmid(fields, mark.vmid);
     if (!mark.drive.empty()) add_record(fields, {{}, {mark.drive}});
     return describe_mark_fields(std::move(fields));
 }
@@ -105,14 +106,18 @@ std::optional<ImageMark> parse_image_mark(std::string_view description) {
     mark.provider_uid = foreign::shown(text_of(*fields, "provider"));
     mark.image_id = foreign::shown(text_of(*fields, "image"));
     if (mark.image_id.empty()) return std::nullopt;
+    mark.vmid = marked_vmid(description).value_or(0);
     const auto made = recorded_volumes(description).value_or(MadeVolumes());
     if (!made.drives.empty()) mark.drive = foreign::shown(*made.drives.begin());
     return mark;
 }
 
-bool has_image_mark(const Settings& settings, const VmConfig& config) {
+bool has_image_mark(const Settings& settings, const VmConfig& config, std::int64_t vmid) {
     const auto mark = parse_image_mark(config.option("description"));
-    return mark && mark->cluster_id == settings.cluster_id && mark->provider_uid == settings.provider_uid;
+    const bool is_ours =
+        mark && mark->cluster_id == settings.cluster_id && mark->provider_uid == settings.provider_uid;
+    // An earlier version's mark does not name the VMID. A clone of a template is no template.
+    return is_ours && (mark->vmid > 0 ? mark->vmid == vmid : config.is_template());
 }
 
 std::string image_fault(const api::v1alpha1::TemplateImage& image) {

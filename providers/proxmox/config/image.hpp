@@ -35,17 +35,19 @@ struct ImageMark {
     std::string cluster_id;
     std::string provider_uid;
     std::string image_id;
-    std::string drive;  // the drive of the only disk made with the VM; empty: mark of an earlier version
+    std::string drive;      // the drive of the only disk made with the VM; empty: mark of an earlier version
+    std::int64_t vmid = 0;  // 0: mark of an earlier version
     bool operator==(const ImageMark&) const = default;
 };
-// Returns {"kubenodesmith":{"cluster":...,"provider":...,"image":...,"volumes":[],"drives":["scsi0"]}} in one
-// line.
+// Returns {"kubenodesmith":{"cluster":...,"provider":...,"image":...,"vmid":...,"volumes":[],
+// "drives":["scsi0"]}} in one line.
 std::string describe_image_mark(const ImageMark& mark);
 // Parses the mark in a description, which may have other lines as well. Returns nullopt if there is no
 // readable mark.
 std::optional<ImageMark> parse_image_mark(std::string_view description);
-// Reports whether this provider made the VM from an image.
-bool has_image_mark(const Settings& settings, const VmConfig& config);
+// Reports whether this provider made the VM from an image. A clone that a person makes of a template has the
+// template's description, but another VMID.
+bool has_image_mark(const Settings& settings, const VmConfig& config, std::int64_t vmid);
 
 // Returns the invalid field and its correction, e.g. "checksum: must be ...". It is empty if all are valid.
 std::string image_fault(const api::v1alpha1::TemplateImage& image);

@@ -24,6 +24,8 @@ json::object fields_for(const MachineIdentity& identity) {
             {"attempt", identity.attempt}};
 }
 
+constexpr const char* kVmid = "vmid";
+constexpr const char* kUnfinished = "unfinished";
 constexpr const char* kVolumes = "volumes";
 constexpr const char* kDrives = "drives";
 
@@ -93,6 +95,10 @@ std::string describe_mark(const MachineIdentity& identity) {
     return describe_mark_fields(fields_for(identity));
 }
 
+void add_vmid(json::object& fields, std::int64_t vmid) {
+    fields[kVmid] = vmid;
+}
+
 void add_record(json::object& fields, const MadeVolumes& made) {
     const auto listed = [](const std::set<std::string>& names) {
         json::array list;
@@ -103,8 +109,9 @@ void add_record(json::object& fields, const MadeVolumes& made) {
     if (!made.drives.empty()) fields[kDrives] = listed(made.drives);
 }
 
-std::string describe_mark(const MachineIdentity& identity, const MadeVolumes& made) {
+std::string describe_mark(const MachineIdentity& identity, std::int64_t vmid, const MadeVolumes& made) {
     auto fields = fields_for(identity);
+    add_vmid(fields, vmid);
     add_record(fields, made);
     return describe_mark_fields(std::move(fields));
 }
@@ -112,15 +119,22 @@ std::string describe_mark(const MachineIdentity& identity, const MadeVolumes& ma
 std::string describe_unfinished_mark(const MachineIdentity& identity, std::int64_t vmid,
                                      const MadeVolumes& made) {
     auto fields = fields_for(identity);
-    fields["unfinished"] = vmid;
+    fields[kUnfinished] = vmid;
     add_record(fields, made);
     return describe_mark_fields(std::move(fields));
 }
 
 std::optional<std::int64_t> unfinished_vmid(std::string_view description) {
     const auto fields = mark_fields(description);
-    if (!fields || !fields->contains("unfinished")) return std::nullopt;
-    return integer_of(*fields, "unfinished");
+    if (!fields || !fields->contains(kUnfinished)) return std::nullopt;
+    return integer_of(*fields, kUnfinished);
+}
+
+std::optional<std::int64_t> marked_vmid(std::string_view description) {
+    const auto fields = mark_fields(description);
+    for (const auto* key : {kVmid, kUnfinished})
+        if (fields && fields->contains(key)) return integer_of(*fields, key);
+    return std::nullopt;
 }
 
 std::optional<MadeVolumes> recorded_volumes(std::string_view description) {

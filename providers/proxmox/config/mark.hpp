@@ -23,22 +23,26 @@ struct MadeVolumes {
 // Returns {"kubenodesmith":{"cluster":...,"provider":...,"claim":"namespace/name","uid":...,"attempt":1}} in
 // one line.
 std::string describe_mark(const MachineIdentity& identity);
-// Returns the same with the record of its volumes.
-std::string describe_mark(const MachineIdentity& identity, const MadeVolumes& made);
+// Returns the same with its VMID and the record of its volumes. A backup that somebody restores under another
+// VMID has the mark and the UUID too.
+std::string describe_mark(const MachineIdentity& identity, std::int64_t vmid, const MadeVolumes& made);
 // Parses the mark in a description, which may have other lines as well. The result's UUID is empty. Returns
 // nullopt if there is no readable mark.
 std::optional<MachineIdentity> parse_mark(std::string_view description);
 
-// Returns the mark of a clone that still has its template's identity, or of a machine without tags. It also
-// names the VMID, so that it does not match a copy that somebody makes. describe_mark replaces it once the
-// machine has its own UUID and tags.
+// Returns the mark of a clone that still has its template's identity, or of a machine without tags.
+// describe_mark replaces it once the machine has its own UUID and tags.
 std::string describe_unfinished_mark(const MachineIdentity& identity, std::int64_t vmid,
                                      const MadeVolumes& made = {});
 // Returns the VMID in such a mark; nullopt for any other mark.
 std::optional<std::int64_t> unfinished_vmid(std::string_view description);
+// Returns the VMID in any mark, also in that of an image's template. nullopt: it names none, like marks of
+// earlier versions.
+std::optional<std::int64_t> marked_vmid(std::string_view description);
 // Returns the record of volumes in any mark. nullopt: it has no record, like marks of earlier versions.
 std::optional<MadeVolumes> recorded_volumes(std::string_view description);
 
+void add_vmid(boost::json::object& fields, std::int64_t vmid);
 void add_record(boost::json::object& fields, const MadeVolumes& made);
 
 // Returns one line of JSON that is a mark with those fields. mark_fields returns the fields of the first mark

@@ -123,11 +123,11 @@ Ownership ownership_of(const VmConfig& config, std::int64_t vmid, const MachineI
     const bool is_unfinished =
         unfinished_vmid(config.option("description")) == vmid && differences(*mark, identity).empty();
     if (is_unfinished) return Ownership::unfinished;
-    return explain_ownership(config, identity, managed_tag).empty() ? Ownership::ours
-                                                                    : Ownership::contradictory;
+    return explain_ownership(config, vmid, identity, managed_tag).empty() ? Ownership::ours
+                                                                          : Ownership::contradictory;
 }
 
-std::string explain_ownership(const VmConfig& config, const MachineIdentity& identity,
+std::string explain_ownership(const VmConfig& config, std::int64_t vmid, const MachineIdentity& identity,
                               const std::string& managed_tag) {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
@@ -137,6 +137,9 @@ std::string explain_ownership(const VmConfig& config, const MachineIdentity& ide
     } else if (const auto differing = differences(*mark, identity); !differing.empty()) {
         add("its description names " + differing);
     }
+    const auto marked = marked_vmid(config.option("description"));
+    if (marked.value_or(vmid) != vmid)
+        add("its description names VMID " + std::to_string(*marked) + ", so it is a copy of that VM");
     if (config.system_uuid() != base::lower_case(identity.system_uuid)) {
         add("its SMBIOS UUID is " + config.system_uuid() + " instead of " +
             base::lower_case(identity.system_uuid));

@@ -50,12 +50,12 @@ enum class Ownership {
     unfinished,     // made for this machine, not yet configured: its mark has this identity and VMID
     half_made,      // locked while it is created or cloned, without an identity
     foreign,        // neither mark nor UUID name this machine
-    contradictory,  // only one of them names this machine: do not touch it
+    contradictory,  // only a part of them names this machine, or it is a copy of it: do not touch it
 };
 Ownership ownership_of(const VmConfig& config, std::int64_t vmid, const MachineIdentity& identity,
                        const std::string& managed_tag);
 // Returns the differences, for people. It is empty if the VM is ours.
-std::string explain_ownership(const VmConfig& config, const MachineIdentity& identity,
+std::string explain_ownership(const VmConfig& config, std::int64_t vmid, const MachineIdentity& identity,
                               const std::string& managed_tag);
 
 // CdromDrive is a CD-ROM drive with its volume ("storage:iso/<file>").

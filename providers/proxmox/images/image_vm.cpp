@@ -21,7 +21,8 @@ constexpr const char* kExplanation =
 base::FormFields image_vm_parameters(const Settings& settings, std::int64_t vmid, const std::string& file,
                                      bool has_qcow2) {
     const auto& wish = *settings.spec.template_;
-    const ImageMark mark{settings.cluster_id, settings.provider_uid, image_id(wish), wish.bootDisk.device};
+    const ImageMark mark{settings.cluster_id, settings.provider_uid, image_id(wish), wish.bootDisk.device,
+                         vmid};
     const auto disk = wish.image->storage + ":0,import-from=" + file + (has_qcow2 ? ",format=qcow2" : "");
     base::FormFields fields{{"vmid", std::to_string(vmid)},
                             {"name", wish.name},

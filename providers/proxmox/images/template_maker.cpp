@@ -204,7 +204,7 @@ asio::awaitable<std::optional<TemplateMaker::Step>> TemplateMaker::finish(std::s
             continue;
         }
         const auto mark = parse_image_mark(config.option("description"));
-        if (has_image_mark(settings_, config) && mark->image_id == image_id(wish))
+        if (has_image_mark(settings_, config, guest.vmid) && mark->image_id == image_id(wish))
             co_return co_await turn_into_template(host, guest, std::move(config));
     }
     co_return std::nullopt;

@@ -110,8 +110,9 @@ asio::awaitable<void> TemplateRemover::remove(Guest guest) {
 asio::awaitable<std::string> TemplateRemover::begin_removal(Guest guest) {
     const auto data = co_await client_.read(get_vm_config(guest.node, guest.vmid));
     const auto config = parse_vm_config(data);
-    if (!has_image_mark(settings_, config))
-        co_return "it has the name of a template of the operator, but its description lacks the operator's mark";
+    if (!has_image_mark(settings_, config, guest.vmid))
+        co_return "it has the name of a template of the operator, but its description lacks the operator's mark "
+            "for this VM, so it belongs to someone else: rename it, or remove it";
     if (!config.lock().empty()) co_return "it is locked (" + config.lock() + ")";
     // A running clone reads the template's disk.
     const auto active = co_await client_.read(get_active_tasks(guest.node, guest.vmid));

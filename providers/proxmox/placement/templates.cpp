@@ -256,7 +256,7 @@ asio::awaitable<Templates::Details> Templates::details_of(Guest source) {
     try {
         const auto data = co_await client_.read(get_vm_config(source.node, source.vmid));
         const auto config = parse_vm_config(data);
-        details.is_of_image = has_image_mark(settings_, config);
+        details.is_of_image = has_image_mark(settings_, config, source.vmid);
         details.revision = revision_of(source, config);
         details.parts = parts_of_template(source.vmid, config);
         details.boot_disk_gib = disk_size_gib(config, settings_.spec.template_->bootDisk.device);

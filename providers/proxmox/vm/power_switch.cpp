@@ -10,7 +10,8 @@ asio::awaitable<bool> PowerSwitch::turn(MachineIdentity identity, MachineRecord 
     if (look.presence == Presence::host_down) throw ProviderError(vm + "the host is down");
     if (look.presence == Presence::hidden) throw ProviderError(vm + "the token lacks VM.Audit on it");
     if (look.ownership != Ownership::ours) {
-        throw ProviderError(vm + explain_ownership(look.config, identity, settings_.managed_tag()));
+        throw ProviderError(vm +
+                            explain_ownership(look.config, look.vmid, identity, settings_.managed_tag()));
     }
     if (!look.config.lock().empty()) co_return false;
     const bool is_running = co_await machines_.is_running(look.host, look.vmid);

@@ -37,7 +37,8 @@ asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord 
     if (look.presence == Presence::host_down) throw ProviderError(vm + "the host is down");
     if (look.presence == Presence::hidden) throw ProviderError(vm + "the token lacks VM.Audit on it");
     if (look.ownership == Ownership::unfinished || look.ownership == Ownership::half_made)
-        throw ProviderError(vm + explain_ownership(look.config, identity, settings_.managed_tag()));
+        throw ProviderError(vm +
+                            explain_ownership(look.config, look.vmid, identity, settings_.managed_tag()));
     // If part of the mark is missing, somebody removed it or we did: the machine is already released.
     if (look.ownership != Ownership::ours) co_return true;
     const auto tag = settings_.managed_tag();

@@ -59,7 +59,8 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     if (look.presence == Presence::host_down)
         co_return HostIsDown{vm + ": its host is down; the machine is started again once the host is back"};
     if (look.ownership != Ownership::ours)
-        throw ProviderError(vm + ": " + explain_ownership(look.config, identity, settings_.managed_tag()));
+        throw ProviderError(vm + ": " +
+                            explain_ownership(look.config, look.vmid, identity, settings_.managed_tag()));
     std::erase_if(tried_,
                   [this](const auto& entry) { return clock_.now() - entry.second->last > kTriesRemembered; });
     const bool is_running = co_await machines_.is_running(look.host, look.vmid);

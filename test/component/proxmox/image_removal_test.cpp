@@ -1,5 +1,6 @@
 // Templates that were made from an image are removed when they are no longer needed, and so are their
 // downloads.
+#include "base/url.hpp"
 #include "test/component/proxmox/image_lab.hpp"
 
 using namespace providers;
@@ -14,6 +15,24 @@ void keep_files(ImageLab& lab) {
     lab.world().storages.at("local").content.insert("import");
     lab.simulator.faults().add_task("imgdel", ".*",
                                     {proxmox_simulator::TaskTrouble::fail_at_once, "it is in use", ""}, 1000);
+}
+
+// Clones a VM as somebody else would. Without a name Proxmox chooses one.
+void clone_by_person(ImageLab& lab, int source, int vmid, const std::string& name) {
+    lab.world().tokens["automation@pve!person"] = {"person", "automation@pve", "a-secret", false, 0, ""};
+    const auto& host = lab.world().machines.at(source).node;
+    base::HttpRequest request;
+    request.method = "POST";
+    request.target = "/api2/json/nodes/" + host + "/qemu/" + std::to_string(source) + "/clone";
+    request.headers.set("Authorization", "PVEAPIToken=automation@pve!person=a-secret");
+    request.headers.set("Content-Type", "application/x-www-form-urlencoded");
+    base::FormFields fields{{"newid", std::to_string(vmid)}, {"full", "1"}};
+    if (!name.empty()) fields.emplace_back("name", name);
+    request.body = base::encode_form(fields);
+    const auto response = lab.run(lab.simulator.handle(std::move(request), host));
+    REQUIRE(response.status == 200);
+    lab.wait(2min);
+    REQUIRE(lab.vm(std::to_string(vmid)) != nullptr);
 }
 
 }  // namespace
@@ -39,6 +58,32 @@ TEST_CASE("What has the name of a template of ours and not our mark is neither c
     other.wait(5min);
     CHECK(other.vm("150") != nullptr);
     CHECK(other.vm("151") != nullptr);
+}
+
+// A clone keeps its source's description and so its mark, and a person chooses its name.
+TEST_CASE("A VM that a person cloned from a template of ours stays, whatever its name") {
+    ImageLab lab;
+    lab.settle();
+    const auto vmid = lab.templates().begin()->first;
+    const auto name = lab.world().machines.at(vmid).config.at("name");
+    clone_by_person(lab, vmid, 150, name + "-debug");
+    clone_by_person(lab, vmid, 151, name);
+    clone_by_person(lab, vmid, 152, "");
+    lab.wait(1min);
+    lab.settle();
+    CHECK(lab.vm("150") != nullptr);
+    CHECK(lab.vm("151") != nullptr);
+    lab.publish("debian 12.9");
+    lab.settle();
+    auto& dismantler = *lab.provider->capabilities().dismantler;
+    for (int i = 0; i < 30; ++i) {
+        lab.run(dismantler.dismantle());
+        lab.wait(3s);
+    }
+    for (const auto* id : {"150", "151", "152"}) {
+        REQUIRE(lab.vm(id) != nullptr);
+        CHECK_FALSE(lab.vm(id)->config.contains("template"));
+    }
 }
 
 TEST_CASE("Templates go with their provider, each asked for once") {

@@ -125,6 +125,38 @@ TEST_CASE("The boot image of a machine that is not provably ours any more is lef
     for (const auto& request : lab.requests()) CHECK_THAT(request, Catch::StartsWith("GET "));
 }
 
+// A restored backup keeps description, tags and SMBIOS UUID, unless it is restored as unique.
+TEST_CASE("A backup of a machine that a person restored under another VMID keeps running after the machine") {
+    const bool has_disk = GENERATE(true, false);
+    INFO((has_disk ? "with a disk" : "without a disk"));
+    Lab lab;
+    auto& options = lab.config.spec.proxmox->vmOptions;
+    if (!has_disk) std::erase_if(options, [](const auto& option) { return option.name == "scsi0"; });
+    lab.restart();
+    auto spec = lab.machine(1);
+    const auto id = lab.launch(spec).record.machine_id;
+    auto restored = *lab.vm(spec);
+    if (has_disk) {
+        auto& disk = restored.config.at("scsi0");
+        for (auto at = disk.find(id); at != std::string::npos; at = disk.find(id))
+            disk.replace(at, id.size(), "7777");
+    }
+    lab.simulator.cluster().world.machines[7777] = restored;
+    lab.vm("7777")->vmid = 7777;
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    lab.wait(std::chrono::minutes{1});
+    const auto machines = lab.run(lab.provider->list());
+    REQUIRE(machines.size() == 1);
+    auto copy = spec;
+    copy.record = machines[0].record;
+    REQUIRE(copy.record.machine_id == "7777");
+    const auto why = blocked(lab, copy);
+    CHECK(why.reason == "OwnershipMismatch");
+    CHECK_THAT(why.message, Contains("VM 7777") && Contains(id));
+    REQUIRE(lab.vm("7777"));
+    CHECK(lab.vm("7777")->running);
+}
+
 TEST_CASE("A machine of the same name in another cluster's hands is never touched") {
     Lab lab;
     auto theirs = lab.machine(1);

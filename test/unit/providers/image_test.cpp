@@ -98,6 +98,22 @@ TEST_CASE("the mark of a template is read back, among other lines, and no claim'
     CHECK_FALSE(parse_mark(describe_image_mark(mark)));
 }
 
+TEST_CASE("a clone of a template has its mark, and is not taken for it") {
+    const auto settings = settings_with(wish_of());
+    const auto with = [&](std::int64_t vmid) {
+        VmConfig config;
+        config.options["description"] =
+            describe_image_mark({"cluster", "uid", "0123456789ab", "scsi0", vmid});
+        return config;
+    };
+    CHECK(has_image_mark(settings, with(9000), 9000));
+    CHECK_FALSE(has_image_mark(settings, with(9000), 150));
+    auto of_earlier_version = with(0);
+    CHECK_FALSE(has_image_mark(settings, of_earlier_version, 150));
+    of_earlier_version.options["template"] = "1";
+    CHECK(has_image_mark(settings, of_earlier_version, 9000));
+}
+
 TEST_CASE("what is wrong with an image names its field") {
     const auto fault = [](auto change) {
         auto image = *wish_of().image;

@@ -65,6 +65,14 @@ TEST_CASE("A VM is ours only if UUID, mark and tag all say so") {
     CHECK(with("description", describe_mark(earlier)) == Ownership::contradictory);
 }
 
+TEST_CASE("A VM with the mark of another VMID is a copy") {
+    auto config = ours();
+    config.options["description"] = describe_mark(identity(), 105, {});
+    CHECK(ownership_of(config, 105, identity(), kTag) == Ownership::ours);
+    CHECK(ownership_of(config, 106, identity(), kTag) == Ownership::contradictory);
+    CHECK_THAT(explain_ownership(config, 106, identity(), kTag), Catch::Contains("VMID 105"));
+}
+
 TEST_CASE("An unfinished clone is known by a mark that names its VMID") {
     auto config = ours();
     config.options["smbios1"] = "uuid=bbbbbbbb-0000-5000-8000-000000000001";

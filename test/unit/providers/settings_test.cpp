@@ -175,7 +175,7 @@ TEST_CASE("A blank VM that is to join a resource pool gets its tags, and the mar
     const auto finished = finishing_parameters(settings, VmConfig(), "local:iso/a.iso");
     CHECK(finished ==
           base::FormFields{{"ide2", "local:iso/a.iso,media=cdrom"}, {"tags", "kubenodesmith-managed;mine"}});
-    CHECK_THAT(finished_description(settings, MachineIdentity(), {}), Catch::EndsWith("\nnote"));
+    CHECK_THAT(finished_description(settings, MachineIdentity(), 105, {}), Catch::EndsWith("\nnote"));
 }
 
 TEST_CASE(

@@ -66,9 +66,9 @@ TEST_CASE("The record of volumes is read back from a mark, and a mark without on
     providers::MachineIdentity identity;
     identity.claim_uid = "claim";
     CHECK(recorded_volumes(describe_unfinished_mark(identity, 105, made)) == made);
-    CHECK(recorded_volumes("a line\n" + describe_mark(identity, {made.volumes, {}})) ==
+    CHECK(recorded_volumes("a line\n" + describe_mark(identity, 105, {made.volumes, {}})) ==
           MadeVolumes{made.volumes, {}});
-    CHECK(recorded_volumes(describe_mark(identity, MadeVolumes())) == MadeVolumes());
+    CHECK(recorded_volumes(describe_mark(identity, 105, MadeVolumes())) == MadeVolumes());
     CHECK_FALSE(recorded_volumes(describe_mark(identity)));
     CHECK_FALSE(recorded_volumes("no mark"));
 }
