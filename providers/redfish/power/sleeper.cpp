@@ -1,6 +1,8 @@
 #include "providers/redfish/power/sleeper.hpp"
 
 #include "api/names.hpp"
+#include "base/backoff.hpp"
+#include "base/text.hpp"
 #include "base/uuid.hpp"
 #include "providers/redfish/power/off_words.hpp"
 
@@ -384,13 +386,17 @@ namespace {
 constexpr base::Duration kWipePoll = std::chrono::seconds{15};
 // A person must act first.
 constexpr base::Duration kNextErasure = std::chrono::minutes{5};
-// Number of attempts if an erasure is refused, or if its task vanishes or fails.
+// Number of attempts without a pause, if an erasure is refused, or if its answer is lost, or if its task
+// vanishes or fails.
 constexpr int kWipeAttempts = 3;
+// Pauses between later attempts. Each erasure wears the drive out, whether or not its BMC reports success.
+constexpr base::Backoff kErasurePauses{std::chrono::minutes{5}, std::chrono::hours{24}};
 
-// Reports whether the BMC received the request and refused it for good.
-bool is_refusal(RedfishErrorKind kind) {
+// Reports whether the BMC may have received the request: it began it, or it refused it for good.
+bool is_attempt(RedfishErrorKind kind) {
     return kind == RedfishErrorKind::invalid_request || kind == RedfishErrorKind::parameter_missing ||
-           kind == RedfishErrorKind::state_conflict || kind == RedfishErrorKind::other;
+           kind == RedfishErrorKind::state_conflict || kind == RedfishErrorKind::other ||
+           kind == RedfishErrorKind::outcome_unknown;
 }
 
 }  // namespace
@@ -424,26 +430,29 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(std::string name, st
         if (progress == TaskProgress::running) co_return RemoveResult(waiting);
         if (progress == TaskProgress::succeeded) {
             known->second.clear();
+            wipe.attempts = 0;
             co_return std::nullopt;
         }
         wipe.tasks.erase(known);
     }
-    if (wipe.attempts >= kWipeAttempts) {
-        wipe.attempts = 0;
-        co_return RemoveResult(RemovalBlocked{
-            "WipeFailed",
-            "drive " + drive + " of host " + name + " was not erased in " + std::to_string(kWipeAttempts) +
-                " attempts; the host is not clean and stays reserved. Erase it yourself "
-                "and set spec.redfish.powerOff.wipe to None",
-            kNextErasure});
-    }
+    const bool has_failed = wipe.attempts >= kWipeAttempts;
+    const auto next = wipe.last + kErasurePauses.after(wipe.attempts - kWipeAttempts + 1);
+    if (has_failed && clock_.now() < next)
+        co_return RemoveResult(RemovalBlocked{"WipeFailed",
+                                              "drive " + drive + " of host " + name + " was not erased in " +
+                                                  base::counted(wipe.attempts, "attempt") +
+                                                  ", which are repeated with growing pauses; the host is not "
+                                                  "clean and stays reserved. Erase it "
+                                                  "yourself and set spec.redfish.powerOff.wipe to None",
+                                              kNextErasure});
+    wipe.last = clock_.now();
     std::string task;
     bool is_impossible = false;
     try {
         task = co_await station->hardware.erase_drive(drive);
     } catch (const RedfishError& error) {
         is_impossible = is_impossibility(error.complaint);
-        if (is_refusal(error.kind())) ++wipe.attempts;
+        if (is_attempt(error.kind())) ++wipe.attempts;
         if (!is_impossible) throw;
     }
     if (is_impossible)
@@ -454,8 +463,9 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(std::string name, st
                            kNextErasure});
     ++wipe.attempts;
     wipe.tasks[drive] = task;
-    if (task.empty()) co_return std::nullopt;
-    co_return RemoveResult(waiting);
+    if (!task.empty()) co_return RemoveResult(waiting);
+    wipe.attempts = 0;
+    co_return std::nullopt;
 }
 
 }  // namespace providers::redfish

@@ -39,7 +39,8 @@ private:
     // Wipe is the progress of erasing a host's drives. A restart loses it, and the erasure begins anew.
     struct Wipe {
         std::map<std::string, std::string> tasks;  // by drive; empty: the drive is erased
-        int attempts = 0;
+        int attempts = 0;                          // erasures that a BMC may have begun, and refusals
+        base::TimePoint last{};                    // time of the last attempt
     };
 
     asio::awaitable<RemoveResult> visit(Command command, Host host);

@@ -350,6 +350,18 @@ TEST_CASE("a host's drives are erased before it is anybody's again") {
         REQUIRE(world.put_to_sleep(claim));
         CHECK(bmc.erased_drives() == 2);
     }
+    SECTION("all of many, without a word of failure") {
+        bmc.profile().drives = 8;
+        bool is_gone = false;
+        for (int steps = 0; steps < 200 && !is_gone; ++steps) {
+            const auto result = world.remove(claim);
+            CHECK_FALSE(std::holds_alternative<providers::RemovalBlocked>(result));
+            is_gone = std::holds_alternative<providers::Gone>(result);
+            world.pass(seconds{15});
+        }
+        CHECK(is_gone);
+        CHECK(bmc.erased_drives() == 8);
+    }
     SECTION("a task that vanished proves nothing and is begun again") {
         bmc.profile().vanishing_tasks = 1;
         REQUIRE(world.put_to_sleep(claim));
@@ -374,6 +386,24 @@ TEST_CASE("a host's drives are erased before it is anybody's again") {
         CHECK(asked >= 3);
         CHECK(asked <= 30);
         CHECK(claim.outcome.find("WipeFailed") == 0);
+    }
+    SECTION("an erasure that never succeeds wears no drive out") {
+        const bool is_answered = GENERATE(true, false);
+        INFO((is_answered ? "it fails" : "its answer is lost"));
+        int asked = 0;
+        world.odd("a").add({.is_for =
+                                [&asked](const base::HttpRequest& request) {
+                                    const bool erases = request.target.ends_with("Drive.SecureErase");
+                                    asked += erases ? 1 : 0;
+                                    return erases;
+                                },
+                            .is_lost = !is_answered});
+        bmc.profile().erase_fails = true;
+        CHECK_FALSE(world.put_to_sleep(claim, std::chrono::hours{72}));
+        CHECK(asked >= 3);
+        CHECK(asked <= 30);
+        CHECK(claim.outcome.find("WipeFailed") == 0);
+        CHECK(world.host("a").use.stage == HostStage::wiping);
     }
     SECTION("a drive that cannot be erased is said, not passed over") {
         bmc.profile().can_erase = false;
