@@ -339,7 +339,7 @@ MUTATIONS = [
     Mutation("take one refusal of good credentials for a verdict", "a host in use is never turned off", "providers/redfish",
              Edit("note_refusal", r"if \((trust_\.is_proven) &&", "false")),
     Mutation("replace a session without ending it", "people are locked out of their BMC", "providers/redfish",
-             Edit("replace_session", r"(co_await log_out\(\));", "access_->token.clear()")),
+             Edit("replace_session", r"if \((has_session\(\))\)", "false")),
     Mutation("forget with the process who refused an account", "a crash loop locks an account", "providers/redfish",
              Edit("account_of", r"(\+\+account->refusals);", "static_cast<void>(0)")),
     Mutation("count only failures after a host was turned on", "hosts that fail hide one that works", "providers/redfish",

@@ -315,10 +315,18 @@ asio::awaitable<base::HttpResponse> BmcAccess::authorized_in_turn(const std::str
                   kSessionRetry);
 }
 
-// Replaces the session. BMCs have few sessions, so the old one is ended before a new one is opened.
+// Ends the session, so that a new one can be opened. BMCs have few sessions. A session that could not be
+// ended now is kept and ended by the next request.
 asio::awaitable<void> BmcAccess::replace_session(std::string token) {
     const auto pass = co_await access_->log_ins.enter("");
-    if (access_->token == token) co_await log_out();
+    if (access_->token != token) co_return;
+    if (has_session()) {
+        auto request = bare_request("DELETE", access_->session);
+        authorize(request);
+        co_await wire_.send("logging out of " + host(), std::move(request), Effect::session);
+    }
+    access_->token.clear();
+    access_->session.clear();
 }
 
 asio::awaitable<bool> BmcAccess::is_session_good() {

@@ -309,6 +309,26 @@ TEST_CASE("a session that is replaced is ended first") {
     CHECK(bmc.sessions() == 1);
 }
 
+TEST_CASE("a session that cannot be ended now is not joined by a second one") {
+    World world;
+    auto& bmc = world.add("a");
+    look(world, "a");
+    world.odd("a").add({.is_for = requests("GET", "Systems"), .times = 1, .instead = refusal(401)});
+    world.odd("a").add({.is_for =
+                            [](const base::HttpRequest& request) {
+                                return request.method == "DELETE" &&
+                                       request.target.find("/Sessions/") != std::string::npos;
+                            },
+                        .times = 1,
+                        .is_lost = true});
+    for (int i = 0; i < 3; ++i) {
+        look(world, "a");
+        world.pass(minutes{5});
+        CHECK(bmc.sessions() <= 1);
+    }
+    CHECK(look(world, "a").reason.empty());
+}
+
 TEST_CASE("a wrong Secret of many BMCs costs its account two refusals, also over restarts") {
     World world;
     const std::vector<std::string> names{"a", "b", "c", "d", "e", "f", "g", "h"};
