@@ -33,7 +33,8 @@ public:
             if (!image_of(*provider)) continue;
             std::map<std::string, std::size_t> counts;
             for (const auto& [vmid, machine] : lab().machines)
-                if (is_of(machine, *provider)) ++counts[machine.node];
+                if (!world_.administrators.is_stranger(vmid) && is_of(machine, *provider))
+                    ++counts[machine.node];
             for (const auto& [host, count] : counts)
                 if (count > lab().web.size() + kSecondOnes)
                     stage_.violate(kName, std::to_string(count) + " templates on " + host + " for " +
@@ -110,7 +111,9 @@ private:
         const bool is_shared = lab().storages.at(wish.image->storage).shared;
         std::map<std::string, int> serving;
         for (const auto& [vmid, machine] : lab().machines) {
-            if (!is_of(machine, provider) || !serves(machine.node)) continue;
+            // A copy that a person made of a template has its description.
+            const bool is_copy = world_.administrators.is_stranger(vmid);
+            if (is_copy || !is_of(machine, provider) || !serves(machine.node)) continue;
             const auto* disk = disk_of(lab(), machine, wish.bootDisk.device);
             const bool is_done = proxmox::config_flag(machine.config, "template");
             const auto about = "VM " + std::to_string(vmid) + " on " + machine.node;
