@@ -290,7 +290,7 @@ void Adversary::meddle_with_machine(Fault fault) {
     auto& administrators = world_.administrators;
     auto ids = administrators.marked();
     if (fault == Fault::foreign_machine && (ids.empty() || random_->below(2) == 0)) {
-        if (random_->below(2) == 0 && administrators.plant_copy_of_template()) return;
+        if (administrators.plant_copy_of_template()) return;
         auto first = world_.scenario.providers.front().spec.proxmox->vmIDRange->lower;
         return administrators.plant_stranger(static_cast<int>(first));
     }

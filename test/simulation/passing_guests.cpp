@@ -11,6 +11,7 @@ namespace simulation {
 namespace {
 
 constexpr double kShareOfPassing = 0.35;
+constexpr double kShareOfTemplates = 0.5;
 // Guests use the first IDs of a range, which the operator is likely to choose next.
 constexpr std::int64_t kReachOfPassing = 12;
 
@@ -61,6 +62,11 @@ private:
         const auto& hosts = proxmox().hosts;
         const auto& host = hosts[random_->below(hosts.size())];
         if (firsts.empty() || !host.powered_on) return;
+        if (!has_cloned_template_ && dice.chance(kShareOfTemplates)) {
+            has_cloned_template_ = world_.administrators.plant_copy_of_template();
+            if (has_cloned_template_)
+                return world_.happenings.count("passing guest: cloned a template of the operator");
+        }
         const auto wanted = static_cast<int>(dice.one_of(firsts) + dice.between(0, kReachOfPassing));
         proxmox::Config config{{"lock", "clone"}, {"description", " qmclone temporary file"}};
         const auto vmid = world_.administrators.plant_stranger(wanted, host.name, std::move(config));
@@ -135,6 +141,7 @@ private:
     std::unique_ptr<base::Random> random_;
     std::unique_ptr<base::Alarm> next_;
     std::list<std::unique_ptr<base::Alarm>> alarms_;
+    bool has_cloned_template_ = false;
     std::set<int> being_cloned_;
     std::vector<Left> left_;
 };
