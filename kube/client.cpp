@@ -23,6 +23,11 @@ bool is_read(const base::HttpRequest& request) {
     return request.method == "GET";
 }
 
+// Leases need none: a webhook that hangs may hold all places for longer than a lease lasts.
+bool needs_place(const base::HttpRequest& request) {
+    return !request.target.starts_with("/apis/coordination.k8s.io/");
+}
+
 // Returns the pause that the server requests; nullopt: the answer is final. API priority and fairness answers
 // 429 before it processes the request. A 429 for an eviction concerns budgets, so the caller handles it.
 std::optional<base::Duration> wait_wanted(const base::HttpRequest& request,
@@ -144,8 +149,11 @@ struct Client::Impl {
 
     asio::awaitable<base::HttpResponse> send_once(base::HttpRequest request) {
         if (!freed) freed.emplace(co_await asio::this_coro::executor);
-        while (in_flight >= limit) co_await freed->wait();
-        Place place(*this);
+        std::optional<Place> place;
+        if (needs_place(request)) {
+            while (in_flight >= limit) co_await freed->wait();
+            place.emplace(*this);
+        }
         const auto method = request.method;
         const auto start = clock.now();
         base::HttpResponse response;

@@ -142,8 +142,9 @@ private:
 std::unique_ptr<base::HttpTransport> make_transport(asio::any_io_executor executor, base::Clock& clock,
                                                     ClusterConfig config) {
     const auto source = config.source;
-    // Equals the number of calls in flight of Client.
-    config.http.max_connections = 32;
+    // Equals the number of calls in flight of Client, and two for Leases: one that was given up may still
+    // end.
+    config.http.max_connections = 34;
     try {
         return std::make_unique<AuthenticatingTransport>(std::move(executor), clock, std::move(config));
     } catch (const std::invalid_argument& error) {

@@ -20,7 +20,10 @@ public:
     bool cut = false;
     int requests = 0;
     base::Duration latency{};
-    base::Duration delay(const base::HttpRequest&) override { return latency; }
+    std::string hangs;  // requests with this beginning take 25 s
+    base::Duration delay(const base::HttpRequest& request) override {
+        return !hangs.empty() && request.target.starts_with(hangs) ? base::Duration{25s} : latency;
+    }
     std::optional<base::HttpResponse> before(const base::HttpRequest&) override {
         ++requests;
         if (cut) throw base::TransportError("cut", true);
@@ -97,6 +100,19 @@ TEST_CASE_METHOD(Fixture, "one of two leads, renews, and stays the only one") {
     CHECK(lease().renewTime->at > lease().acquireTime->at);
     CHECK(leader().elector->lease_outlives(10s));
     CHECK_FALSE(leader().elector->lease_outlives(16s));
+}
+
+TEST_CASE_METHOD(Fixture, "a leader renews while a webhook hangs and all other calls wait for it") {
+    pass(20s);
+    auto& first = leader();
+    first.network.hangs = "/api/v1/nodes/";
+    const auto call = [&first]() -> asio::awaitable<void> {
+        co_await first.client.get_json("/api/v1/nodes/a");
+    };
+    for (int i = 0; i < 200; ++i) first.group.spawn(call());
+    pass(60s);
+    CHECK(first.elector->is_leader());
+    CHECK_FALSE(first.lost);
 }
 
 TEST_CASE_METHOD(Fixture, "a leader renews with one request, and reads only what somebody else wrote") {
