@@ -46,6 +46,15 @@ std::string hex(std::uint64_t number) {
     return text;
 }
 
+// Names of pods may have 253 characters, and so may names of Events.
+std::string name_of_event(const std::string& about, std::uint64_t hash) {
+    constexpr std::size_t kLongestBeginning = 253 - 17;
+    auto name = about.substr(0, kLongestBeginning);
+    // A part of a name ends with a letter or digit.
+    name.resize(name.find_last_not_of("-.") + 1);
+    return name + "." + hex(hash);
+}
+
 struct WriteFailure {
     enum class Kind {
         final,      // this Event will never be accepted
@@ -163,7 +172,7 @@ private:
         api::Event event;
         event.metadata.namespace_ = about.namespace_.empty() ? "default" : about.namespace_;
         const auto content = about.uid + "|" + about.kind + "|" + reason + "|" + message;
-        event.metadata.name = about.name + "." + hex(hash_of(content));
+        event.metadata.name = name_of_event(about.name, hash_of(content));
         event.involvedObject.apiVersion = about.api_version;
         event.involvedObject.kind = about.kind;
         event.involvedObject.namespace_ = about.namespace_;

@@ -60,6 +60,15 @@ struct Fixture {
 
 }  // namespace
 
+TEST_CASE_METHOD(Fixture, "an Event about an object with a name of any length is written") {
+    const auto cut = std::string(235, 'a') + "-" + std::string(17, 'b');
+    for (const auto& name : {std::string(253, 'a'), cut, std::string("a")}) {
+        say("LimitReached", "no more than 3 nodes", name);
+        const auto events = written();
+        CHECK(std::ranges::any_of(events, [&](const auto& e) { return e.involvedObject.name == name; }));
+    }
+}
+
 TEST_CASE_METHOD(Fixture, "an Event names its object, type, reason, message and writer") {
     say("LimitReached", "no more than 3 nodes");
     auto events = written();
