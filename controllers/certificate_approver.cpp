@@ -135,6 +135,15 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
     const auto judged = judge(*request, claim);
     if (!judged) {
         cluster_.ask(key);  // the answer queues this key again
+        const auto& failure = cluster_.failure();
+        if (!failure.empty())
+            tell_left(*request, *claim,
+                      {Verdict::Wait,
+                       "ClusterAddressesUnknown",
+                       "an address of bootstrap.servingNetworks is approved only while it is known where the "
+                       "cluster listens: " +
+                           failure,
+                       {}});
         co_return kube::Result{};
     }
     const auto& approval = *judged;

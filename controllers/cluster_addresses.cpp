@@ -1,6 +1,7 @@
 #include "controllers/cluster_addresses.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/system/system_error.hpp>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -39,7 +40,16 @@ const ClusterAddresses* ClusterAddressFinder::found() const {
 }
 
 asio::awaitable<kube::Result> ClusterAddressFinder::reconcile(kube::ObjectKey) {
-    found_ = co_await find();
+    try {
+        found_ = co_await find();
+    } catch (const boost::system::system_error&) {
+        throw;  // cancelled
+    } catch (const std::exception& error) {
+        failure_ = error.what();
+        for (const auto& key : asked_for_) listener_(key);
+        throw;
+    }
+    failure_.clear();
     at_ = clock_.now();
     for (const auto& key : std::exchange(asked_for_, {})) listener_(key);
     co_return kube::Result{};

@@ -23,11 +23,14 @@ public:
         : informers_(informers), client_(client), clock_(clock), executor_(std::move(executor)) {}
 
     void subscribe(kube::WorkQueue& queue) { queue_ = &queue; }
-    // Sets a listener that is called, once there is an answer, with each key that was passed to ask().
+    // Sets a listener that is called, once there is an answer or a failure, with each key that was passed to
+    // ask().
     void on_answer(std::function<void(const kube::ObjectKey&)> listener) { listener_ = std::move(listener); }
     void ask(const kube::ObjectKey& asked_for);
     // Returns an answer that is still fresh; null: ask() must be called.
     const ClusterAddresses* found() const;
+    // Returns why the last look found nothing; empty: it did, or there was none yet.
+    const std::string& failure() const { return failure_; }
 
     // Throws while the addresses cannot be found, so that the pauses grow.
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
@@ -46,6 +49,7 @@ private:
     std::function<void(const kube::ObjectKey&)> listener_;
     std::set<kube::ObjectKey> asked_for_;
     std::optional<ClusterAddresses> found_;
+    std::string failure_;
     base::TimePoint at_{};
 };
 

@@ -382,6 +382,8 @@ TEST_CASE("no address of a network is approved while it is not known where the c
     world.name_networks({"10.0.0.0/24"});
     world.ask_serving("early", "DNS:worker-1,IP:10.0.0.77");
     CHECK(world.decision("early").empty());
+    CHECK(world.events.count("ClusterAddressesUnknown") == 1);
+    CHECK(world.events.count("there is no Service default/kubernetes") == 1);
     world.put_cluster();
     world.run_for(10min);
     CHECK(world.decision("early") == "Approved NamesOfThisMachine");
