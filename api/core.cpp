@@ -9,7 +9,8 @@ BOOST_DESCRIBE_STRUCT(Taint, (), (key, value, effect, timeAdded))
 BOOST_DESCRIBE_STRUCT(NodeSpec, (), (taints, unschedulable, providerID))
 BOOST_DESCRIBE_STRUCT(NodeSystemInfo, (), (machineID, systemUUID, architecture))
 BOOST_DESCRIBE_STRUCT(NodeAddress, (), (type, address))
-BOOST_DESCRIBE_STRUCT(NodeStatus, (), (capacity, allocatable, conditions, addresses, nodeInfo))
+BOOST_DESCRIBE_STRUCT(NodeStatus, (),
+                      (capacity, allocatable, conditions, addresses, nodeInfo, declaredFeatures))
 BOOST_DESCRIBE_STRUCT(Node, (), (metadata, spec, status))
 
 BOOST_DESCRIBE_STRUCT(NamespaceStatus, (), (phase))

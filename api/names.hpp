@@ -76,6 +76,9 @@ inline constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected
 // On a DaemonSet: the number of its template. Its pods have it as a label.
 inline constexpr std::string_view kTemplateGeneration = "deprecated.daemonset.template.generation";
 inline constexpr std::string_view kDefaultStorageClass = "storageclass.kubernetes.io/is-default-class";
+// An older name that the API server still reads.
+inline constexpr std::string_view kBetaDefaultStorageClass =
+    "storageclass.beta.kubernetes.io/is-default-class";
 }  // namespace annotations
 
 namespace taints {

@@ -48,6 +48,7 @@ struct NodeStatus {
     Conditions conditions;
     std::vector<NodeAddress> addresses;
     NodeSystemInfo nodeInfo;
+    std::vector<std::string> declaredFeatures;  // of the kubelet, from Kubernetes 1.35 on
     bool operator==(const NodeStatus&) const = default;
 };
 

@@ -13,7 +13,8 @@ BOOST_DESCRIBE_STRUCT(NodeSelector, (), (nodeSelectorTerms))
 
 BOOST_DESCRIBE_STRUCT(ResourceRequirements, (), (requests, limits))
 BOOST_DESCRIBE_STRUCT(ContainerPort, (), (containerPort, hostPort, hostIP, protocol))
-BOOST_DESCRIBE_STRUCT(Container, (), (name, resources, restartPolicy, ports))
+BOOST_DESCRIBE_STRUCT(ContainerRestartRule, (), (action))
+BOOST_DESCRIBE_STRUCT(Container, (), (name, resources, restartPolicy, restartPolicyRules, ports))
 BOOST_DESCRIBE_ENUM(TolerationOperator, Equal, Exists, Unrecognized)
 BOOST_DESCRIBE_STRUCT(Toleration, (), (key, operator_, value, effect, tolerationSeconds))
 BOOST_DESCRIBE_STRUCT(PreferredSchedulingTerm, (), (weight, preference))
@@ -47,7 +48,8 @@ BOOST_DESCRIBE_STRUCT(PodSchedulingGroup, (), (podGroupName))
 BOOST_DESCRIBE_STRUCT(PodSpec, (),
                       (nodeName, nodeSelector, affinity, tolerations, topologySpreadConstraints,
                        initContainers, containers, runtimeClassName, overhead, resources, priority,
-                       terminationGracePeriodSeconds, hostNetwork, volumes, resourceClaims, schedulingGroup))
+                       terminationGracePeriodSeconds, hostNetwork, hostUsers, volumes, resourceClaims,
+                       schedulingGroup))
 BOOST_DESCRIBE_ENUM(PodPhase, Unknown, Pending, Running, Succeeded, Failed, Unrecognized)
 BOOST_DESCRIBE_STRUCT(ContainerStatus, (), (name, allocatedResources, resources))
 BOOST_DESCRIBE_STRUCT(PodStatus, (),

@@ -25,10 +25,16 @@ struct ContainerPort {
     bool operator==(const ContainerPort&) const = default;
 };
 
+struct ContainerRestartRule {
+    std::string action;  // Restart or RestartAllContainers
+    bool operator==(const ContainerRestartRule&) const = default;
+};
+
 struct Container {
     std::string name;
     ResourceRequirements resources;
     std::string restartPolicy;  // "Always" in an init container makes it a sidecar
+    std::vector<ContainerRestartRule> restartPolicyRules;
     std::vector<ContainerPort> ports;
     bool operator==(const Container&) const = default;
 };
@@ -183,6 +189,7 @@ struct PodSpec {
     std::optional<std::int32_t> priority;
     std::optional<std::int64_t> terminationGracePeriodSeconds;
     bool hostNetwork = false;
+    std::optional<bool> hostUsers;  // false: it has a user namespace of its own
     Shared<std::vector<Volume>> volumes;
     Shared<std::vector<PodResourceClaim>> resourceClaims;
     Shared<PodSchedulingGroup> schedulingGroup;

@@ -4,7 +4,10 @@
 
 #include "base/text.hpp"
 #include "scheduling/amount_text.hpp"
+#include "scheduling/pods/features.hpp"
 #include "scheduling/pods/tolerations.hpp"
+#include "scheduling/selector_text.hpp"
+#include "scheduling/topology_explanation.hpp"
 #include "scheduling/volume_explanation.hpp"
 
 namespace scheduling {
@@ -23,13 +26,36 @@ bool holds_somewhere(const Pool& pool, const Holds& holds) {
                                [&](const PlaceOfPool& place) { return holds(labels_at(pool, place)); });
 }
 
+// Reports whether people may give the pool's nodes the label. Kubernetes and the operator set the others.
+bool may_be_stated(std::string_view label) {
+    const auto domain = label.substr(0, label.find('/'));
+    const bool is_set_by_others = domain.ends_with("kubernetes.io") || domain.ends_with("kubenodesmith.io");
+    return domain == label || !is_set_by_others || domain == "node-role.kubernetes.io";
+}
+
+std::string remedy_for_label(const Pool& pool, const std::string& key) {
+    auto note = note_on_label(pool, key);
+    if (!note.empty() || !may_be_stated(key)) return note;
+    return ": if they should have it, add it to machineTemplate.labels of the pool";
+}
+
+std::string words_of_unmet(const Pool& pool, const api::NodeSelector& selector) {
+    const auto* unmet = unmet_requirement(pool, selector);
+    if (!unmet) return ", which asks for " + words_of(selector);
+    const bool asks_for_label =
+        unmet->operator_ == api::SelectorOperator::In || unmet->operator_ == api::SelectorOperator::Exists;
+    return ", which asks for " + words_of(*unmet) +
+           (asks_for_label ? remedy_for_label(pool, unmet->key) : note_on_label(pool, unmet->key));
+}
+
 // Returns why none of the pool's nodes would suffice; empty: one might, except for the pod's volumes.
 std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amounts& wanted,
                            const Amounts& largest, const ResourceNames& names) {
     if (const auto* taint = untolerated(pool.taints, pod.tolerations)) {
         const auto* note = api::find(pool.notes_on_taints, taint->key);
         return "has taint " + describe(*taint) + ", which the pod does not tolerate" +
-               (note ? " (" + *note + ")" : "");
+               (note ? " (" + *note + ")"
+                     : ": let the pod tolerate it, or remove it from machineTemplate.taints of the pool");
     }
     for (const auto& entry : wanted.extra)
         if (entry.amount > 0 && largest.extra_amount(entry.resource) == 0)
@@ -41,23 +67,25 @@ std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amou
             return found && *found == value;
         };
         if (holds_somewhere(pool, has_label)) continue;
-        const auto* note = api::find(pool.notes_on_labels, key);
-        return "its nodes have no label " + key + "=" + value + (note ? " (" + *note + ")" : "");
+        return "its nodes have no label " + key + "=" + value + remedy_for_label(pool, key);
     }
     const auto* required = required_affinity(pod);
     const auto is_wanted = [&](const api::StringMap& labels) {
         return !required || api::matches(*required, labels, {});
     };
-    if (!holds_somewhere(pool, is_wanted)) {
-        const auto missing = missing_label(pool, *required);
-        return "its nodes do not match the required node affinity" +
-               (missing.empty() ? "" : ", which asks for " + missing);
-    }
+    if (!holds_somewhere(pool, is_wanted))
+        return "its nodes do not match the required node affinity" + words_of_unmet(pool, *required);
     const auto is_selected = [&](const api::StringMap& labels) {
         return api::matches(pod.nodeSelector, labels) && is_wanted(labels);
     };
     if (!holds_somewhere(pool, is_selected))
-        return "none of its nodes matches node selector and node affinity together";
+        return "none of its nodes matches the node selector (" + words_of(pod.nodeSelector) +
+               ") and the node affinity (" + (required ? words_of(*required) : "") + ") together";
+    if (pool.declared_features)
+        for (const auto feature : required_features(pod))
+            if (std::ranges::find(*pool.declared_features, feature) == pool.declared_features->end())
+                return "its youngest node does not declare the feature " + std::string(feature) +
+                       " (status.declaredFeatures), which the pod requires: turn it on in the kubelet";
     return {};
 }
 
@@ -79,12 +107,13 @@ std::string too_large(const Amounts& wanted, const Amounts& largest, const Amoun
     if (offered(kPods) < 1) return "its DaemonSets leave no room for a pod";
     if (wanted.base[kStorage] > offered(kStorage))
         return "needs " + memory(wanted.base[kStorage]) + " of ephemeral storage, largest machine offers " +
-               memory(offered(kStorage));
+               memory(offered(kStorage)) + ": ask for less, or give the machines a larger boot disk";
     for (const auto& entry : wanted.extra) {
         const auto most = largest.extra_amount(entry.resource) - overhead.extra_amount(entry.resource);
         if (entry.amount > most)
             return "needs " + std::to_string(entry.amount) + " " + names.name_of(entry.resource) +
-                   ", largest machine offers " + std::to_string(std::max<std::int64_t>(0, most));
+                   ", largest machine offers " + std::to_string(std::max<std::int64_t>(0, most)) +
+                   ": if its machines have more, state it in machineTemplate.extendedResources of the pool";
     }
     return "no machine offers " + cpus(wanted.base[kCpu]) + " and " + memory(wanted.base[kMemory]) +
            " together with all else that is requested";
@@ -98,35 +127,6 @@ std::string why_refused(const Pool& pool, const Amounts& wanted, const Amounts& 
             wanted.base[kCpu] <= shape.cpu_cores * kMilli && wanted.base[kMemory] <= shape.memory_mib * kMiB;
         if (holds && !shape.refused.empty()) return shape.refused;
     }
-    return {};
-}
-
-// Keeps the places where the rules of one kind hold for a new machine.
-void retain(BitSet& places, const PodPlacer& placer, const Rules& rules, std::size_t pool) {
-    const auto& topology = placer.topology();
-    std::vector<std::int32_t> limits;
-    topology.limits(rules, Basis::existing, limits);
-    for (auto place = places.next(0); place != kNone; place = places.next(place + 1)) {
-        const auto row = placer.template_row(pool, place);
-        if (!topology.holds_in_row(rules, limits, row) || !topology.holds_in_new_slot(rules, limits, row))
-            places.erase(place);
-    }
-}
-
-std::string topology_obstacle(PodPlacer& placer, ClassId id, BitSet& places, std::size_t pool) {
-    const auto& rules = placer.required(id).rules;
-    retain(places, placer, {{}, {}, rules.empty}, pool);
-    if (places.empty()) return "pod anti-affinity excludes every place where it could create a machine";
-    retain(places, placer, {{}, rules.affinities, {}}, pool);
-    if (places.empty()) return "a new machine would not be near the pods that pod affinity requires";
-    retain(places, placer, {rules.spreads, {}, {}}, pool);
-    if (places.empty()) return "a machine that it can create would break a topology spread constraint";
-    places = placer.open_places(pool, std::move(places));
-    if (places.empty())
-        return "a machine created now would break the topology spread of pods placed without it";
-    if (const auto taken = placer.port_obstacle(id, places, pool); !taken.empty()) return taken;
-    if (!placer.has_free_volumes(id, places, pool))
-        return "other pending pods get the volumes that the pod could use there";
     return {};
 }
 
@@ -198,7 +198,7 @@ LaunchObstacle explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& 
             ", without which no pod with such a volume is scheduled (preventPodSchedulingIfMissing): let the "
             "driver's DaemonSet run on the pool's nodes");
     const bool is_anywhere = places == BitSet::all(pool.places.size());
-    if (const auto obstacle = topology_obstacle(placer, id, places, index); !obstacle.empty())
+    if (const auto obstacle = obstacle_at(snapshot, placer, pod_class, id, places, index); !obstacle.empty())
         return say(obstacle);
     const auto overhead = new_machines.overhead(index, places);
     auto total = overhead;

@@ -1,5 +1,7 @@
 #include "scheduling/plans.hpp"
 
+#include "scheduling/pods/features.hpp"
+
 #include <algorithm>
 
 namespace scheduling {
@@ -122,6 +124,7 @@ BitSet Plans::suitable_rows(const PlacementPlan& plan, Kept kept) {
     filter.tolerations = &*pod.tolerations;
     for (const auto& entry : plan.requests->extra)
         if (entry.amount > 0) filter.resources.push_back(entry.resource);
+    filter.features = required_features(pod);
     const auto& preferences = topology_.preferences(*plan.pod_class);
     for (std::size_t i = 0; i < preferences.size(); ++i) {
         if (!is_kept(kept, i)) continue;

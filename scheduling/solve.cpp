@@ -122,7 +122,8 @@ void Solve::refuse(const Demand& demand) {
         if (why.budget != kNone) cuts_.emplace(why.budget, why.cut);
         unplaced.reasons.push_back(std::move(why.text));
     }
-    if (unplaced.reasons.empty()) unplaced.reasons.emplace_back("there is no pool that could create a node");
+    if (unplaced.reasons.empty())
+        unplaced.reasons.emplace_back("there is no pool that could create a node: create a NodeSmithPool");
     result_.unplaced.push_back(std::move(unplaced));
 }
 

@@ -10,8 +10,11 @@ namespace scheduling {
 // Returns the labels of the pool's Nodes at the place. A Node's own name is unknown.
 api::StringMap labels_at(const Pool& pool, const PlaceOfPool& place);
 // Returns "label a in (b, c) (note)": the requirement of the selector that no place of the
-// pool meets; empty: no single one.
-std::string missing_label(const Pool& pool, const api::NodeSelector& selector);
+// Returns a requirement that none of the pool's nodes meets; null: there is none, or the terms are
+// alternatives.
+const api::SelectorRequirement* unmet_requirement(const Pool& pool, const api::NodeSelector& selector);
+// Returns the pool's note on the label in brackets; empty: it has none.
+std::string note_on_label(const Pool& pool, const std::string& key);
 
 // Explains that no node of the pool would be where the volumes can be used or provisioned.
 std::string why_apart_from_volumes(const Snapshot& snapshot, PodPlacer& placer, ClassId id, std::size_t pool);

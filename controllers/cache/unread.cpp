@@ -155,7 +155,8 @@ void forget_unread(api::PersistentVolumeClaim& claim) {
 
 void forget_unread(api::StorageClass& storage_class) {
     using namespace api::annotations;
-    forget_foreign_and_labels(storage_class.metadata, {kDefaultStorageClass, kLocalData});
+    forget_foreign_and_labels(storage_class.metadata,
+                              {kDefaultStorageClass, kBetaDefaultStorageClass, kLocalData});
 }
 
 void forget_unread(api::CSIDriver& driver) {

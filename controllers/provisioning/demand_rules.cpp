@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/claim/facts/pool_counts.hpp"
+#include "controllers/provisioning/cluster_objects.hpp"
 #include "controllers/provisioning/freed_room.hpp"
 #include "controllers/provisioning/nomination.hpp"
 #include "kube/controller.hpp"
@@ -85,7 +86,7 @@ DemandRules demand_rules(const Informers& informers, const PodPointers& unschedu
     }
     if (unschedulable.empty()) return rules;
     rules.kinds = launches_by_kind(informers, now);
-    rules.look_again = next_report(informers, now);
+    rules.look_again = kube::sooner(next_report(informers, now), next_hanging_detachment(informers, now));
     for (const auto& [name, pods] : nominated) {
         const auto node = informers.nodes.store().get({"", name});
         const auto end = last_end(informers, name);

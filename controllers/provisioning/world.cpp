@@ -8,6 +8,7 @@
 #include "controllers/claim/facts/power.hpp"
 #include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/provisioning/budgets.hpp"
+#include "controllers/provisioning/cluster_objects.hpp"
 #include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/expected_node.hpp"
 #include "controllers/provisioning/facts/claim_factory.hpp"
@@ -108,15 +109,8 @@ public:
     void add_rest(PodPointers pods) {
         auto& snapshot = world_.snapshot;
         snapshot.pods = std::move(pods);
-        snapshot.daemon_sets = informers_.daemon_sets.store().values();
-        snapshot.namespaces = informers_.namespaces.store().values();
-        snapshot.volumes.claims = informers_.persistent_volume_claims.store().values();
-        snapshot.volumes.volumes = informers_.persistent_volumes.store().values();
-        snapshot.volumes.classes = informers_.storage_classes.store().values();
-        snapshot.volumes.drivers = informers_.csi_drivers.store().values();
-        snapshot.volumes.capacities = informers_.csi_storage_capacities.store().values();
-        snapshot.limit_ranges = informers_.limit_ranges.store().values();
-        snapshot.runtime_classes = informers_.runtime_classes.store().values();
+        add_cluster_objects(snapshot, informers_, now_);
+        note_declared_features(snapshot);
         snapshot.waiting_daemon_pods = waiting_daemon_pods(informers_);
         const auto& control_planes = informers_.control_planes.store().all();
         snapshot.expendable_below = expendable_below(control_planes);

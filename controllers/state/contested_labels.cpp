@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "controllers/cache/condition_update.hpp"
 #include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/claim/facts/label_rules.hpp"
 #include "controllers/claim/facts/label_upkeep.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
 
 namespace controllers {
 
@@ -122,11 +124,28 @@ void take_contested_off(api::StringMap& labels, const NodeSmithPool& pool) {
         if (label.effect.empty()) labels.erase(label.key);
 }
 
+namespace {
+
+// Returns, for example, "not online: pve2, pve3".
+std::string offline_hosts(const NodeSmithProvider* provider) {
+    if (!provider || !provider->spec.proxmox) return {};
+    std::vector<std::string> names;
+    for (const auto& host : provider->status.hosts)
+        if (!host.online) names.push_back(host.name);
+    return names.empty() ? "" : "offline: " + base::joined(names);
+}
+
+}  // namespace
+
 api::StringMap notes_on_labels(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     auto notes = labels_without_effect(pool, provider);
     if (provider && provider->spec.proxmox && claim::region_of(provider).empty())
         notes.emplace(api::labels::kRegion,
                       "spec.proxmox.region of provider " + provider->metadata.name + " is not set");
+    notes.emplace("kubernetes.io/arch",
+                  "machineTemplate.architecture is " + pool.spec.machineTemplate.architecture);
+    if (auto offline = offline_hosts(provider); !offline.empty())
+        notes.emplace(claim::zone_label(provider), std::move(offline));
     for (const auto& label : pool.status.contestedLabels)
         if (label.effect.empty()) notes[label.key] = describe(label);
     return notes;

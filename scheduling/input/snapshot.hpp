@@ -88,6 +88,8 @@ struct Pool {
     std::optional<base::Saturating> ephemeral_storage_mib;  // for pods; nullopt: unknown, counts as 4 PiB
     api::ResourceList extended_resources;                   // in addition to those above
     std::map<std::string, std::int64_t> volume_limits;  // stated limits of volumes per machine, by CSI driver
+    std::optional<std::vector<std::string>>
+        declared_features;  // of its kubelets; nullopt: unknown, counts as all
 
     std::vector<PlaceOfPool> places;   // empty: nothing can be created
     std::string why_no_place;          // set if places is empty: the problem of each host, for people
@@ -133,6 +135,8 @@ struct Volumes {
     std::vector<std::shared_ptr<const api::StorageClass>> classes;
     std::vector<std::shared_ptr<const api::CSIDriver>> drivers;
     std::vector<std::shared_ptr<const api::CSIStorageCapacity>> capacities;
+    // They count on their nodes until the volumes are detached, also without a pod.
+    std::vector<std::shared_ptr<const api::VolumeAttachment>> attachments;
 };
 
 // PreferencePolicy says how to treat pods' preferences: affinity and anti-affinity, spreads with

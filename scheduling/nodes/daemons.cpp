@@ -7,6 +7,7 @@
 #include "api/names.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
 #include "scheduling/nodes/daemon_pods.hpp"
+#include "scheduling/pods/features.hpp"
 #include "scheduling/pods/pod_admission.hpp"
 
 namespace scheduling {
@@ -49,6 +50,7 @@ BitSet rows_for(const api::PodSpec& pod, Rows& rows) {
         affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution)
         filter.any_of.push_back(&*affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution);
     filter.tolerations = &*pod.tolerations;
+    filter.features = required_features(pod);
     return rows.evaluator().rows(filter);
 }
 

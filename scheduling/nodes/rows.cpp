@@ -27,6 +27,13 @@ std::vector<api::Taint> effective_taints(const NodeInfo& node) {
     return taints;
 }
 
+// A coming node declares what its pool's youngest one does.
+const std::vector<std::string>* features_of(const Snapshot& snapshot, const NodeInfo& node) {
+    if (node.availability != Availability::coming) return &node.node->status.declaredFeatures;
+    if (!node.pool || !snapshot.pools[*node.pool].declared_features) return nullptr;
+    return &*snapshot.pools[*node.pool].declared_features;
+}
+
 bool needs_own_taints(const NodeInfo& node) {
     return node.node->spec.unschedulable ||
            (node.availability == Availability::coming && !node.node->spec.taints.empty());
@@ -71,17 +78,20 @@ std::vector<RowTraits> Rows::traits(ResourceNames& names) {
         const bool own = needs_own_taints(node);
         taints_.push_back(own ? &own_taints_.emplace_back(effective_taints(node)) : &node.node->spec.taints);
     }
+    std::vector<const std::vector<std::string>*> features;
+    for (const auto i : nodes_) features.push_back(features_of(snapshot_, snapshot_.nodes[i]));
     for (const auto& pool : snapshot_.pools) {
         const auto& offered = offered_.emplace_back(amounts_of(pool.extended_resources, names));
         for (std::size_t i = 0; i < pool.places.size(); ++i) {
             allocatable_.push_back(&offered);
             taints_.push_back(&pool.taints);
+            features.push_back(pool.declared_features ? &*pool.declared_features : nullptr);
         }
     }
     std::vector<RowTraits> traits;
     traits.reserve(taints_.size());
     for (std::size_t row = 0; row < taints_.size(); ++row)
-        traits.push_back({taints_[row], allocatable_[row]});
+        traits.push_back({taints_[row], allocatable_[row], features[row]});
     return traits;
 }
 

@@ -1,5 +1,7 @@
 #include "scheduling/pods/node_filter.hpp"
 
+#include <algorithm>
+
 #include "scheduling/pods/tolerations.hpp"
 
 namespace scheduling {
@@ -71,6 +73,11 @@ BitSet FilterEvaluator::rows(const NodeFilter& filter) {
     for (const auto resource : filter.resources)
         retain_if(rows,
                   [&](std::size_t row) { return traits_[row].allocatable->extra_amount(resource) > 0; });
+    for (const auto feature : filter.features)
+        retain_if(rows, [&](std::size_t row) {
+            const auto* declared = traits_[row].features;
+            return !declared || std::ranges::find(*declared, feature) != declared->end();
+        });
     return rows;
 }
 

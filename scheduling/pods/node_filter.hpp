@@ -1,6 +1,8 @@
 // Evaluates a pod's demands on a node's labels, name, taints and kinds of resources, for all nodes together.
 #pragma once
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/node.hpp"
@@ -19,6 +21,7 @@ struct NodeFilter {
     std::vector<const api::NodeSelectorTerm*> all;              // preferences that must be met
     const std::vector<api::Toleration>* tolerations = nullptr;  // null: taints do not matter
     std::vector<std::uint32_t> resources;                       // extended ones that the node must offer
+    std::vector<std::string_view> features;                     // see required_features()
     bool avoids_soft_taints = false;
 };
 
@@ -26,6 +29,7 @@ struct NodeFilter {
 struct RowTraits {
     const std::vector<api::Taint>* taints = nullptr;
     const Amounts* allocatable = nullptr;
+    const std::vector<std::string>* features = nullptr;  // of the kubelet; null: unknown, counts as all
 };
 
 class FilterEvaluator {

@@ -1,5 +1,7 @@
 #include "scheduling/pods/pod_class.hpp"
 
+#include "scheduling/pods/features.hpp"
+
 namespace scheduling {
 
 namespace {
@@ -85,6 +87,7 @@ std::uint32_t PodClasses::filter_number(const api::Pod& pod, const Amounts& requ
         key_.put(claim.resourceClaimName);
         key_.put(claim.resourceClaimTemplateName);
     }
+    for (const auto feature : required_features(pod.spec)) key_.put(feature);
     if (refers_to_claims(pod.spec)) {
         key_.put(pod.metadata.namespace_);
         key_.put(pod.metadata.name);

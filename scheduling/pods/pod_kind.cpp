@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "scheduling/pods/features.hpp"
 #include "scheduling/pods/key_builder.hpp"
 #include "scheduling/pods/pod_class.hpp"
 #include "scheduling/table/amounts.hpp"
@@ -95,6 +96,7 @@ std::string kind_of(const api::Pod& pod,
         else if (volume.ephemeral)
             key.put(describe_claim(pod.metadata.name + "-" + volume.name));
     }
+    for (const auto feature : required_features(pod.spec)) key.put(feature);
     for (const auto& claim : pod.spec.resourceClaims) {
         key.put(claim.resourceClaimName);
         key.put(claim.resourceClaimTemplateName);

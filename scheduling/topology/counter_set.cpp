@@ -61,4 +61,18 @@ std::vector<CounterId> CounterSet::matching(const api::Pod& pod) const {
     return found;
 }
 
+std::vector<std::string> emptiest_domains(const TopologyCounter& counter, const Rows& rows) {
+    const auto& labels = rows.labels();
+    std::vector<std::string> names;
+    for (auto row = counter.rows->next(0); row < rows.nodes(); row = counter.rows->next(row + 1)) {
+        const auto domain = counter.by_slot ? row : labels.column(counter.key)[row];
+        if (counter.counter.at(domain) > counter.counter.least()) continue;
+        names.push_back(counter.by_slot ? rows.node(row).node->metadata.name
+                                        : labels.text(counter.key, labels.column(counter.key)[row]));
+    }
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
 }  // namespace scheduling

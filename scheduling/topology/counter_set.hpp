@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "scheduling/nodes/rows.hpp"
 #include "scheduling/pods/pod_class.hpp"
 #include "scheduling/table/bit_set.hpp"
 #include "scheduling/table/label_table.hpp"
@@ -61,5 +62,8 @@ private:
     std::unordered_map<std::string, std::vector<CounterId>> by_label_;
     std::vector<CounterId> without_label_;
 };
+
+// Returns the domains with nodes that hold the fewest pods: values of the label, or names of nodes.
+std::vector<std::string> emptiest_domains(const TopologyCounter& counter, const Rows& rows);
 
 }  // namespace scheduling

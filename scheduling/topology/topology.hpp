@@ -91,6 +91,11 @@ public:
     // Returns how many pods the first spread rule finds in the row's domain; 0 without such a rule.
     std::int32_t crowd(const Rules& rules, std::size_t row) const;
 
+    // Returns the domains with nodes that hold the fewest pods: values of the label, or names of nodes.
+    std::vector<std::string> emptiest_domains(const SpreadRule& rule) const {
+        return scheduling::emptiest_domains(counters_.at(rule.counter), rows_);
+    }
+
     // Reports whether a machine launched at the row would invalidate placed pods. It may be a domain where
     // pods placed by existing domains should have been; see also protect_placed().
     bool is_closed(std::size_t row) const;

@@ -69,6 +69,9 @@ VolumeUsage::VolumeUsage(const Snapshot& snapshot, Rows& rows, VolumeIndex& volu
     for (const auto& driver : snapshot.volumes.drivers)
         if (driver->spec.preventPodSchedulingIfMissing)
             required_.emplace(driver->metadata.name, pools_without(driver->metadata.name, snapshot));
+    for (const auto& attachment : snapshot.volumes.attachments)
+        if (auto volume = volumes.attachment_of(attachment->spec.source.persistentVolumeName))
+            reported_[attachment->spec.nodeName].insert(std::move(*volume));
 }
 
 bool VolumeUsage::lacks_driver(std::size_t slot, const std::string& driver) const {
@@ -84,6 +87,17 @@ std::set<Attachment>& VolumeUsage::attached(std::size_t slot) {
                 for (auto& attachment : volumes_.demand_of(*pod).attachments)
                     entry->second.insert(std::move(attachment));
     return entry->second;
+}
+
+// The kube-scheduler counts them even if the pod that is to be placed uses the volume.
+std::int64_t VolumeUsage::attached_without_pods(std::size_t slot, const std::string& driver) {
+    if (reported_.empty() || slot >= rows_.nodes()) return 0;
+    const auto found = reported_.find(rows_.node(slot).node->metadata.name);
+    if (found == reported_.end()) return 0;
+    const auto& of_pods = attached(slot);
+    return std::ranges::count_if(found->second, [&](const Attachment& each) {
+        return each.driver == driver && !of_pods.contains(each);
+    });
 }
 
 std::optional<std::int64_t> VolumeUsage::limit_of_new(std::size_t pool, const std::string& driver) const {
@@ -109,7 +123,8 @@ bool VolumeUsage::can_attach(std::size_t slot, std::optional<std::size_t> pool, 
         const auto& before = attached(slot);
         const auto more =
             std::ranges::count_if(wanted, [&](const Attachment& each) { return !before.contains(each); });
-        const auto count = std::ranges::count(before, wanted.front().driver, &Attachment::driver);
+        const auto count = std::ranges::count(before, wanted.front().driver, &Attachment::driver) +
+                           attached_without_pods(slot, wanted.front().driver);
         return more == 0 || count + more <= *limit;
     });
 }

@@ -47,6 +47,8 @@ private:
     using Volumes = std::vector<const api::PersistentVolume*>;
 
     std::set<Attachment>& attached(std::size_t slot);
+    // Returns how many of the driver's volumes are attached to the node and used by none of its pods.
+    std::int64_t attached_without_pods(std::size_t slot, const std::string& driver);
     std::optional<std::int64_t> limit(std::size_t slot, std::optional<std::size_t> pool,
                                       const std::string& driver) const;
     std::optional<std::int64_t> limit_of_new(std::size_t pool, const std::string& driver) const;
@@ -58,11 +60,12 @@ private:
 
     Rows& rows_;
     VolumeIndex& volumes_;
-    const std::vector<AttachLimits> limits_;                  // limits of new machines, by pool
-    std::map<std::string, std::set<std::size_t>> required_;   // drivers that nodes must run: pools without it
-    std::map<std::size_t, std::set<Attachment>> attached_;    // by slot
-    std::map<const api::PersistentVolume*, BitSet> reached_;  // rows
-    std::set<const api::PersistentVolume*> taken_;            // pre-provisioned volumes
+    const std::vector<AttachLimits> limits_;                 // limits of new machines, by pool
+    std::map<std::string, std::set<std::size_t>> required_;  // drivers that nodes must run: pools without it
+    std::map<std::size_t, std::set<Attachment>> attached_;   // of pods, by slot
+    std::map<std::string, std::set<Attachment>, std::less<>> reported_;  // by name of the node
+    std::map<const api::PersistentVolume*, BitSet> reached_;             // rows
+    std::set<const api::PersistentVolume*> taken_;                       // pre-provisioned volumes
     // The taken volumes by the claims that get them.
     std::map<const api::PersistentVolumeClaim*, const api::PersistentVolume*> volume_of_;
     std::set<const api::PersistentVolumeClaim*> used_;  // claims for one pod alone

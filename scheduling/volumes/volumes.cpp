@@ -77,12 +77,36 @@ VolumeIndex::VolumeIndex(const Snapshot& snapshot) : snapshot_(snapshot) {
     for (const auto& volume : snapshot.volumes.volumes) volumes_[volume->metadata.name] = volume.get();
     for (const auto& driver : snapshot.volumes.drivers)
         if (driver->spec.storageCapacity) drivers_with_capacity_.insert(driver->metadata.name);
-    for (const auto& storage_class : snapshot.volumes.classes) {
+    for (const auto& storage_class : snapshot.volumes.classes)
         classes_[storage_class->metadata.name] = storage_class.get();
-        const auto* mark =
-            api::find(storage_class->metadata.annotations, api::annotations::kDefaultStorageClass);
-        if (mark && *mark == "true") default_class_ = storage_class.get();
+    default_class_ = default_class(snapshot.volumes.classes);
+}
+
+// Source: k8s.io/kubernetes/pkg/volume/util (GetDefaultClass).
+const api::StorageClass* default_class(
+    const std::vector<std::shared_ptr<const api::StorageClass>>& storage_classes) {
+    const auto is_marked = [](const api::StorageClass& storage_class, std::string_view annotation) {
+        const auto* mark = api::find(storage_class.metadata.annotations, annotation);
+        return mark && *mark == "true";
+    };
+    const api::StorageClass* youngest = nullptr;
+    for (const auto& each : storage_classes) {
+        if (!is_marked(*each, api::annotations::kDefaultStorageClass) &&
+            !is_marked(*each, api::annotations::kBetaDefaultStorageClass))
+            continue;
+        const bool is_younger = !youngest ||
+                                each->metadata.creationTimestamp > youngest->metadata.creationTimestamp ||
+                                (each->metadata.creationTimestamp == youngest->metadata.creationTimestamp &&
+                                 each->metadata.name < youngest->metadata.name);
+        if (is_younger) youngest = each.get();
     }
+    return youngest;
+}
+
+std::optional<Attachment> VolumeIndex::attachment_of(const std::string& volume) const {
+    const auto found = volumes_.find(volume);
+    if (found == volumes_.end() || !found->second->spec.csi) return std::nullopt;
+    return Attachment{found->second->spec.csi->driver, volume};
 }
 
 const api::NodeSelector* affinity_of(const api::PersistentVolume& volume) {
@@ -147,7 +171,11 @@ void VolumeIndex::add_claim(VolumeDemand& demand, const api::Pod& pod, const std
     }
     const auto& claim = *found->second;
     if (is_exclusive(claim)) demand.exclusives.push_back(&claim);
-    if (claim.metadata.deletionTimestamp)
+    const auto* owner = api::controller_of(claim.metadata);
+    if (is_own && (!owner || owner->uid != pod.metadata.uid))
+        demand.problem = "its volume claim " + name +
+                         " was not created for it: delete the claim, or rename the pod's ephemeral volume";
+    else if (claim.metadata.deletionTimestamp)
         demand.problem = "its volume claim " + name + " is being deleted";
     else if (claim.status.phase == "Lost")
         demand.problem = "its volume claim " + name + " has lost its volume";
@@ -194,7 +222,11 @@ void VolumeIndex::add_bound(VolumeDemand& demand, const api::PersistentVolumeCla
 void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeClaim& claim) {
     const auto* storage_class = class_of(claim);
     if (!storage_class) {
-        demand.problem = "volume claim " + claim.metadata.name + " is not bound and has no storage class";
+        const auto& name = claim.spec.storageClassName;
+        demand.problem = "volume claim " + claim.metadata.name + " is not bound and " +
+                         (name && !name->empty() ? "its storage class " + *name + " does not exist"
+                          : name ? "waits for a volume that somebody creates, as it wants no storage class"
+                                 : "has no storage class, and none is marked as the default");
         return;
     }
     if (storage_class->volumeBindingMode != api::VolumeBindingMode::WaitForFirstConsumer) {
@@ -240,7 +272,7 @@ void VolumeIndex::add_by_class(VolumeDemand& demand, const api::PersistentVolume
     }
     const auto& requests = claim.spec.resources.requests;
     if (drivers_with_capacity_.contains(storage_class.provisioner) && requests.contains("storage"))
-        demand.provisions.push_back({&storage_class, storage_of(requests)});
+        demand.provisions.push_back({&claim, &storage_class, storage_of(requests)});
 }
 
 // Adds pre-provisioned volumes, such as local ones: the volume reserved for the claim, otherwise the

@@ -29,6 +29,7 @@ struct StaticBinding {
 
 // Provision is a volume to be provisioned by a driver that reports its room by location.
 struct Provision {
+    const api::PersistentVolumeClaim* claim = nullptr;
     const api::StorageClass* storage_class = nullptr;
     api::Quantity size;
 };
@@ -52,6 +53,10 @@ struct VolumeDemand {
 // Returns where the volume can be reached; null: everywhere.
 const api::NodeSelector* affinity_of(const api::PersistentVolume& volume);
 
+// Returns the class of claims that name none: the youngest one marked as default; null: there is none.
+const api::StorageClass* default_class(
+    const std::vector<std::shared_ptr<const api::StorageClass>>& storage_classes);
+
 class VolumeIndex {
 public:
     // The snapshot must outlive the index.
@@ -59,6 +64,8 @@ public:
 
     // Returns a demand that is valid as long as the index.
     VolumeDemand demand_of(const api::Pod& pod);
+    // Returns the volume as its driver attaches it; nullopt: no driver does.
+    std::optional<Attachment> attachment_of(const std::string& volume) const;
 
 private:
     void add_claim(VolumeDemand& demand, const api::Pod& pod, const std::string& name, bool is_own);

@@ -24,8 +24,8 @@ RATES = {"needless": "get a machine although a Node takes them", "misplaced": "a
 # The hosts of these clusters are larger than all pods together.
 NO_ROOM = ("no host has room", "no host that suits the pod")
 # The plugins of the default profile that can refuse a pending pod for a node of these clusters. NodeName refuses only pods that name
-# a node, which are never pending, and NodeDeclaredFeatures only pods with fields that are off by default.
-PLUGINS = {"NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits",
+# a node, which are never pending.
+PLUGINS = {"NodeDeclaredFeatures", "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits",
            "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources"}
 
 

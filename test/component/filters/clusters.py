@@ -12,6 +12,9 @@ OURS = "kubenodesmith.parawell.cloud/v1alpha1"
 RESERVED = {"cpuMillicores": 100, "memoryMiB": 256}
 NAMESPACES = ("shop", "data", "infra")
 ATTACHED = "ReadWriteOnce"
+FEATURE = "RestartAllContainersOnContainerExits"  # a feature that kubelets declare from Kubernetes 1.36 on
+RESTARTS_ALL = {"restartPolicy": "Never", "restartPolicyRules": [
+    {"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [42]}}]}  # a container that requires it
 
 
 def hostname_is(name):
@@ -60,6 +63,8 @@ class Cluster:
         # The operator does not know the disks of a pool's first machine, and takes them to be large enough.
         made = node(name, zone, cpu, memory_mib, disk="10Ti", extended=template["extendedResources"].items(), taints=template["taints"],
                     labels={**template["labels"], "topology.kubenodesmith.io/pool": pool, "kubenodesmith.io/nodeclaim": name})
+        # Nor does it know what their kubelets declare.
+        made["status"]["declaredFeatures"] = [FEATURE]
         return {"node": made, "csiNode": csi_node(name)}
 
     def templates(self):
@@ -142,8 +147,12 @@ class Cluster:
                 made["status"]["conditions"][0]["status"] = "False"
             if self.chance(8):
                 made["status"]["allocatable"]["pods"] = made["status"]["capacity"]["pods"] = "5"
+            if self.chance(60):
+                made["status"]["declaredFeatures"] = [FEATURE]
             self.nodes.append(made)
             self.objects += [made, csi_node(made["metadata"]["name"])]
+            for number in range(self.random.choice((0, 0, 0, 1, LIMIT))):
+                self._attach(f"left-{i}-{number}", made["metadata"]["name"])
 
     def _add_daemon_sets(self):
         exporter = {"tolerations": [{"operator": "Exists"}], "hostNetwork": True, "containers": [container("50m", "64Mi", ports=[9100])]}
@@ -191,6 +200,13 @@ class Cluster:
                                       "volumeMode": "Filesystem", "persistentVolumeReclaimPolicy": "Delete", **source, **reference,
                                       **({"nodeAffinity": {"required": affinity}} if affinity else {})},
                              "status": {"phase": "Bound" if claim else "Available"}})
+
+    def _attach(self, volume, on):
+        """Adds a volume that is still attached to the Node, although its pod and claim are gone."""
+        self._add_volume(volume, "late", ("data", f"claim-of-{volume}"))
+        self.objects[-1]["status"]["phase"] = "Released"
+        self.objects.append({"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": volume, "uid": f"uid-va-{volume}"},
+                             "spec": {"attacher": CSI, "nodeName": on, "source": {"persistentVolumeName": volume}}, "status": {"attached": True}})
 
     def name(self, kind):
         self.number += 1
@@ -408,10 +424,11 @@ def web(c):
                                        "values": [c.random.choice(c.nodes)["metadata"]["name"]]}]}]
         affinity["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
     setup = {**container(c.random.choice(("100m", "3")), "64Mi"), "name": "setup"}
+    main = container("400m", "512Mi") | (RESTARTS_ALL if c.chance(40) else {})
     old = c.random.randint(0, 2)
 
     def spec_of(_):
-        return {"affinity": affinity, "topologySpreadConstraints": rules, "initContainers": [setup], "containers": [container("400m", "512Mi")]}
+        return {"affinity": affinity, "topologySpreadConstraints": rules, "initContainers": [setup], "containers": [main]}
     for version, most in (("old", old), ("new", 4)):
         if most:
             c.replicas(f"{name}-{version}", "shop", {"app": name, "team": "web", "pod-template-hash": version}, spec_of, most)
@@ -472,6 +489,8 @@ def runners(c):
         if c.chance(30):
             expressions.append({"key": "role", "operator": c.random.choice(("Exists", "DoesNotExist"))})
         spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": expressions}]}}}
+    if c.chance(25):
+        spec["containers"][0] |= RESTARTS_ALL
     if c.chance(20):
         spec["overhead"] = {"cpu": "250m", "memory": "160Mi"}
     if c.chance(20):

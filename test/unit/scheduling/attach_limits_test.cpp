@@ -152,3 +152,46 @@ TEST_CASE(
     cluster.nodes[0].is_of_present_template = false;
     CHECK(machines(cluster) == 1);
 }
+
+namespace {
+
+// Attaches a volume of the driver to the node, without a pod.
+void attach(scheduling::Snapshot& cluster, const std::string& node, const std::string& name) {
+    auto volume = std::make_shared<api::PersistentVolume>();
+    volume->metadata.name = name;
+    volume->spec.csi.emplace().driver = "csi.test";
+    cluster.volumes.volumes.push_back(volume);
+    auto attachment = std::make_shared<api::VolumeAttachment>();
+    attachment->spec.nodeName = node;
+    attachment->spec.source.persistentVolumeName = name;
+    cluster.volumes.attachments.push_back(attachment);
+}
+
+}  // namespace
+
+TEST_CASE("a volume that stays attached to a node after its pods takes a place there") {
+    auto cluster = pods_with_volumes(1);
+    cluster.nodes = {node("theirs")};
+    cluster.nodes[0].csi = attaches(2);
+    attach(cluster, "theirs", "left-1");
+    attach(cluster, "elsewhere", "left-2");
+    CHECK(machines(cluster) == 0);
+    attach(cluster, "theirs", "left-3");
+    CHECK(machines(cluster) == 1);
+}
+
+TEST_CASE("an attached volume that a pod of the node uses is counted once") {
+    auto cluster = pods_with_volumes(1);
+    cluster.nodes = {node("theirs")};
+    cluster.nodes[0].csi = attaches(2);
+    attach(cluster, "theirs", "used");
+    auto claim = std::make_shared<api::PersistentVolumeClaim>();
+    claim->metadata.name = "of-user";
+    claim->metadata.namespace_ = "default";
+    claim->spec.volumeName = "used";
+    cluster.volumes.claims.push_back(claim);
+    PodBuilder user("user", "100m");
+    user.pod.spec.volumes->emplace_back().persistentVolumeClaim.emplace().claimName = "of-user";
+    cluster.nodes[0].pods = {user};
+    CHECK(machines(cluster) == 0);
+}

@@ -131,8 +131,8 @@ TEST_CASE(
 TEST_CASE("nothing is launched for a volume for which no reported capacity has room") {
     auto cluster = cluster_with_storage();
     const Reasons expected{
-        "pool small: storage class late has no room left for a volume of 10Gi where its nodes are "
-        "(CSIStorageCapacity)"};
+        "pool small: storage class late has no room left for a volume of 10Gi for claim data where its nodes "
+        "are (CSIStorageCapacity)"};
     const auto refused = [&] {
         const auto result = solve(cluster);
         return result.claims.empty() && result.unplaced.size() == 1 && result.unplaced[0].reasons == expected;

@@ -117,7 +117,8 @@ TEST_CASE("pods share the disk of a machine, and one that needs more than it has
     CHECK(result.claims.size() == 2);
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons[0] ==
-          "pool small: needs 100 GiB of ephemeral storage, largest machine offers 17 GiB");
+          "pool small: needs 100 GiB of ephemeral storage, largest machine offers 17 GiB: ask for "
+          "less, or give the machines a larger boot disk");
 }
 
 // Otherwise the coming node would seem to have no room, and the machine would be launched again and again.

@@ -240,7 +240,9 @@ TEST_CASE("extended resources come from pools that offer them") {
     CHECK(result.unplaced[0].pod->metadata.name == "c");
     CHECK(result.unplaced[0].reasons ==
           std::vector<std::string>{
-              "pool gpu: needs 3 example.com/gpu, largest machine offers 2",
+              "pool gpu: needs 3 example.com/gpu, largest machine offers 2: if its machines have more, state "
+              "it in "
+              "machineTemplate.extendedResources of the pool",
               "pool small: its machines offer no example.com/gpu: if they have it, state it "
               "in machineTemplate.extendedResources of the pool"});
 }

@@ -60,15 +60,18 @@ TEST_CASE("each pool has its own reason, in the order in which they were tried")
               std::vector<std::string>{
                   "pool small: needs 3 CPUs, largest machine offers 2 after system reserve: ask for less, or "
                   "raise the max of machineTemplate.flexible",
-                  "pool tainted: has taint dedicated:NoSchedule, which the pod does not tolerate",
+                  "pool tainted: has taint dedicated:NoSchedule, which the pod does not tolerate"
+                  ": let the pod tolerate it, or remove it from machineTemplate.taints of the pool",
                   "pool limited: limits.maxNodes of pool limited: 0 nodes left", "pool paused: is paused",
-                  "pool unlike: its nodes have no label disk=ssd"});
+                  "pool unlike: its nodes have no label disk=ssd"
+                  ": if they should have it, add it to machineTemplate.labels of the pool"});
 }
 
 TEST_CASE("without a pool the reason says so") {
     auto cluster = snapshot();
     cluster.pools.clear();
-    CHECK(reason_for(cluster, PodBuilder("a")) == "there is no pool that could create a node");
+    CHECK(reason_for(cluster, PodBuilder("a")) ==
+          "there is no pool that could create a node: create a NodeSmithPool");
 }
 
 TEST_CASE("a node selector is met by the labels of pool and place") {
@@ -77,7 +80,8 @@ TEST_CASE("a node selector is met by the labels of pool and place") {
     add_places(cluster, {"host-b"});
     CHECK(fits(cluster, PodBuilder("a").select("disk", "ssd")));
     CHECK(reason_for(cluster, PodBuilder("a").select("disk", "hdd")) ==
-          "pool small: its nodes have no label disk=hdd");
+          "pool small: its nodes have no label disk=hdd"
+          ": if they should have it, add it to machineTemplate.labels of the pool");
 
     cluster.pods = {PodBuilder("a").select("topology.kubernetes.io/zone", "host-b")};
     const auto result = solve(cluster);
@@ -118,7 +122,8 @@ TEST_CASE("terms of required node affinity are alternatives, requirements within
     CHECK_FALSE(fits(cluster, PodBuilder("a").require({{"cores", api::SelectorOperator::Lt, {"8"}}})));
     CHECK(fits(cluster, PodBuilder("a").require({{"gpu", api::SelectorOperator::DoesNotExist, {}}})));
     CHECK(reason_for(cluster, PodBuilder("a").require({in("disk", {"hdd"})})) ==
-          "pool small: its nodes do not match the required node affinity, which asks for label disk=hdd");
+          "pool small: its nodes do not match the required node affinity, which asks for label "
+          "disk=hdd: if they should have it, add it to machineTemplate.labels of the pool");
     CHECK_FALSE(fits(cluster, PodBuilder("a").require({})));
 }
 
@@ -136,7 +141,8 @@ TEST_CASE("taints keep pods away that do not tolerate them") {
     auto cluster = snapshot();
     cluster.pools[0].taints = {taint("dedicated")};
     CHECK(reason_for(cluster, PodBuilder("a")) ==
-          "pool small: has taint dedicated:NoSchedule, which the pod does not tolerate");
+          "pool small: has taint dedicated:NoSchedule, which the pod does not tolerate"
+          ": let the pod tolerate it, or remove it from machineTemplate.taints of the pool");
     CHECK(fits(cluster, PodBuilder("a").tolerate("dedicated")));
     cluster.nodes = {node("cordoned")};
     edit(cluster.nodes[0]).spec.unschedulable = true;
@@ -163,5 +169,36 @@ TEST_CASE("tolerations compare key, value and effect") {
     CHECK(fits(cluster, pod));
     toleration = {};
     toleration.operator_ = api::TolerationOperator::Exists;
+    CHECK(fits(cluster, pod));
+}
+
+TEST_CASE("a pod that requires a feature of the kubelet needs a node that declares it") {
+    auto cluster = snapshot();
+    cluster.nodes = {node("old")};
+    PodBuilder pod("a");
+    pod.pod.spec.containers->front().restartPolicyRules = {{"RestartAllContainers"}};
+    cluster.pods = {pod};
+    // Nothing is known of new machines, so one is tried.
+    CHECK(solve(cluster).claims.size() == 1);
+
+    cluster.pools[0].declared_features.emplace();
+    CHECK(reason_for(cluster, pod) ==
+          "pool small: its youngest node does not declare the feature RestartAllContainersOnContainerExits "
+          "(status.declaredFeatures), which the pod requires: turn it on in the kubelet");
+    cluster.pools[0].declared_features = {"RestartAllContainersOnContainerExits"};
+    CHECK(solve(cluster).claims.size() == 1);
+    edit(cluster.nodes[0]).status.declaredFeatures = {"RestartAllContainersOnContainerExits"};
+    CHECK(solve(cluster).claims.empty());
+}
+
+TEST_CASE("a pod with the host's network and users of its own requires a feature of the kubelet") {
+    auto cluster = snapshot();
+    cluster.pools[0].declared_features.emplace();
+    PodBuilder pod("a");
+    pod.pod.spec.hostNetwork = true;
+    CHECK(fits(cluster, pod));
+    pod.pod.spec.hostUsers = false;
+    CHECK_THAT(reason_for(cluster, pod), Catch::Contains("UserNamespacesHostNetworkSupport"));
+    pod.pod.spec.hostNetwork = false;
     CHECK(fits(cluster, pod));
 }

@@ -103,7 +103,8 @@ TEST_CASE("a pod waits in vain for a companion that does not exist") {
     const auto result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons[0] ==
-          "pool small: a new machine would not be near the pods that pod affinity requires");
+          "pool small: a new machine would not be near the pods that pod affinity requires (pods with label "
+          "app=database, by topology.kubernetes.io/zone)");
 }
 
 TEST_CASE("a pod is placed beside a companion that comes later in the order") {
@@ -396,4 +397,31 @@ TEST_CASE(
     CHECK(solve(cluster).claims.size() == 1);
     cluster.nodes[0].is_unplaced = true;
     CHECK(target_of(cluster, solve(cluster), "web") == "coming");
+}
+
+TEST_CASE("the reason names the rule about other pods, its key and what it asks for") {
+    auto cluster = three_zones();
+    for (int i = 0; i < 4; ++i) cluster.pods.push_back(apart("p" + std::to_string(i), "db", "db", kZone));
+    auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons[0] ==
+          "pool small: pod anti-affinity excludes every place where it could create a machine (pods with "
+          "label app=db, by topology.kubernetes.io/zone)");
+
+    cluster.pods = {spread("a", "rack"), spread("b", kZone)};
+    result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons[0] ==
+          "pool small: a machine that it can create would break the topology spread constraint over rack "
+          "(maxSkew 1), and its whenUnsatisfiable is DoNotSchedule");
+
+    cluster = snapshot();
+    cluster.nodes = {node_in("busy", "host-a")};
+    cluster.nodes[0].pods = {apart("hermit", "hermit", "web", kZone)};
+    cluster.pods = {pod("web", "web")};
+    result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons[0] ==
+          "pool small: pod anti-affinity of pod default/hermit on node busy (by topology.kubernetes.io/zone) "
+          "excludes every place where it could create a machine");
 }

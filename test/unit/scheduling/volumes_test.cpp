@@ -334,3 +334,51 @@ TEST_CASE("a claim that is to be made for a node that is gone is named with its 
     cluster.nodes = {node("gone")};
     CHECK(target_of(cluster, solve(cluster), "p") == "gone");
 }
+
+TEST_CASE("a generic ephemeral volume does not use a claim that somebody else made") {
+    auto cluster = cluster_with_claim();
+    PodBuilder pod("p");
+    auto& volume = pod.pod.spec.volumes->emplace_back();
+    volume.name = "data";
+    volume.ephemeral.emplace();
+    cluster.pods = {pod};
+    auto of_stranger = claim("p-data");
+    cluster.volumes.claims = {of_stranger};
+    const auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons ==
+          Reasons{"its volume claim p-data was not created for it: delete the claim, or rename the pod's "
+                  "ephemeral volume"});
+    auto own = claim("p-data");
+    auto& owner = own->metadata.ownerReferences->emplace_back();
+    owner.uid = cluster.pods[0]->metadata.uid;
+    owner.controller = true;
+    cluster.volumes.claims = {own};
+    CHECK(solve(cluster).unplaced.empty());
+}
+
+TEST_CASE("the reason names what an unbound claim waits for") {
+    auto cluster = cluster_with_claim();
+    const auto reason = [&] {
+        const auto result = solve(cluster);
+        return result.unplaced.size() == 1 ? result.unplaced[0].reasons[0] : std::string("placed");
+    };
+    auto unbound = claim("data");
+    cluster.volumes.claims = {unbound};
+    cluster.nodes = {node("full", "0")};
+    unbound->metadata.annotations[std::string(api::annotations::kSelectedNode)] = "full";
+    CHECK(reason() ==
+          "pool small: its nodes are not where the pod's volumes can be used: a volume for its claim data "
+          "needs node full (annotation volume.kubernetes.io/selected-node of the claim: remove it to let the "
+          "volume be elsewhere)");
+    unbound->metadata.annotations.reset();
+    unbound->spec.storageClassName = "unknown";
+    CHECK(reason() == "volume claim data is not bound and its storage class unknown does not exist");
+    unbound->spec.storageClassName = "";
+    CHECK(reason() ==
+          "volume claim data is not bound and waits for a volume that somebody creates, as it wants no "
+          "storage class");
+    unbound->spec.storageClassName.reset();
+    CHECK(reason() ==
+          "volume claim data is not bound and has no storage class, and none is marked as the default");
+}
