@@ -38,11 +38,13 @@ std::int32_t apartness(const api::PodSpec& pod) {
     return spreads.empty() ? 0 : 1;
 }
 
-Demand demand_of(const std::shared_ptr<const api::Pod>& shared, PodClasses& classes, const Amounts& largest) {
+// `as` is the pod with the requests that it has where it is placed.
+Demand demand_of(const std::shared_ptr<const api::Pod>& shared, const std::shared_ptr<const api::Pod>& as,
+                 PodClasses& classes, const Amounts& largest) {
     const auto& pod = *shared;
     Demand demand;
     demand.pod = &pod;
-    demand.pod_class = classes.class_of(shared);
+    demand.pod_class = classes.class_of(as);
     demand.priority = pod.spec.priority.value_or(0);
     demand.apartness = apartness(pod.spec);
     const auto& requests = classes.requests(classes.at(demand.pod_class));
@@ -81,13 +83,15 @@ std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes
                                    bool displaced_last) {
     std::vector<Demand> demand;
     demand.reserve(snapshot.pods.size());
-    for (const auto& pod : snapshot.pods) demand.push_back(demand_of(pod, classes, largest));
+    for (const auto& pod : snapshot.pods) demand.push_back(demand_of(pod, pod, classes, largest));
     for (const auto& node : snapshot.nodes) {
         if (node.availability != Availability::leaving) continue;
         for (const auto& pod : node.pods) {
             if (snapshot.tied_pods.contains(pod->metadata.uid)) continue;
             if (!comes_back(*pod) || pod->spec.priority.value_or(0) < snapshot.expendable_below) continue;
-            demand.push_back(demand_of(pod, classes, largest));
+            const auto larger = snapshot.returning.find(pod->metadata.uid);
+            const auto& as = larger == snapshot.returning.end() ? pod : larger->second;
+            demand.push_back(demand_of(pod, as, classes, largest));
             demand.back().is_displaced = true;
             demand.back().comes_last = displaced_last;
         }

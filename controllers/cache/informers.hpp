@@ -10,6 +10,7 @@
 #include "base/task_group.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "controllers/cache/managed_namespaces.hpp"
+#include "controllers/cache/request_history.hpp"
 #include "controllers/cache/unread.hpp"
 #include "kube/informer.hpp"
 
@@ -61,6 +62,8 @@ public:
     kube::Informer<NodeSmithClaim> claims;
     kube::Informer<NodeSmithControlPlane> control_planes;
     kube::Informer<NodeSmithHost> hosts;
+
+    RequestHistory request_history;  // of the pods
 
     void spawn_all(base::TaskGroup& group);
     asio::awaitable<void> wait_synced();

@@ -33,6 +33,7 @@ void add_cluster_objects(scheduling::Snapshot& snapshot, const Informers& inform
     snapshot.namespaces = informers.namespaces.store().values();
     snapshot.limit_ranges = informers.limit_ranges.store().values();
     snapshot.runtime_classes = informers.runtime_classes.store().values();
+    snapshot.returning = informers.request_history.returning(informers.pods.store());
     auto& volumes = snapshot.volumes;
     volumes.claims = informers.persistent_volume_claims.store().values();
     volumes.volumes = informers.persistent_volumes.store().values();

@@ -160,6 +160,8 @@ struct Snapshot {
     // UIDs of pods whose data is on the disk of their node. They can run nowhere else, so
     // they need no place when it leaves.
     std::set<std::string> tied_pods;
+    // Pods on nodes that come back with other requests than they have now, as they come back; by UID.
+    std::map<std::string, std::shared_ptr<const api::Pod>> returning;
     // Pods with a lower priority on leaving nodes need no place elsewhere.
     std::int32_t expendable_below = std::numeric_limits<std::int32_t>::min();
 

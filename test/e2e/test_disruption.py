@@ -1,5 +1,7 @@
 """Tests that nodes are removed as carefully as they are created, once for each reason."""
 
+import json
+
 import manifests
 from disruption import (MEDIUM, SIZES, all_ready, apply_all, assert_bound_soon, blocked, claim_names, describe,
                         hardly_used_node, keep_off_the_endpoint, patch, patch_pool, wait_disrupted, wait_replaced, wait_running)
@@ -28,6 +30,38 @@ def test_a_hardly_used_node_goes_when_its_pods_fit_elsewhere(clean):
     assert_bound_soon(stack)
     wait_for("the Event", lambda: any(e["reason"] == "Disrupting" and e["message"].startswith("Underutilized")
                                       for e in stack.events("default")))
+
+
+def resize(stack, pod, cpu):
+    """Gives the pod's container other CPUs in place. The test plays the kubelet, too, which reports what the container has."""
+    def write(subresource, content):
+        stack.cluster.kubectl("patch", "pod", pod["metadata"]["name"], f"--subresource={subresource}", "--patch", json.dumps(content))
+
+    container = pod["spec"]["containers"][0]
+    wanted = {**container["resources"]["requests"], "cpu": cpu}
+    for has in (container["resources"]["requests"], wanted):
+        status = {"name": container["name"], "resources": {"requests": has}, "allocatedResources": has}
+        write("status", {"status": {"containerStatuses": [status]}})
+        write("resize", {"spec": {"containers": [{"name": container["name"], "resources": {"requests": wanted}}]}})
+
+
+def test_pods_that_were_shrunk_keep_the_machines_that_they_need_when_they_come_back(clean):
+    stack = clean
+    apply_all(stack, template=MEDIUM)
+    stack.apply(manifests.deployment("java", 4, cpu="1900m"))
+    wait_running(stack, 4)
+    launched = all_ready(stack, 2)
+    stack.apply(manifests.deployment("guest", 1, cpu="2500m"))
+    wait_running(stack, 5)
+    all_ready(stack, 3)
+    java = [pod for pod in running_pods(stack.pods()) if pod["metadata"]["name"].startswith("java")]
+    for pod in java:
+        resize(stack, pod, "100m")
+    patch_pool(stack, scaleDown={"policy": "WhenEmptyOrUnderutilized"})
+    stack.cluster.kubectl("delete", "deployment", "guest")
+    wait_for("the guest's node to go", lambda: len(stack.claims()) == 2)
+    assert claim_names(stack) == launched
+    assert {p["metadata"]["uid"] for p in running_pods(stack.pods())} == {p["metadata"]["uid"] for p in java}
 
 
 def test_a_large_node_is_replaced_by_a_small_one(clean):

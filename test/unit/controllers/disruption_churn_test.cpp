@@ -139,3 +139,27 @@ TEST_CASE("nodes that cost more than their pods are worth give way to cheaper on
     CHECK(world.events.count("Disrupting") == moved);
     CHECK(cores() == left);
 }
+
+TEST_CASE("pods that lose CPU after their start are not moved to where they would need another machine") {
+    World world({}, Launching::on);
+    world.edit_pool([](auto& pool) {
+        pool.spec.machineTemplate.sizes = {{"m", 4, 8192}};
+        pool.spec.scaleDown.headroomPercent = 0;
+    });
+    for (int i = 0; i < 6; ++i) world.replicas["java-" + std::to_string(i)] = "1250m";
+    for (const auto& [name, cpu] : world.replicas) world.put_replica(name, cpu);
+    world.live(5min, 5s);
+    const auto created = world.events.count("Created: a machine");
+    REQUIRE(world.claims().size() == 2);
+    for (int minute = 0; minute < 30; ++minute) {
+        for (const auto& pod : world.server.list<api::Pod>())
+            if (!pod.spec.nodeName.empty())
+                world.server.edit<api::Pod>(api::key_of(pod), [](api::Pod& running) {
+                    running.spec.containers->front().resources.requests["cpu"] = api::Quantity::parse("100m");
+                });
+        world.live(1min, 5s);
+    }
+    CHECK(world.events.count("Disrupting") == 0);
+    CHECK(world.events.count("Created: a machine") == created);
+    CHECK(world.claims().size() == 2);
+}

@@ -92,7 +92,8 @@ api::Pod DisruptionWorld::put_replica(const std::string& name, const std::string
         owned.metadata.labels = {{"app", "web"}};
         auto& owner = owned.metadata.ownerReferences->emplace_back();
         owner.kind = "ReplicaSet";
-        owner.name = owner.uid = "web";
+        // Pods of one owner are made from one template.
+        owner.name = owner.uid = "web-" + cpu;
         owner.controller = true;
     });
     return pod;

@@ -294,3 +294,18 @@ TEST_CASE("a node that is being emptied is still a domain to spread over, until 
     request.before_they_are_gone = true;
     CHECK(simulate_removal(cluster, request).possible == is_possible);
 }
+
+TEST_CASE("a pod that was resized in place needs room elsewhere for what it requests when it comes back") {
+    auto cluster = two_nodes();
+    cluster.nodes[0].pods = {web("w", "100m")};
+    cluster.nodes[1].pods = {web("x", "3")};
+    CHECK(simulate_removal(cluster, {{0}}).possible);
+    cluster.returning[cluster.nodes[0].pods[0]->metadata.uid] = web("w", "2");
+    const auto removal = simulate_removal(cluster, {{0}});
+    CHECK_FALSE(removal.possible);
+    CHECK(removal.reasons ==
+          Reasons{"its pods fit nowhere else without a new machine (a removal may not create one)"});
+    // On the node where it is, it takes what it has now.
+    cluster.pods = {web("new", "3900m")};
+    CHECK(target_of(cluster, scheduling::solve(cluster), "new") == "a");
+}
