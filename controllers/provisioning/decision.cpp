@@ -65,6 +65,16 @@ void keep_nominations(World& world, const std::set<std::string>& uids) {
             node.launched_for.insert(node.launched_for.end(), found->second.begin(), found->second.end());
 }
 
+// Keeps room for pods that the scheduler has nominated for a node. Other pods must not count on it.
+void hold_nominated_room(World& world, const PodPointers& nominated) {
+    if (nominated.empty()) return;
+    for (auto& node : world.snapshot.nodes) {
+        if (node.availability != scheduling::Availability::ready) continue;
+        for (const auto& pod : nominated)
+            if (pod->status.nominatedNodeName == node.node->metadata.name) node.pods.push_back(pod);
+    }
+}
+
 std::vector<PoolLaunch> launches_of(const World& world, const scheduling::SolveResult& result,
                                     const Informers& informers) {
     std::map<std::size_t, PoolLaunch> by_pool;
@@ -121,6 +131,7 @@ ProvisioningDecision decide(const DecisionInputs& inputs, scheduling::Solver& so
                                  inputs.under_way, now);
     keep_nominations(decision.world, rules.unfounded_nominations);
     decision.freed = free_room_of_ending_pods(decision.world, now);
+    hold_nominated_room(decision.world, decision.demand.nominated);
     auto incomplete = remove_incomplete_groups(decision.world, decision.demand, informers, solver);
     decision.result = solver.solve(decision.world.snapshot);
     while (take_off_leaving_nodes(decision.world, exhausted_pods(decision.result, launches)))

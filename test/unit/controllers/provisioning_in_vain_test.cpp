@@ -184,6 +184,18 @@ TEST_CASE("a pod for which the scheduler makes room waits for that as long as it
     CHECK(world.claims().size() == 1);
 }
 
+TEST_CASE("room that the scheduler makes for one pod is not promised to another") {
+    World world(World::fixed_size_pool());
+    put_full_node(world);
+    world.put_pending_pod("new");
+    world.server.edit<api::Pod>({"default", "new"},
+                                [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
+    world.server.remove<api::Pod>({"default", "old"}, 60);
+    world.put_pending_pods(1);
+    world.run_for(30s);
+    CHECK(world.claims().size() == 1);
+}
+
 TEST_CASE("a pod is not kept waiting for a node that it is nominated for, and where nobody is ending") {
     World world;
     put_full_node(world);
