@@ -138,7 +138,8 @@ Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& ran
       claims(client, clock, random, executor, {}, forgetting<api::v1alpha1::NodeSmithClaim>()),
       control_planes(client, clock, random, executor, {}, forgetting<api::v1alpha1::NodeSmithControlPlane>()),
       hosts(client, clock, random, executor, {}, forgetting<api::v1alpha1::NodeSmithHost>()),
-      request_history(clock) {
+      request_history(clock),
+      pod_groups(clock) {
     pods.on_change(
         [this](const api::Pod* before, const api::Pod* after) { request_history.observe(before, after); });
     pods.share_parts([this](api::Pod& pod) { parts_.share(pod); });

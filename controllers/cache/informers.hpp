@@ -10,6 +10,7 @@
 #include "base/task_group.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "controllers/cache/managed_namespaces.hpp"
+#include "controllers/cache/pod_groups.hpp"
 #include "controllers/cache/request_history.hpp"
 #include "controllers/cache/unread.hpp"
 #include "kube/informer.hpp"
@@ -64,6 +65,7 @@ public:
     kube::Informer<NodeSmithHost> hosts;
 
     RequestHistory request_history;  // of the pods
+    PodGroups pod_groups;            // those that were read
 
     void spawn_all(base::TaskGroup& group);
     asio::awaitable<void> wait_synced();

@@ -21,6 +21,10 @@ struct Group {
     std::string name;                   // namespace/name
     std::vector<const api::Pod*> pods;  // to be placed
     std::vector<const HeldBack*> held;
+    std::int64_t needed = 0;               // waiting pods that must have room together
+    std::optional<std::int64_t> min_pods;  // of the PodGroup, as far as it is known
+
+    std::int64_t waiting() const { return std::ssize(pods) + std::ssize(held); }
 };
 
 using Unplaced = std::map<std::string, std::vector<std::string>>;  // reasons by UID of the pod
@@ -41,12 +45,17 @@ std::vector<Group> groups_that_wait(const PendingPods& demand, const Informers& 
     for (const auto& held : demand.held_back)
         if (const auto group = groups.find(pod_group_of(*held.pod)); group != groups.end())
             group->second.held.push_back(&held);
+    std::map<std::string, std::int64_t> running;
     for (const auto& [key, pod] : informers.pods.store().all())
-        if (!pod->spec.nodeName.empty()) groups.erase(pod_group_of(*pod));
+        if (!pod->spec.nodeName.empty()) ++running[pod_group_of(*pod)];
     std::vector<Group> ordered;
     for (auto& [name, group] : groups) {
         group.name = name;
-        ordered.push_back(std::move(group));
+        group.min_pods = informers.pod_groups.policy_of(name).min_pods;
+        const auto started = running[name];
+        if (started >= group.min_pods.value_or(1)) continue;
+        group.needed = group.min_pods ? *group.min_pods - started : group.waiting();
+        if (group.needed > 1 || !group.min_pods) ordered.push_back(std::move(group));
     }
     std::ranges::sort(ordered, {}, rank_of);
     return ordered;
@@ -89,16 +98,24 @@ void add_reasons_of_another(const Group& group, const Unplaced& unplaced, std::v
     }
 }
 
+// Counts the waiting pods that can have room.
+std::int64_t with_room(const Group& group, const Unplaced& unplaced) {
+    return std::ranges::count_if(group.pods,
+                                 [&](const auto* pod) { return !unplaced.contains(pod->metadata.uid); });
+}
+
 std::vector<RefusedPod> refusals_of(const Group& group, const Unplaced& unplaced) {
     std::vector<RefusedPod> refused;
-    const auto waiting = std::ssize(group.pods) + std::ssize(group.held);
-    const auto without_room =
-        std::ranges::count_if(group.pods,
-                              [&](const auto* pod) { return unplaced.contains(pod->metadata.uid); }) +
-        std::ssize(group.held);
-    const auto why = "PodGroup " + group.name + " starts as a whole, and " + std::to_string(without_room) +
-                     " of its " + base::counted(waiting, "waiting pod") +
-                     " cannot get a machine, so none is created for a part of it";
+    const auto without_room = group.waiting() - with_room(group, unplaced);
+    const auto rule = group.min_pods ? " starts with " + base::counted(*group.min_pods, "pod") +
+                                           " (its minCount or minMember)"
+                                     : std::string(" starts as a whole");
+    const auto obstacle = group.waiting() < group.needed
+                              ? "only " + std::to_string(group.waiting()) + " of its pods wait"
+                              : std::to_string(without_room) + " of its " +
+                                    base::counted(group.waiting(), "waiting pod") + " cannot get a machine";
+    const auto why =
+        "PodGroup " + group.name + rule + ", and " + obstacle + ", so none is created for a part of it";
     for (const auto* pod : group.pods) {
         RefusedPod entry{pod, {why}};
         if (const auto own = unplaced.find(pod->metadata.uid); own != unplaced.end())
@@ -111,8 +128,7 @@ std::vector<RefusedPod> refusals_of(const Group& group, const Unplaced& unplaced
 }
 
 bool has_room(const Group& group, const Unplaced& unplaced) {
-    return std::ranges::none_of(group.pods,
-                                [&](const auto* pod) { return unplaced.contains(pod->metadata.uid); });
+    return with_room(group, unplaced) >= group.needed;
 }
 
 // Gathering decides which groups stay among the world's pods. Groups that compete for room are tried one
@@ -125,7 +141,7 @@ public:
         if (groups.empty()) return {};
         const PacesLifted lifted(world_.snapshot);
         for (auto& group : groups) {
-            if (group.held.empty())
+            if (std::ssize(group.pods) >= group.needed)
                 staying_.push_back(std::move(group));
             else
                 refuse(group, {});
@@ -184,15 +200,6 @@ private:
 };
 
 }  // namespace
-
-std::string pod_group_of(const api::Pod& pod) {
-    const auto named = [&pod](const std::string& name) { return pod.metadata.namespace_ + "/" + name; };
-    const auto& group = pod.spec.schedulingGroup;
-    if (group && !group->podGroupName.empty()) return named(group->podGroupName);
-    const auto* name = api::find(pod.metadata.labels, api::labels::kCoschedulingGroup);
-    if (!name) name = api::find(pod.metadata.annotations, api::annotations::kVolcanoGroup);
-    return name && !name->empty() ? named(*name) : std::string();
-}
 
 std::vector<RefusedPod> remove_incomplete_groups(World& world, const PendingPods& demand,
                                                  const Informers& informers, scheduling::Solver& solver) {

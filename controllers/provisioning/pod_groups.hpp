@@ -17,14 +17,11 @@ struct RefusedPod {
     std::vector<std::string> reasons;  // for people
 };
 
-// Returns "namespace/name" of the pod's PodGroup; empty: it has none. The group is named by
-// spec.schedulingGroup, by the label of the scheduler plugin Coscheduling, or by Volcano's annotation.
-std::string pod_group_of(const api::Pod& pod);
-
-// Removes PodGroups from the world's pods if not all of their waiting pods can have room. A group with a pod
-// that has a node already is left alone: it has started, and each further pod is of use alone. Limits that
-// only delay launches do not count, because what they cut follows later. Each removed pod is returned with
-// the reason; the pointers are those of the demand.
+// Removes PodGroups from the world's pods if too few of their waiting pods can have room: fewer than the
+// group's minimum or, if that is unknown, not all. A group that has started is left alone, because each
+// further pod is of use alone. It has started with its minimum of pods on nodes or, if that is unknown, with
+// one. Limits that only delay launches do not count, because what they cut follows later. Each removed pod is
+// returned with the reason; the pointers are those of the demand.
 std::vector<RefusedPod> remove_incomplete_groups(World& world, const PendingPods& demand,
                                                  const Informers& informers, scheduling::Solver& solver);
 

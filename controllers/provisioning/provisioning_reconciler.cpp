@@ -173,6 +173,7 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     window_.close();
     next_look_.reset();
     co_await claim_creator_.work_off();
+    co_await informers_.pod_groups.read(client_, unschedulable_pods(informers_));
 
     const auto decision = decide(api::Time(clock_.wall_now()));
     const auto& result = decision.result;
@@ -195,6 +196,7 @@ asio::awaitable<void> ProvisioningReconciler::run() {
 asio::awaitable<void> ProvisioningReconciler::look_early() {
     unfinished_ = true;
     co_await claim_creator_.work_off();
+    co_await informers_.pod_groups.read(client_, unschedulable_pods(informers_));
     const auto begun = clock_.now();
     auto decision = decide(api::Time(clock_.wall_now()));
     keep_what_is_certain(decision);

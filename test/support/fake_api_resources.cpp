@@ -18,6 +18,7 @@ const std::vector<ResourceKind>& builtins() {
         {"namespaces", "Namespace", true, false, {"status.phase"}},
         {"limitranges", "LimitRange", false, false, {}},
         {"runtimeclasses.node.k8s.io", "RuntimeClass", false, false, {}},
+        {"podgroups.scheduling.x-k8s.io", "PodGroup", true, false, {}},
         {"secrets", "Secret", false, false, {"type"}},
         {"rolebindings.rbac.authorization.k8s.io", "RoleBinding", false, false, {}},
         {"configmaps", "ConfigMap", false, false, {}},

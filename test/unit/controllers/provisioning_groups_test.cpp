@@ -1,10 +1,15 @@
 // Tests that no machine is launched for a part of a PodGroup.
 #include "controllers/provisioning/pod_groups.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/json/parse.hpp>
+
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
 
 using namespace std::chrono_literals;
-using controllers::provisioning::pod_group_of;
+using controllers::pod_group_of;
 using objects::NodeSmithPool;
 using World = test::ProvisioningWorld;
 
@@ -23,6 +28,19 @@ void put_members(World& world, const std::string& group, int count) {
                               .requesting("1500m", "1Gi")
                               .label(std::string(api::labels::kCoschedulingGroup), group));
     world.run_for(30s);
+}
+
+// Puts a PodGroup of the scheduler plugin Coscheduling.
+void put_group(World& world, const std::string& name, int min_members) {
+    const boost::json::value object{{"apiVersion", "scheduling.x-k8s.io/v1alpha1"},
+                                    {"kind", "PodGroup"},
+                                    {"metadata", {{"name", name}, {"namespace", "default"}}},
+                                    {"spec", {{"minMember", min_members}}}};
+    boost::asio::co_spawn(
+        world.context,
+        world.client.call("POST", "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups", object),
+        boost::asio::detached);
+    world.run_for(1s);
 }
 
 }  // namespace
@@ -102,4 +120,59 @@ TEST_CASE("further pods of a PodGroup that has started are ordinary pods") {
     world.bind("train-runs", "theirs");
     put_members(world, "train", 3);
     CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("a PodGroup starts with its minimum of pods, and the others get what is left") {
+    World world(pool_of(3));
+    put_group(world, "train", 2);
+    put_members(world, "train", 4);
+    CHECK(world.claims().size() == 3);
+
+    World scarce(pool_of(1));
+    put_group(scarce, "train", 2);
+    put_members(scarce, "train", 4);
+    CHECK(scarce.claims().empty());
+    CHECK(
+        scarce.events.count("PodGroup default/train starts with 2 pods (its minCount or minMember), and 3 of "
+                            "its 4 waiting pods cannot get a machine") == 4);
+}
+
+TEST_CASE("a PodGroup that lost pods needs as many as are missing to its minimum") {
+    World world(pool_of(1));
+    put_group(world, "train", 3);
+    world.server.put<api::Node>(objects::a_node("theirs").label("kubernetes.io/hostname", "theirs"));
+    world.put_pending(test::a_pod("train-runs")
+                          .requesting("1500m", "1Gi")
+                          .label(std::string(api::labels::kCoschedulingGroup), "train"));
+    world.bind("train-runs", "theirs");
+    put_members(world, "train", 2);
+    CHECK(world.claims().empty());
+    world.server.edit<NodeSmithPool>({"default", "small"},
+                                     [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 2; });
+    world.run_for(30s);
+    CHECK(world.claims().size() == 2);
+}
+
+TEST_CASE("a PodGroup with fewer pods than its minimum gets nothing, and each of its pods learns why") {
+    World world(pool_of(8));
+    put_group(world, "train", 4);
+    put_members(world, "train", 2);
+    CHECK(world.claims().empty());
+    CHECK(world.events.count("and only 2 of its pods wait") == 2);
+}
+
+TEST_CASE("a PodGroup without a gang has ordinary pods") {
+    fake::VirtualClock clock;
+    controllers::PodGroups groups(clock);
+    const auto policy_of = [&](const std::string& version, const std::string& spec) {
+        const auto object = boost::json::parse(R"({"kind": "PodGroup", "apiVersion": ")" + version +
+                                               R"(", "metadata": {"name": "g"}, "spec": )" + spec + "}");
+        CHECK(groups.take(object));
+        return groups.policy_of("default/g").min_pods;
+    };
+    CHECK(policy_of("scheduling.k8s.io/v1beta1", R"({"schedulingPolicy": {"basic": {}}})") == 1);
+    CHECK(policy_of("scheduling.k8s.io/v1alpha2", R"({"schedulingPolicy": {"gang": {"minCount": 5}}})") == 5);
+    CHECK(policy_of("scheduling.volcano.sh/v1beta1", R"({"minMember": 3})") == 3);
+    CHECK_FALSE(policy_of("scheduling.volcano.sh/v1beta1", "{}"));
+    CHECK_FALSE(groups.policy_of("default/unknown").min_pods);
 }
