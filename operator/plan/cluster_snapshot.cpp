@@ -9,6 +9,7 @@
 #include <chrono>
 #include <exception>
 #include <iterator>
+#include <set>
 #include <type_traits>
 #include <utility>
 
@@ -80,6 +81,11 @@ bool is_a(const json::object& document) {
            has_text(document, "apiVersion", T::kResource.api_version());
 }
 
+// Adds the label that the API server gives each namespace.
+void label_with_name(api::Namespace& namespace_) {
+    namespace_.metadata.labels->try_emplace("kubernetes.io/metadata.name", namespace_.metadata.name);
+}
+
 template <class T>
 bool take_into(kube::Informer<T>& informer, const json::object& document, const PriorityClasses& priorities) {
     if (!is_a<T>(document)) return false;
@@ -88,8 +94,19 @@ bool take_into(kube::Informer<T>& informer, const json::object& document, const 
         complete(object);
         priorities.complete(object, document);
     }
+    if constexpr (std::is_same_v<T, api::Namespace>) label_with_name(object);
     informer.observe(std::move(object));
     return true;
+}
+
+// Sets the kind of an item of a typed list, where the API server leaves it out.
+void complete_item(json::value& item, const json::object& list) {
+    constexpr std::string_view kSuffix = "List";
+    auto* object = item.if_object();
+    const auto kind = text_in(list, "kind");
+    if (!object || object->contains("kind") || kind == kSuffix || !kind.ends_with(kSuffix)) return;
+    (*object)["kind"] = kind.substr(0, kind.size() - kSuffix.size());
+    (*object)["apiVersion"] = text_in(list, "apiVersion");
 }
 
 // Adds the document itself, or its items if it is a list.
@@ -101,7 +118,32 @@ void add_objects(json::value document, std::vector<json::object>& objects) {
         objects.push_back(std::move(*object));
         return;
     }
-    for (auto& item : items->get_array()) add_objects(std::move(item), objects);
+    for (auto& item : items->get_array()) {
+        complete_item(item, *object);
+        add_objects(std::move(item), objects);
+    }
+}
+
+// Removes written workloads that a later document replaces, as kubectl apply would.
+void remove_replaced(std::vector<json::object>& objects) {
+    std::set<std::string> later;
+    for (auto object = objects.rbegin(); object != objects.rend(); ++object) {
+        if (!is_workload(*object) || !is_written(*object)) continue;
+        const bool has_name = !text_in(object->at("metadata").get_object(), "name").empty();
+        if (has_name && !later.insert(title_of(*object)).second) object->clear();
+    }
+    std::erase_if(objects, [](const auto& object) { return object.empty(); });
+}
+
+// Pods prove that their namespace exists.
+void add_namespaces_of_pods(controllers::Informers& informers) {
+    for (const auto& [key, pod] : informers.pods.store().all()) {
+        api::Namespace namespace_;
+        namespace_.metadata.name = key.namespace_;
+        label_with_name(namespace_);
+        if (!informers.namespaces.store().get(api::key_of(namespace_)))
+            informers.namespaces.observe(std::move(namespace_));
+    }
 }
 
 std::string name_of(const json::object& document) {
@@ -192,6 +234,7 @@ std::unique_ptr<ClusterSnapshot> ClusterSnapshot::from_files(const std::vector<W
             throw ViewError(file.name + ": " + error.what());
         }
     }
+    remove_replaced(objects);
     view->take_all(objects);
     view->report_at(now);
     return view;
@@ -216,6 +259,8 @@ asio::awaitable<void> ClusterSnapshot::read_all(Reading reading) {
     if (reading == Reading::ours_and_maybe_nodes) lists.add_nodes_and_pods(Wanted::if_allowed);
     if (reading == Reading::everything) lists.add_core();
     co_await lists.read();
+    if (reading == Reading::everything)
+        co_await informers_.pod_groups.read(client_, controllers::unschedulable_pods(informers_));
     for (const auto& note : lists.notes()) notes_.push_back(note);
     has_nodes_ = reading != Reading::ours && lists.refused().empty();
     if (lists.missing().empty()) co_return;
@@ -276,6 +321,7 @@ bool ClusterSnapshot::take(const json::object& object, const PriorityClasses& pr
         events_.push_back(api::decode<api::Event>(object));
         return true;
     }
+    if (has_text(object, "kind", "PodGroup") && i.pod_groups.take(json::value(object))) return true;
     if (is_written(object) && (is_a<api::Pod>(object) || is_a<api::PersistentVolumeClaim>(object)))
         return true;  // take_written() adds it
     return take(i.pods) || take(i.nodes) || take(i.daemon_sets) || take(i.namespaces) ||
@@ -309,18 +355,21 @@ void ClusterSnapshot::take_all(const std::vector<json::object>& objects) {
     };
     each([&](const auto& object) {
         refuse_misspelt(object);
-        if (!take(object, priorities) && is_written(object) && !is_workload(object)) unknown.note(object);
+        if (!take(object, priorities) && !is_workload(object)) unknown.note(object);
     });
     WrittenWorld written(informers_, priorities);
     each([&](const auto& object) {
         if (!is_written(object) || !is_a<api::PersistentVolumeClaim>(object)) return;
         written.take_claim(decode_object<api::PersistentVolumeClaim>(object), title_of(object));
     });
-    each([&](const auto& object) {
-        if (is_written(object)) take_written(object, written);
-    });
+    for (const bool is_turn_of_stateful_sets : {true, false})
+        each([&](const auto& object) {
+            if (is_written(object) && is_stateful_set(object) == is_turn_of_stateful_sets)
+                take_written(object, written);
+        });
+    add_namespaces_of_pods(informers_);
     notes_ = written.notes();
-    for (auto& sentence : unknown.sentences()) notes_.push_back(std::move(sentence));
+    for (auto& sentence : unknown.sentences(written.namespaces())) notes_.push_back(std::move(sentence));
 }
 
 }  // namespace kubenodesmith

@@ -35,12 +35,16 @@ bool flag_in(const json::object& parent, std::string_view name) {
     return value && value->is_bool() && value->get_bool();
 }
 
-// Returns the spec that describes a workload's pods; null if there is none.
+// Returns the spec that describes a workload's pods; null if there is none. That of a CronJob is in the
+// template of its Jobs.
 const json::object* pods_spec(const json::object& document) {
     const auto* spec = object_in(document, "spec");
-    if (!spec || !is_cron_job(document)) return spec;
-    const auto* job = object_in(*spec, "jobTemplate");
-    return job ? object_in(*job, "spec") : nullptr;
+    const auto* job = spec ? object_in(*spec, "jobTemplate") : nullptr;
+    return job ? object_in(*job, "spec") : spec;
+}
+
+bool is_deployment(const json::object& document) {
+    return is_kind(document, "apps/v1", "Deployment");
 }
 
 bool is_suspended(const json::object& document, const json::object& spec) {
@@ -50,6 +54,8 @@ bool is_suspended(const json::object& document, const json::object& spec) {
 
 // Returns how many pods the workload would have simultaneously; nullopt if it is no workload.
 std::optional<std::int64_t> pods_wanted(const json::object& document, const json::object& spec) {
+    // The controller makes no ReplicaSet for a new Deployment that is paused.
+    if (is_deployment(document) && flag_in(spec, "paused")) return 0;
     for (const auto* kind : {"Deployment", "ReplicaSet", "StatefulSet"})
         if (is_kind(document, "apps/v1", kind)) return number_in(spec, "replicas").value_or(1);
     if (is_kind(document, "v1", "ReplicationController")) return number_in(spec, "replicas").value_or(1);
@@ -140,15 +146,17 @@ void PriorityClasses::note(const json::object& document) {
     if (is_default && is_default->is_bool() && is_default->get_bool()) default_ = value;
 }
 
-void PriorityClasses::complete(api::Pod& pod, const json::object& document) const {
-    if (pod.spec.priority) return;
+std::string PriorityClasses::complete(api::Pod& pod, const json::object& document) const {
     const auto* spec = object_in(document, "spec");
     const auto name = spec ? text_in(*spec, "priorityClassName") : std::string();
     const auto found = values_.find(name);
+    if (!name.empty() && found == values_.end()) return "PriorityClass " + name + " does not exist";
+    if (pod.spec.priority) return {};
     if (found != values_.end())
         pod.spec.priority = found->second;
-    else if (name.empty() && default_ != 0)
+    else if (default_ != 0)
         pod.spec.priority = default_;
+    return {};
 }
 
 void complete(api::Pod& pod) {
@@ -184,8 +192,7 @@ WrittenWorkload workload_of(const json::object& document, WorkloadBounds& bounds
     if (!metadata || !pod_template || !is_written(document)) return workload;
     const auto count = pods_wanted(document, *spec);
     if (!count) return workload;
-    Owner owner{text_in(document, "kind"), text_in(*metadata, "name"), text_in(*metadata, "namespace")};
-    if (owner.namespace_.empty()) owner.namespace_ = "default";
+    const Owner owner{text_in(document, "kind"), written_name(*metadata), written_namespace(document)};
     const auto* templates = spec->if_contains("volumeClaimTemplates");
     auto bytes = json::serialize(*pod_template).size();
     if (templates) bytes += json::serialize(*templates).size();
@@ -203,6 +210,53 @@ std::string text_in(const json::object& parent, std::string_view name) {
     return value && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
+std::string written_name(const json::object& metadata) {
+    auto name = text_in(metadata, "name");
+    if (!name.empty()) return name;
+    name = text_in(metadata, "generateName");
+    while (name.ends_with('-')) name.pop_back();
+    return name;
+}
+
+std::string written_namespace(const json::object& document) {
+    const auto* metadata = object_in(document, "metadata");
+    auto namespace_ = metadata ? text_in(*metadata, "namespace") : std::string();
+    return namespace_.empty() ? "default" : namespace_;
+}
+
+bool is_stateful_set(const json::object& document) {
+    return is_kind(document, "apps/v1", "StatefulSet");
+}
+
+std::string why_without_pods(const json::object& document) {
+    const auto* spec = pods_spec(document);
+    if (!spec || !is_written(document)) return {};
+    if (is_deployment(document) && flag_in(*spec, "paused"))
+        return "it is paused, so a new Deployment gets no pods (spec.paused)";
+    const bool is_job = is_kind(document, "batch/v1", "Job") || is_cron_job(document);
+    return is_job && is_suspended(document, *spec) ? "it is suspended (spec.suspend)" : "";
+}
+
+std::string scheduling_gate_of(const json::object& pod) {
+    const auto* spec = object_in(pod, "spec");
+    const auto* gates = spec ? spec->if_contains("schedulingGates") : nullptr;
+    if (!gates || !gates->is_array() || gates->get_array().empty()) return {};
+    const auto* gate = gates->get_array().front().if_object();
+    return gate ? text_in(*gate, "name") : std::string();
+}
+
+bool is_pod_of(const api::Pod& pod, const json::object& document) {
+    const auto* metadata = object_in(document, "metadata");
+    const auto* owner = api::controller_of(pod.metadata);
+    if (!metadata || !owner) return false;
+    if (pod.metadata.namespace_ != written_namespace(document)) return false;
+    const auto name = text_in(*metadata, "name");
+    // The ReplicaSet of a Deployment has its name and a hash.
+    if (is_deployment(document))
+        return owner->kind == "ReplicaSet" && owner->name.substr(0, owner->name.rfind('-')) == name;
+    return owner->kind == text_in(document, "kind") && owner->name == name;
+}
+
 bool is_workload(const json::object& document) {
     return pods_wanted(document, {}).has_value();
 }
@@ -218,24 +272,44 @@ bool is_cron_job(const json::object& document) {
 
 std::string title_of(const json::object& document) {
     const auto* metadata = object_in(document, "metadata");
-    auto name = metadata ? text_in(*metadata, "name") : std::string();
-    const auto namespace_ = metadata ? text_in(*metadata, "namespace") : std::string();
-    return text_in(document, "kind") + " " + (namespace_.empty() ? "default" : namespace_) + "/" + name;
+    const auto name = metadata ? written_name(*metadata) : std::string();
+    return text_in(document, "kind") + " " + written_namespace(document) + "/" + name;
 }
 
+namespace {
+
+// Returns how objects of the kind change which pods a workload has; empty: they do not.
+std::string influence_of(const json::object& document) {
+    const auto kind = text_in(document, "kind");
+    if (text_in(document, "apiVersion") == "v1" && kind == "ResourceQuota")
+        return "the API server may refuse pods beyond it";
+    if (text_in(document, "apiVersion").starts_with("autoscaling/") && kind == "HorizontalPodAutoscaler")
+        return "the number of pods is the one that the workload states";
+    return {};
+}
+
+}  // namespace
+
 void UnknownKinds::note(const json::object& document) {
-    if (has_pod_template(document))
+    if (const auto influence = influence_of(document); !influence.empty())
+        with_influence_.emplace_back(written_namespace(document),
+                                     title_of(document) + " is not considered: " + influence);
+    else if (!is_written(document))
+        return;
+    else if (has_pod_template(document))
         with_pods_.push_back(title_of(document));
     else if (!is_of_kubernetes(document))
         ++others_[text_in(document, "kind")];
 }
 
-std::vector<std::string> UnknownKinds::sentences() const {
+std::vector<std::string> UnknownKinds::sentences(const std::set<std::string>& namespaces) const {
     std::vector<std::string> sentences;
     for (const auto& title : with_pods_)
         sentences.push_back(title +
                             " is not counted: plan does not know its kind and version, so write "
                             "down its pods or a workload of Kubernetes with the same template");
+    for (const auto& [namespace_, sentence] : with_influence_)
+        if (namespaces.contains(namespace_)) sentences.push_back(sentence);
     std::vector<std::string> kinds;
     for (const auto& [kind, count] : others_)
         kinds.push_back((kind.empty() ? "(no kind)" : kind) + " (" + std::to_string(count) + ")");

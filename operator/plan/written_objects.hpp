@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/json.hpp"
@@ -21,8 +23,9 @@ class PriorityClasses {
 public:
     // Adds the document if it is a PriorityClass.
     void note(const boost::json::object& document);
-    // Sets a missing priority by the pod's class or the default class, as the API server would.
-    void complete(api::Pod& pod, const boost::json::object& document) const;
+    // Sets a missing priority by the pod's class or the default class, as the API server would. Returns why
+    // it refuses the pod, or nothing.
+    std::string complete(api::Pod& pod, const boost::json::object& document) const;
 
 private:
     std::map<std::string, std::int32_t> values_{{"system-cluster-critical", 2'000'000'000},
@@ -47,6 +50,7 @@ private:
 };
 
 struct WrittenWorkload {
+    // They are numbered from 0, or from the first ordinal of a StatefulSet.
     std::vector<boost::json::object> pods;
     std::vector<api::PersistentVolumeClaim> volume_claims;  // only for a StatefulSet
 };
@@ -65,6 +69,19 @@ T decode_object(const boost::json::object& document) {
     return object;
 }
 
+// Returns the object's name. One with generateName alone gets that prefix.
+std::string written_name(const boost::json::object& metadata);
+// Returns the object's namespace, "default" if none is written.
+std::string written_namespace(const boost::json::object& document);
+// Reports whether the pods of the workload keep their numbers: it is a StatefulSet.
+bool is_stateful_set(const boost::json::object& document);
+// Returns why the workload has no pods for now, although it asks for some; empty: it has them.
+std::string why_without_pods(const boost::json::object& document);
+// Returns a scheduling gate of the pod, which the scheduler ignores until the gate is removed; empty: none.
+std::string scheduling_gate_of(const boost::json::object& pod);
+// Reports whether a controller made the pod for the workload.
+bool is_pod_of(const api::Pod& pod, const boost::json::object& document);
+
 // Reports whether workload_of() supports the kind.
 bool is_workload(const boost::json::object& document);
 // Reports whether the object is a written one, without a UID.
@@ -73,16 +90,19 @@ bool is_cron_job(const boost::json::object& document);
 // Returns, for example, "Deployment shop/web".
 std::string title_of(const boost::json::object& document);
 
-// UnknownKinds collects documents of unknown kinds, which may have pods.
+// UnknownKinds collects documents of kinds that plan does not consider, which may have pods or change their
+// number.
 class UnknownKinds {
 public:
     void note(const boost::json::object& document);
-    // Returns one sentence for each document with a pod template, and one for all others.
-    std::vector<std::string> sentences() const;
+    // Returns one sentence for each document with a pod template, or with an influence on pods in one of
+    // these namespaces, and one for all others.
+    std::vector<std::string> sentences(const std::set<std::string>& namespaces) const;
 
 private:
     std::vector<std::string> with_pods_;
-    std::map<std::string, std::size_t> others_;  // their number by kind
+    std::vector<std::pair<std::string, std::string>> with_influence_;  // namespace, sentence
+    std::map<std::string, std::size_t> others_;                        // their number by kind
 };
 
 }  // namespace kubenodesmith

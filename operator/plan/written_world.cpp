@@ -1,13 +1,20 @@
 #include "operator/plan/written_world.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "api/json.hpp"
 #include "api/names.hpp"
+#include "scheduling/nodes/node_digest.hpp"
+#include "scheduling/table/amounts.hpp"
+#include "scheduling/volumes/volumes.hpp"
 
 namespace kubenodesmith {
 
 namespace {
+
+namespace json = boost::json;
 
 constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
 
@@ -36,25 +43,86 @@ void WrittenWorld::note_refusal(const std::string& title, const std::string& wha
 }
 
 void WrittenWorld::take_claim(api::PersistentVolumeClaim claim, const std::string& title) {
-    note_refusal(title, "it", add(std::move(claim)));
+    if (!informers_.persistent_volume_claims.store().get(api::key_of(claim)))
+        note_refusal(title, "it", add(std::move(claim)));
 }
 
-void WrittenWorld::take_pod(const boost::json::object& document) {
-    note_refusal(title_of(document), "it", add(document));
+// The scheduler ignores gated pods.
+bool WrittenWorld::is_gated(const json::object& pod, const std::string& title) {
+    const auto gate = scheduling_gate_of(pod);
+    if (!gate.empty())
+        notes_.push_back(title + " is not counted: scheduling gate " + gate +
+                         " keeps the scheduler from placing it (spec.schedulingGates)");
+    return !gate.empty();
 }
 
-void WrittenWorld::take_workload(const boost::json::object& document) {
+void WrittenWorld::take_pod(const json::object& document) {
+    auto pod = decode_object<api::Pod>(document);
+    const auto title = title_of(document);
+    if (is_gated(document, title)) return;
+    if (pod.metadata.name.empty())
+        pod.metadata.name =
+            unused_name(pod.metadata.namespace_, written_name(document.at("metadata").as_object()) + "-");
+    if (!informers_.pods.store().get(api::key_of(pod)))
+        note_refusal(title, "it", add(std::move(pod), document));
+}
+
+void WrittenWorld::take_workload(const json::object& document) {
     auto workload = workload_of(document, bounds_);
     const auto title = title_of(document);
-    std::string refusal;
-    for (auto& claim : workload.volume_claims)
-        if (refusal.empty() && !informers_.persistent_volume_claims.store().get(api::key_of(claim)))
-            refusal = add(std::move(claim));
-    for (const auto& pod : workload.pods)
-        if (refusal.empty()) refusal = add(pod);
+    if (const auto why = why_without_pods(document); !why.empty())
+        notes_.push_back(title + " counts as no pods: " + why);
+    if (workload.pods.empty() || is_gated(workload.pods.front(), title)) return;
+    const auto refusal = add_pods(document, std::move(workload));
     note_refusal(title, "its pods", refusal);
-    if (is_cron_job(document) && is_written(document) && !workload.pods.empty() && refusal.empty())
+    if (is_cron_job(document) && is_written(document) && refusal.empty())
         notes_.push_back(title + " counts as the pods of one run");
+}
+
+std::string WrittenWorld::add_pods(const json::object& document, WrittenWorkload workload) {
+    for (auto& claim : workload.volume_claims) {
+        if (informers_.persistent_volume_claims.store().get(api::key_of(claim))) continue;
+        if (auto refusal = add(std::move(claim)); !refusal.empty()) return refusal;
+    }
+    const bool has_numbers = is_stateful_set(document);
+    std::optional<std::size_t> running;
+    for (const auto& written : workload.pods) {
+        auto pod = decode_object<api::Pod>(written);
+        if (has_numbers) {
+            if (informers_.pods.store().get(api::key_of(pod))) continue;
+        } else {
+            if (!running) running = running_pods(document, pod);
+            if (*running > 0) {
+                --*running;
+                continue;
+            }
+            const auto& owner = pod.metadata.ownerReferences->front().name;
+            pod.metadata.name = unused_name(pod.metadata.namespace_, owner + "-");
+        }
+        if (auto refusal = add(std::move(pod), written); !refusal.empty()) return refusal;
+    }
+    return {};
+}
+
+// Pods with other requests do not stay: the workload's controller replaces them.
+std::size_t WrittenWorld::running_pods(const json::object& document, const api::Pod& written) const {
+    auto completed = written;
+    if (!admission_.admit(completed.metadata.namespace_, completed.spec).empty()) return 0;
+    scheduling::ResourceNames names;
+    const auto requests = scheduling::requests_of(completed.spec, names);
+    return static_cast<std::size_t>(
+        std::ranges::count_if(informers_.pods.store().all(), [&](const auto& entry) {
+            const auto& pod = *entry.second;
+            return is_pod_of(pod, document) && !scheduling::is_finished(pod) &&
+                   !pod.metadata.deletionTimestamp && scheduling::requests_of(pod.spec, names) == requests;
+        }));
+}
+
+std::string WrittenWorld::unused_name(const std::string& namespace_, const std::string& prefix) {
+    auto& number = next_numbers_[{namespace_, prefix}];
+    auto name = prefix + std::to_string(number++);
+    while (informers_.pods.store().get({namespace_, name})) name = prefix + std::to_string(number++);
+    return name;
 }
 
 void WrittenWorld::look_at(const api::DaemonSet& daemon_set, const std::string& title) {
@@ -62,15 +130,16 @@ void WrittenWorld::look_at(const api::DaemonSet& daemon_set, const std::string& 
     note_refusal(title, "its pods", admission_.admit(daemon_set.metadata.namespace_, pod));
 }
 
-std::string WrittenWorld::add(const boost::json::object& document) {
-    auto pod = decode_object<api::Pod>(document);
+std::string WrittenWorld::add(api::Pod pod, const json::object& document) {
     auto refusal = admission_.admit(pod.metadata.namespace_, pod.spec);
+    if (refusal.empty()) refusal = priorities_.complete(pod, document);
     if (!refusal.empty()) return refusal;
     complete(pod);
-    priorities_.complete(pod, document);
     refusal = add_ephemeral(pod);
-    if (refusal.empty()) informers_.pods.observe(std::move(pod));
-    return refusal;
+    if (!refusal.empty()) return refusal;
+    namespaces_.insert(pod.metadata.namespace_);
+    informers_.pods.observe(std::move(pod));
+    return {};
 }
 
 // Adds the claims of generic ephemeral volumes. In a cluster, a controller creates them once the pod exists.
@@ -95,24 +164,16 @@ std::string WrittenWorld::add_ephemeral(const api::Pod& pod) {
 std::string WrittenWorld::add(api::PersistentVolumeClaim claim) {
     auto refusal = admission_.limit_ranges().refusal(claim.metadata.namespace_, claim.spec);
     if (!refusal.empty()) return refusal;
-    const auto* storage_class = class_of(claim);
+    const auto& classes = informers_.storage_classes.store();
+    const auto& name = claim.spec.storageClassName;
+    const auto* storage_class =
+        name ? classes.get({"", *name}).get() : scheduling::default_class(classes.values());
     const bool is_bound_at_once = storage_class && claim.spec.volumeName.empty() &&
                                   storage_class->volumeBindingMode == api::VolumeBindingMode::Immediate &&
                                   storage_class->provisioner != kNoProvisioner;
     if (is_bound_at_once) bind_at_once(claim, *storage_class);
     informers_.persistent_volume_claims.observe(std::move(claim));
     return {};
-}
-
-const api::StorageClass* WrittenWorld::class_of(const api::PersistentVolumeClaim& claim) const {
-    const auto& classes = informers_.storage_classes.store();
-    if (claim.spec.storageClassName) return classes.get({"", *claim.spec.storageClassName}).get();
-    for (const auto& [key, storage_class] : classes.all()) {
-        const auto* mark =
-            api::find(storage_class->metadata.annotations, api::annotations::kDefaultStorageClass);
-        if (mark && *mark == "true") return storage_class.get();
-    }
-    return nullptr;
 }
 
 // Binds the claim to a new volume, anywhere its class allows. In a cluster, the driver creates such a volume

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,23 +19,32 @@ public:
     // The informers must already contain the objects from a cluster.
     WrittenWorld(controllers::Informers& informers, const PriorityClasses& priorities);
 
-    // Adds a volume claim. Must be called before workloads that use the claim are added.
+    // Adds a volume claim, unless the cluster has one of its name. Must be called before workloads that use
+    // the claim are added.
     void take_claim(api::PersistentVolumeClaim claim, const std::string& title);
-    // Adds a pod. Throws DecodeError.
+    // Adds a pod, unless the cluster has one of its name. Throws DecodeError.
     void take_pod(const boost::json::object& document);
-    // Adds the pods of a workload. Throws DecodeError, ViewError.
+    // Adds the pods of a workload that the cluster does not have yet. Must be called for StatefulSets first,
+    // because their pods cannot have other names. Throws DecodeError, ViewError.
     void take_workload(const boost::json::object& document);
     // Adds a note if the API server would refuse the pods of a DaemonSet.
     void look_at(const api::DaemonSet& daemon_set, const std::string& title);
 
     const std::vector<std::string>& notes() const { return notes_; }
+    // Returns the namespaces of written pods.
+    const std::set<std::string>& namespaces() const { return namespaces_; }
 
 private:
     // Adds the object, or returns why the API server would refuse it.
-    std::string add(const boost::json::object& document);
+    std::string add(api::Pod pod, const boost::json::object& document);
+    // Adds the pods, and claims for them, that are not there yet.
+    std::string add_pods(const boost::json::object& document, WrittenWorkload workload);
+    // Returns how many pods of the workload run already and stay when it is applied.
+    std::size_t running_pods(const boost::json::object& document, const api::Pod& written) const;
+    bool is_gated(const boost::json::object& pod, const std::string& title);
+    std::string unused_name(const std::string& namespace_, const std::string& prefix);
     std::string add(api::PersistentVolumeClaim claim);
     std::string add_ephemeral(const api::Pod& pod);
-    const api::StorageClass* class_of(const api::PersistentVolumeClaim& claim) const;
     void bind_at_once(api::PersistentVolumeClaim& claim, const api::StorageClass& storage_class);
     void note_refusal(const std::string& title, const std::string& what, const std::string& refusal);
 
@@ -42,6 +53,8 @@ private:
     scheduling::PodAdmission admission_;
     WorkloadBounds bounds_;
     std::vector<std::string> notes_;
+    std::set<std::string> namespaces_;
+    std::map<api::ObjectKey, std::size_t> next_numbers_;  // of pods, by namespace and prefix of their names
 };
 
 }  // namespace kubenodesmith

@@ -149,9 +149,7 @@ std::string request_beyond_limit(const api::PodSpec& pod, const std::string& ran
                     limit && request > *limit)
                     return "container " + container.name + " requests " + request.str() + " of " + resource +
                            ", more than its limit of " + limit->str() +
-                           ", which may be the default of "
-                           "LimitRange " +
-                           range;
+                           (range.empty() ? "" : ", which may be the default of LimitRange " + range);
     return {};
 }
 

@@ -54,8 +54,8 @@ void LimitRanges::apply(const std::string& namespace_, api::PodSpec& pod) const 
 
 std::string LimitRanges::refusal(const std::string& namespace_, const api::PodSpec& pod) const {
     const auto& ranges = ranges_of(namespace_);
-    if (ranges.empty()) return {};
-    if (auto text = request_beyond_limit(pod, ranges.front()->metadata.name); !text.empty()) return text;
+    const auto first = ranges.empty() ? std::string() : ranges.front()->metadata.name;
+    if (auto text = request_beyond_limit(pod, first); !text.empty()) return text;
     for (const auto& range : ranges)
         if (auto text = refusal_by(*range, pod); !text.empty()) return text;
     return {};
