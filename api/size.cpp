@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
+#include <map>
 
 #include "api/kept_node.hpp"
 #include "api/names.hpp"
@@ -112,10 +113,8 @@ void add_parts(void* value, const Type& type, const std::string& name, std::vect
     }
 }
 
-// Returns the limit in bytes of each part so that all together need `most`.
-std::size_t level_of(const std::vector<ObjectPart>& parts, std::size_t most) {
-    std::vector<std::size_t> sizes;
-    for (const auto& part : parts) sizes.push_back(part.bytes);
+// Returns the limit of each size so that all together are `most`.
+std::size_t level_of(std::vector<std::size_t> sizes, std::size_t most) {
     std::ranges::sort(sizes);
     std::size_t left = most;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -126,11 +125,43 @@ std::size_t level_of(const std::vector<ObjectPart>& parts, std::size_t most) {
     return most;
 }
 
+// Returns "nvidia.com" for the label or resource "nvidia.com/gpu", and an empty text for "cpu".
+std::string domain_of(std::string_view key) {
+    const auto slash = key.find('/');
+    return slash == std::string_view::npos ? std::string() : std::string(key.substr(0, slash));
+}
+
+// Keeps the elements of each domain that fit into its share. Small domains stay complete.
+void fit_domains(void* map, const Type& type, std::size_t most) {
+    struct Domains {
+        const Type& type;
+        std::map<std::string, std::size_t> bytes = {};
+    } domains{type};
+    type.each(map, &domains, [](void* context, std::string_view key, const void* element) {
+        auto& [of, bytes] = as<Domains>(context);
+        bytes[domain_of(key)] += place_bytes(of, key) + heap_bytes(element, *of.element);
+    });
+    std::vector<std::size_t> sizes;
+    for (const auto& [domain, bytes] : domains.bytes) sizes.push_back(bytes);
+    const auto level = level_of(std::move(sizes), most);
+    for (auto& [domain, bytes] : domains.bytes) bytes = std::min(bytes, level);
+    type.retain(map, &domains, [](void* context, std::string_view key, void* element) {
+        auto& [of, rooms] = as<Domains>(context);
+        auto& room = rooms[domain_of(key)];
+        const auto place = place_bytes(of, key);
+        if (place > room) return false;
+        room -= place;
+        return fit(element, *of.element, room);
+    });
+}
+
 void shorten(const ObjectPart& part, std::size_t level) {
     if (part.type->shape == Shape::String) {
         auto& text = as<std::string>(part.value);
         text.resize(std::min(text.size(), std::max(level, kLongestName)));
         text.shrink_to_fit();
+    } else if (part.type->shape == Shape::Map) {
+        fit_domains(part.value, *part.type, level);
     } else {
         auto room = level;
         fit_elements(part.value, *part.type, room);
@@ -178,7 +209,9 @@ std::vector<std::string> shorten(void* object, const Type& type, std::size_t mos
     if (heap_bytes(object, type) <= most) return names;
     std::vector<ObjectPart> parts;
     add_parts(object, type, {}, parts);
-    const auto level = level_of(parts, most);
+    std::vector<std::size_t> sizes;
+    for (const auto& part : parts) sizes.push_back(part.bytes);
+    const auto level = level_of(std::move(sizes), most);
     for (const auto& part : parts) {
         const auto kept_whole =
             part.type->shape == Shape::String ? std::max(level, text_bytes(kLongestName)) : level;

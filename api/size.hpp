@@ -10,15 +10,22 @@
 
 namespace api {
 
-// Approximate limit in bytes of an object that others wrote. The largest realistic objects (Nodes with many
-// labels, pods with dozens of containers) need half of it.
+// Approximate limits in bytes of an object that others wrote. The largest realistic pods, with dozens of
+// containers, need half of it. Programs that discover features give a Node up to 200 labels, and a kubelet
+// can write no other Node than its own.
 inline constexpr std::size_t kMostOfOthers = 24 * 1024;
+inline constexpr std::size_t kMostOfNode = 56 * 1024;
+template <class T>
+constexpr std::size_t most_of() {
+    return T::kResource.plural == "nodes" ? kMostOfNode : kMostOfOthers;
+}
 
 // Returns approximately the bytes of the value besides itself. Shared parts count as if they were not shared.
 std::size_t heap_bytes(const void* value, const Type& type);
 
 // Removes elements of the largest lists and maps, and ends of the longest texts, until the object needs about
-// `most` bytes. Small parts stay complete. Returns the fields that are now incomplete: "spec.volumes".
+// `most` bytes. Small parts stay complete. Of a map, the domains with the most entries lose them: a program
+// that adds labels by the hundred loses its own. Returns the fields that are now incomplete: "spec.volumes".
 std::vector<std::string> shorten(void* object, const Type& type, std::size_t most);
 
 template <class T>

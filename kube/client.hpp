@@ -105,7 +105,8 @@ public:
 // a cancelled write is unknown.
 class Client {
 public:
-    // Takes a transport that authenticates each request. `max_in_flight` limits concurrent calls.
+    // Takes a transport that authenticates each request. `max_in_flight` limits concurrent calls, except
+    // those about Leases.
     Client(std::unique_ptr<base::HttpTransport> transport, base::Clock& clock, base::MetricsRegistry& metrics,
            std::size_t max_in_flight = 32);
     ~Client();
@@ -114,7 +115,7 @@ public:
     template <api::Kind T>
     asio::awaitable<std::optional<T>> get(ObjectKey key);
     // Reads all pages, and starts anew if they expire half-way. Foreign objects are cut to
-    // api::kMostOfOthers.
+    // api::most_of().
     template <api::Kind T>
     asio::awaitable<Listed<T>> list(ListOptions options);
     // Throws ApiError (is_already_exists) if the name is taken.
@@ -211,7 +212,7 @@ struct ListedSink final : ListSink {
     }
 
     static T bounded(T&& item) {
-        if constexpr (T::kResource.group != api::kGroup) api::shorten(item, api::kMostOfOthers);
+        if constexpr (T::kResource.group != api::kGroup) api::shorten(item, api::most_of<T>());
         return std::move(item);
     }
 

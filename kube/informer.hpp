@@ -178,7 +178,7 @@ private:
     Pointer kept(T&& object) {
         if (transform_) transform_(object);
         if constexpr (T::kResource.group != api::kGroup)
-            large_.note(object.metadata, api::shorten(object, api::kMostOfOthers));
+            large_.note(object.metadata, api::shorten(object, api::most_of<T>()));
         if (share_) share_(object);
         return std::make_shared<const T>(std::move(object));
     }

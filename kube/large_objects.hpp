@@ -1,4 +1,4 @@
-// LargeObjects are objects of one kind that were cut, as others wrote more than api::kMostOfOthers. Each is
+// LargeObjects are objects of one kind that were cut, as others wrote more than api::most_of(). Each is
 // reported once in the log and in an Event.
 #pragma once
 

@@ -77,6 +77,62 @@ TEST_CASE("a Node of which taints are left out keeps all pods off that do not to
     CHECK_FALSE(api::has_more_taints_than_kept(large_elsewhere));
 }
 
+namespace {
+
+// Returns a Node of a server with two GPUs, as node-feature-discovery and gpu-feature-discovery label it.
+api::Node labelled_by_discoverers() {
+    api::Node node;
+    node.metadata.name = "rack-1-node-7";
+    auto& labels = *node.metadata.labels;
+    for (const auto* key : {"kubernetes.io/arch", "kubernetes.io/hostname", "kubernetes.io/os",
+                            "kubenodesmith.io/nodeclaim", "node-role.kubernetes.io/worker", "tier",
+                            "topology.kubenodesmith.io/pool", "topology.kubernetes.io/zone"})
+        labels[key] = "rack-1";
+    std::string listed;
+    for (int i = 0; i < 100; ++i) {
+        const auto feature = "cpu-cpuid.AVX512VNNI" + std::to_string(i);
+        labels["feature.node.kubernetes.io/" + feature] = "true";
+        listed += feature + ",";
+    }
+    for (int i = 0; i < 50; ++i) labels["nvidia.com/gpu.deploy.component-" + std::to_string(i)] = "true";
+    node.metadata.annotations["nfd.node.kubernetes.io/feature-labels"] = listed;
+    for (const auto* name : {"cpu", "memory", "pods", "nvidia.com/gpu"})
+        node.status.capacity[name] = node.status.allocatable[name] = api::Quantity::of(8);
+    for (int i = 0; i < 6; ++i)
+        node.status.conditions.push_back({"Pressure" + std::to_string(i),
+                                          api::ConditionStatus::False,
+                                          {},
+                                          {},
+                                          "KubeletHasSufficientMemory",
+                                          "kubelet has sufficient memory available"});
+    return node;
+}
+
+}  // namespace
+
+TEST_CASE("a Node with the labels of two programs that discover features stays as it is") {
+    auto node = labelled_by_discoverers();
+    const auto before = node;
+    CHECK(api::shorten(node, api::most_of<api::Node>()).empty());
+    CHECK(node == before);
+}
+
+TEST_CASE("a program that adds too many labels or resources loses only its own") {
+    auto node = labelled_by_discoverers();
+    for (int i = 0; i < 1000; ++i) {
+        node.metadata.labels["a.example.org/label-" + std::to_string(i)] = std::string(63, 'x');
+        node.status.capacity["a.example.org/port-" + std::to_string(i)] = api::Quantity::of(1);
+    }
+    const auto before = node;
+    CHECK(api::shorten(node, api::most_of<api::Node>()) ==
+          std::vector<std::string>{"metadata.labels", "status.capacity"});
+    for (const auto& [key, value] : before.metadata.labels)
+        if (!key.starts_with("a.")) CHECK(node.metadata.labels->contains(key));
+    for (const auto& [name, amount] : before.status.capacity)
+        if (!name.starts_with("a.")) CHECK(node.status.capacity.contains(name));
+    CHECK(node.metadata.labels.size() < before.metadata.labels.size());
+}
+
 TEST_CASE("a long text keeps its beginning, and a shared part stays as it is for others") {
     api::Node node;
     node.status.nodeInfo.machineID = std::string(100'000, 'm');
