@@ -382,8 +382,23 @@ asio::awaitable<std::string> BootData::secret_text_for_machines(kube::ObjectKey 
     co_return text_of(found, key);
 }
 
-asio::awaitable<void> BootData::revoke(std::string token_id) {
+namespace {
+
+// Reports whether the ID follows from the claim. A status proves nothing, and others have tokens, too.
+bool is_token_of(const NodeSmithClaim& claim, const std::string& token_id) {
+    constexpr std::int32_t kMostTokens = 100;  // the recorded number may be arbitrary
+    const auto attempts = std::min(claim.status.launchAttempts, kMostTokens);
+    for (std::int32_t attempt = 0; attempt <= attempts; ++attempt)
+        if (bootstrap::token_id(claim.metadata.uid, attempt) == token_id) return true;
+    return false;
+}
+
+}  // namespace
+
+asio::awaitable<void> BootData::revoke(ClaimPointer claim) {
+    const auto& token_id = claim->status.bootstrapTokenID;
     fetched_.erase(token_id);
+    if (!is_token_of(*claim, token_id)) co_return;
     const kube::ObjectKey key{std::string(bootstrap::kTokenNamespace),
                               bootstrap::token_secret_name(token_id)};
     co_await client_.remove<api::Secret>(key);

@@ -67,8 +67,9 @@ public:
     asio::awaitable<bootstrap::Seed> seed(Observation observation, std::string host, bootstrap::Token token);
     // Returns nullopt if there is no such token or it has expired.
     asio::awaitable<std::optional<bootstrap::Token>> valid_token(std::string token_id);
-    // Deletes the token's Secret. A missing Secret is no failure.
-    asio::awaitable<void> revoke(std::string token_id);
+    // Deletes the Secret of the token that the claim's status names, if it is a token of this claim. A
+    // missing Secret is no failure.
+    asio::awaitable<void> revoke(ClaimPointer claim);
 
 private:
     struct Purpose;

@@ -201,6 +201,22 @@ TEST_CASE("that a machine fetched its boot data shows in its claim's status, onc
     CHECK(world.server.writes().size() == writes);
 }
 
+TEST_CASE("the end of a claim whose status names a token of others leaves that token") {
+    Silent world;
+    claims::Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.launched(); }));
+    api::Secret of_others;
+    of_others.metadata.namespace_ = "kube-system";
+    of_others.metadata.name = "bootstrap-token-abcdef";
+    world.server.put(of_others);
+    world.server.edit<claims::NodeSmithClaim>(claims::kClaim,
+                                              [](auto& claim) { claim.status.bootstrapTokenID = "abcdef"; });
+    world.server.remove<claims::NodeSmithClaim>(claims::kClaim);
+    REQUIRE(world.run_until([&] { return world.gone(); }));
+    CHECK(world.server.get<api::Secret>(api::key_of(of_others)));
+}
+
 TEST_CASE("a machine is looked at once more before it is given up, however short that takes") {
     Silent world;
     Looks looks;
