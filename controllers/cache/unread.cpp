@@ -123,7 +123,6 @@ void forget_unread(api::Pod& pod) {
 
 void forget_unread(api::Node& node) {
     node.metadata.ownerReferences.reset();
-    node.metadata.finalizers.reset();
 }
 
 void forget_unread(api::DaemonSet& daemon_set) {

@@ -105,8 +105,10 @@ void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {
     }
     const bool is_repaired = was_broken(claim) || is_power_cycling(claim);
     const bool goes = claim.metadata.deletionTimestamp || under_way(claim) || is_power_cycling(claim);
-    // The removal of a broken node disrupts nothing any longer, so other nodes need not wait for its end.
-    if (goes && !(is_repaired && is_stuck(claim))) {
+    // The removal of a broken node disrupts nothing any longer, so other nodes need not wait for its end. The
+    // same holds for a machine that is gone, whose Node others may keep for long.
+    const bool is_over = api::is_true(claim.status.conditions, conditions::kMachineDeleted);
+    if (goes && !is_over && !(is_repaired && is_stuck(claim))) {
         ++facts.leaving;
         if (is_stuck(claim)) ++facts.stuck;
         if (is_repaired) ++facts.repairs;

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/state/pod_budgets.hpp"
+#include "scheduling/pods/tolerations.hpp"
 #include "scheduling/table/amounts.hpp"
 
 namespace controllers {
@@ -50,6 +51,12 @@ bool must_be_killed(const api::Pod& pod, const DrainRequest& request, api::Time 
     return now.at + grace_of(pod) >= request.deadline->at;
 }
 
+// Reports whether the pod was created during the drain. The one before it was evicted already.
+bool came_back(const api::Pod& pod, const DrainRequest& request) {
+    const auto& created = pod.metadata.creationTimestamp;
+    return request.began && created && *created >= *request.began && may_come_back(pod);
+}
+
 void look_in(DrainProgress& progress, base::Duration wait) {
     const bool is_first = progress.retry_after == base::Duration::zero();
     progress.retry_after = is_first ? wait : std::min(progress.retry_after, wait);
@@ -86,6 +93,12 @@ bool is_drainable(const api::Pod& pod) {
     if (pod.metadata.annotations->contains(std::string(api::annotations::kMirrorPod))) return false;
     const auto* owner = api::controller_of(pod.metadata);
     return !owner || (owner->kind != "DaemonSet" && owner->kind != "Node");
+}
+
+bool may_come_back(const api::Pod& pod) {
+    static const std::vector<api::Taint> kTaints{
+        {std::string(api::taints::kDisrupted), "", std::string(api::taints::kNoSchedule), std::nullopt}};
+    return api::controller_of(pod.metadata) && !scheduling::untolerated(kTaints, pod.spec.tolerations);
 }
 
 bool is_protected(const api::Pod& pod, api::Time now) {
@@ -150,13 +163,16 @@ DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::
     for (const auto& pod : pods) {
         if (!is_drainable(*pod) || request.spared.contains(pod->metadata.uid)) continue;
         if (request.deadline && now >= *request.deadline) continue;
-        if (must_be_killed(*pod, request, now)) {
+        const bool is_kept = request.kind == DrainRequest::Kind::voluntary && is_protected(*pod, now);
+        if (!pod->metadata.deletionTimestamp && !is_kept && came_back(*pod, request)) {
+            plan.came_back.push_back(pod);
+        } else if (must_be_killed(*pod, request, now)) {
             plan.kill.push_back(pod);
         } else if (pod->metadata.deletionTimestamp) {
             if (stuck.contains(pod->metadata.uid)) continue;
             plan.ending.push_back(pod);
             ordinary_ending = ordinary_ending || !is_critical(*pod);
-        } else if (request.kind == DrainRequest::Kind::voluntary && is_protected(*pod, now)) {
+        } else if (is_kept) {
             plan.protected_.push_back(pod);
         } else {
             (is_critical(*pod) ? critical : ordinary).push_back(pod);
@@ -179,7 +195,11 @@ DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::
 }
 
 std::string DrainProgress::message() const {
-    if (done) return "no pod is left that has to be evicted";
+    if (done && came_back.empty()) return "no pod is left that has to be evicted";
+    if (done)
+        return "no pod is left that has to be evicted; these tolerate the Node's taint, came back, and end "
+               "with the machine: " +
+               listed(came_back);
     std::string text =
         "waiting for " + base::counted(std::ssize(waiting) + std::ssize(blocked), "pod") + ": ";
     if (blocked.empty()) return text + listed(waiting);
@@ -257,6 +277,7 @@ asio::awaitable<void> Drainer::confirm(DrainRequest request, DrainProgress& prog
     for (const auto* group : {&plan.evict, &plan.kill, &plan.ending, &plan.later, &plan.protected_}) {
         for (const auto& pod : *group) progress.waiting.push_back(name_of(*pod));
     }
+    for (const auto& pod : plan.came_back) progress.came_back.push_back(name_of(*pod));
     progress.done = progress.waiting.empty();
     progress.retry_after = std::chrono::seconds{1};
 }

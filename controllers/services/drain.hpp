@@ -1,7 +1,7 @@
 // Empties a Node through the eviction API, in level-triggered steps. The API server enforces budgets. Pods
-// that belong to the Node (static, DaemonSet and ended ones) are ignored. Each pod is evicted separately, so
-// one that fails delays no other. The caller manages the Node's taint.
-// https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
+// that belong to the Node (static, DaemonSet and ended ones) are ignored, and so are pods that came back
+// despite its taint. Each pod is evicted separately, so one that fails delays no other. The caller manages
+// the taint. https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -28,17 +28,20 @@ struct DrainRequest {
     // Sets when waiting ends. Pods are deleted early enough for their grace period to end by then. nullopt:
     // wait for budgets and pods as long as they need.
     std::optional<api::Time> deadline;
+    // Sets since when pods were evicted; nullopt: none was yet. See may_come_back().
+    std::optional<api::Time> began;
     // UIDs of pods that stay, because the machine is kept for their volumes.
     std::set<std::string> spared;
 };
 
 struct DrainProgress {
     bool done = false;
-    std::vector<std::string> waiting;  // namespace/name of pods that are ending or still to be evicted
-    std::vector<std::string> blocked;  // "namespace/name: why not", failures first
-    bool fails = false;                // an eviction or deletion of one of them fails
-    base::Duration retry_after{};      // zero: only when pods change
-    std::string message() const;       // for a condition; changes only with the pods
+    std::vector<std::string> waiting;    // namespace/name of pods that are ending or still to be evicted
+    std::vector<std::string> blocked;    // "namespace/name: why not", failures first
+    std::vector<std::string> came_back;  // pods that are left, because they came back despite the taint
+    bool fails = false;                  // an eviction or deletion of one of them fails
+    base::Duration retry_after{};        // zero: only when pods change
+    std::string message() const;         // for a condition; changes only with the pods
 };
 
 // DrainPlan holds what one step does. Pure.
@@ -48,6 +51,7 @@ struct DrainPlan {
     PodPointers ending;
     PodPointers later;  // after less important pods have ended
     PodPointers protected_;
+    PodPointers came_back;  // end with the machine
 };
 // Plans a step. `stuck` has the UIDs of pods that have been ending for too long to wait for.
 DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::Time now,
@@ -55,6 +59,9 @@ DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::
 
 // Reports whether a drain evicts the pod: it is neither static nor of a DaemonSet nor ended.
 bool is_drainable(const api::Pod& pod);
+// Reports whether an eviction may be without effect: a controller creates the pod again, and it tolerates the
+// taint of a node that is drained. The scheduler may bind it there at once, as often as it is evicted.
+bool may_come_back(const api::Pod& pod);
 // Returns the pods of the node according to the API server.
 asio::awaitable<PodPointers> live_pods(kube::Client& client, std::string node);
 // LongestEnd says how long the pods of a node may take to end by their own grace periods. Critical pods are

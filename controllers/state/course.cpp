@@ -4,6 +4,7 @@
 
 #include "api/names.hpp"
 #include "controllers/cache/condition_update.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 
 namespace controllers {
 
@@ -120,6 +121,7 @@ ConditionUpdate ready_while_leaving(const NodeSmithClaim& claim) {
         const bool tells_failure = !is_deleted && condition->reason == reasons::kAttemptFailed && launched;
         return unready_as(tells_failure ? *launched : *condition);
     }
+    if (gone && gone->reason == claim::kNodeTerminating) return unready_as(*gone);
     if (is_deleted) return unready(reasons::kDeleting, "the claim is being deleted");
     const auto* launched = api::find_condition(all, conditions::kLaunched);
     return launched ? unready_as(*launched) : unready(reasons::kAttemptFailed, "a new attempt begins");

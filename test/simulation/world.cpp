@@ -125,6 +125,19 @@ void World::draw_nominations(base::Random& random) {
     if (dice.chance(0.1)) scenario.control_plane.spec.nominate = false;
 }
 
+// Lets pods of some deployments tolerate every taint that only keeps new pods away, as the operators of
+// network plugins do.
+void World::draw_tolerations(base::Random& random) {
+    Dice dice(random);
+    for (auto& deployment : scenario.deployments) {
+        if (faults.is_calm() || !dice.chance(0.1)) continue;
+        api::Toleration all;
+        all.operator_ = api::TolerationOperator::Exists;
+        all.effect = api::taints::kNoSchedule;
+        deployment.pod.spec.tolerations->push_back(std::move(all));
+    }
+}
+
 // Slows the scheduler down in a third of the seeds, as the real one is with a thousand pods.
 void World::draw_pace(base::Random& random) {
     Dice dice(random);
@@ -148,6 +161,7 @@ void World::populate() {
     draw_endpoints(*random_for("endpoints"));
     draw_nominations(*random_for("nominations"));
     draw_pace(*random_for("pace of the scheduler"));
+    draw_tolerations(*random_for("tolerations"));
     const auto broken = random_for("broken fields");
     for (auto& host : scenario.bare_metal) {
         break_fields(host.profile, *broken);

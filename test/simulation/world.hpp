@@ -96,6 +96,7 @@ private:
     void draw_endpoints(base::Random& random);
     void draw_nominations(base::Random& random);
     void draw_pace(base::Random& random);
+    void draw_tolerations(base::Random& random);
 
     std::uint64_t changes_ = 0;
     std::string last_reports_;  // last conditions of providers while everything was deleted

@@ -91,7 +91,7 @@ asio::awaitable<kube::Result> NodeKeeper::register_node(Observation observation)
     if (!is_closed(*observation.node))
         co_await patch(observation.node, registered(*observation.node, observation.origin()));
     // The token has served its purpose, and no other machine may join with it.
-    if (!claim->status.bootstrapTokenID.empty()) co_await boot_data_.revoke(claim->status.bootstrapTokenID);
+    if (!claim->status.bootstrapTokenID.empty()) co_await boot_data_.revoke(claim);
     const auto known = informers_.nodes.store().get(api::key_of(*observation.node));
     if (!known) co_return kube::Result{base::Duration::zero()};
     observation.node = known;
@@ -99,8 +99,7 @@ asio::awaitable<kube::Result> NodeKeeper::register_node(Observation observation)
     if (!boot_data_.uses_image(observation)) status.bootstrapTokenID.clear();
     const auto& node = observation.node;
     status.nodeName = node->metadata.name;
-    status.capacity = node->status.capacity;
-    status.allocatable = node->status.allocatable;
+    note_resources(status, *node);
     set(status, conditions::kRegistered, ConditionStatus::True, reasons::kRegistered,
         "the machine joined as Node " + node->metadata.name, observation.now);
     co_await writer_.record_outcome(observation, std::move(status));

@@ -47,7 +47,8 @@ asio::awaitable<kube::Result> Remover::drain(Observation observation) {
     if (!disruption::under_way(*observation.claim))
         writer_.warn_of_evictions(observation, drainer_.protected_on(request.node));
     const auto progress = co_await drainer_.step(request);
-    observation.now = api::Time(clock_.wall_now());
+    // The drain counts from the beginning of its first step. Pods in place of those evicted now are younger.
+    if (request.began) observation.now = api::Time(clock_.wall_now());
     const auto written =
         co_await writer_.record_outcome(observation, after_drain(observation.situation(), progress));
     if (is_true(*written, conditions::kDrained)) co_return kube::Result{base::Duration::zero()};
@@ -120,7 +121,7 @@ asio::awaitable<kube::Result> Remover::release_machine(Observation observation) 
 }
 
 asio::awaitable<kube::Result> Remover::revoke_token(Observation observation) {
-    co_await boot_data_.revoke(observation.claim->status.bootstrapTokenID);
+    co_await boot_data_.revoke(observation.claim);
     auto status = observation.claim->status;
     status.bootstrapTokenID.clear();
     co_await writer_.record_outcome(observation, std::move(status));

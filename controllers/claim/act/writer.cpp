@@ -56,6 +56,8 @@ std::optional<kube::EventType> event_type(const api::Condition& condition) {
     const bool problem = condition.type == conditions::kFailed || condition.type == conditions::kDisrupted ||
                          condition.type == conditions::kKeptForVolumes ||
                          condition.type == conditions::kPoweredOff;
+    if (condition.reason == kNodeTerminating && condition.type == conditions::kMachineDeleted)
+        return kube::EventType::warning;
     if (condition.status == ConditionStatus::True)
         return problem ? kube::EventType::warning : kube::EventType::normal;
     const auto* progress = std::find(std::begin(kProgress), std::end(kProgress), condition.reason);

@@ -1,5 +1,6 @@
 #include "controllers/claim/decide/cleanup.hpp"
 
+#include "base/text.hpp"
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/claim/decide/launch.hpp"
 #include "controllers/claim/decide/vanished.hpp"
@@ -164,6 +165,23 @@ Decision decide_release(const Situation& s) {
     return decision;
 }
 
+// A finalizer usually keeps a deleted Node for seconds.
+constexpr api::Duration kNodeEnds(std::chrono::minutes{1});
+
+// Waits for a deleted Node that finalizers of other programs keep. If such a program is gone, only a person
+// can remove its finalizer.
+Decision wait_for_end_of(const api::Node& node, const Situation& s) {
+    Decision wait{Step::nothing, s.claim.status, later(*node.metadata.deletionTimestamp, kNodeEnds)};
+    if (s.now < *wait.look_again) return wait;
+    wait.look_again.reset();
+    set(wait.status, conditions::kMachineDeleted, ConditionStatus::True, kNodeTerminating,
+        "the machine is gone, but its Node " + node.metadata.name +
+            " is kept by finalizers of other programs (" + base::joined(node.metadata.finalizers) +
+            "); if they are not removed by themselves, remove them from the Node",
+        s.now);
+    return wait;
+}
+
 // Reports whether the Node that the claim was registered with must be deleted. Once it is deleted, another
 // Node with the machine's UUID is a stranger's, because the machine is gone.
 bool has_node_to_delete(const Situation& s) {
@@ -195,7 +213,12 @@ Decision decide_cleanup(const Situation& s, const Decision& done) {
         intend_removal(decision.status, s);
         return decision;
     }
-    if (has_node_to_delete(s)) return {Step::delete_node, status, std::nullopt};
+    if (has_node_to_delete(s)) {
+        const auto& node = s.node ? *s.node : *s.namesake;
+        if (!node.metadata.deletionTimestamp) return {Step::delete_node, status, std::nullopt};
+        // The token is revoked now, as the Node may be kept for long.
+        if (status.bootstrapTokenID.empty()) return wait_for_end_of(node, s);
+    }
     if (!status.bootstrapTokenID.empty()) return {Step::revoke_token, status, std::nullopt};
     return done;
 }
@@ -212,6 +235,7 @@ Decision decide_removal(const Situation& s) {
 DrainRequest drain_request(const Situation& s) {
     DrainRequest request;
     request.node = s.node->metadata.name;
+    request.began = since(s.claim.status, conditions::kDrained);
     if (!s.claim.metadata.deletionTimestamp) request.spared = s.tied_pods;
     if (const auto kind = disruption::under_way(s.claim)) {
         request.deadline =

@@ -31,7 +31,7 @@ bool is_of_earlier_attempt(const api::Node& node, const NodeSmithClaim& claim) {
 std::set<std::string> volumes_that_stay(const Informers& informers, const std::string& node) {
     std::set<std::string> names;
     for (const auto& pod : informers.pods.store().by_index(kPodsByNode, node)) {
-        if (is_drainable(*pod)) continue;
+        if (is_drainable(*pod) && !may_come_back(*pod)) continue;
         for (const auto& volume : pod->spec.volumes) {
             if (!volume.persistentVolumeClaim) continue;
             const auto claim = informers.persistent_volume_claims.store().get(

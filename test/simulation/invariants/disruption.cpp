@@ -69,9 +69,12 @@ private:
         auto leaving = std::ranges::count_if(world_.view.all<NodeSmithClaim>(), [&claim](const auto& entry) {
             const auto& other = *entry.second;
             // A drained machine that waits for a person's decision about its volumes stops no other
-            // disruption.
+            // disruption. Neither does a claim whose machine is gone: finalizers of others may keep its Node
+            // for long.
+            const auto& conditions = other.status.conditions;
             return other.spec.poolRef == claim.spec.poolRef && is_disrupted(other) && is_voluntary(other) &&
-                   !api::is_true(other.status.conditions, api::conditions::kKeptForVolumes);
+                   !api::is_true(conditions, api::conditions::kKeptForVolumes) &&
+                   !api::is_true(conditions, api::conditions::kMachineDeleted);
         });
         if (leaving <= pool->spec.scaleDown.maxConcurrent) return;
         stage_.violate("budgets hold", "pool " + pool->metadata.name + " lets " + std::to_string(leaving) +

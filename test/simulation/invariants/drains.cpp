@@ -1,6 +1,6 @@
-// While the eviction of one pod fails, the other pods of its node are evicted, because each request is
-// answered separately. Only nodes on which an eviction has just failed are judged, since these are certainly
-// being drained.
+// A drain evicts each pod once. While the eviction of one pod fails, the other pods of its node are evicted,
+// because each request is answered separately. Only nodes on which an eviction has just failed are judged,
+// since these are certainly being drained.
 #include <algorithm>
 #include <map>
 
@@ -82,7 +82,48 @@ private:
                                                         // its UID
 };
 
+// Each pod is evicted once. The next pod of its controller may tolerate the taint and come back at once, as
+// often as it is evicted.
+class DrainsEvictOnce final : public Invariant {
+public:
+    explicit DrainsEvictOnce(const Stage& stage) : Invariant(stage) {
+        world_.view.subscribe<api::Pod>([this](const api::Pod* before, const api::Pod* after) {
+            const bool ends = before && after && !before->metadata.deletionTimestamp &&
+                              after->metadata.deletionTimestamp && !after->spec.nodeName.empty();
+            if (ends) count(*after);
+        });
+    }
+
+private:
+    // No controller of the simulation has so many pods on one node.
+    static constexpr int kMost = 60;
+
+    void count(const api::Pod& pod) {
+        const auto* owner = api::controller_of(pod.metadata);
+        if (!owner || belongs_to_node(pod)) return;
+        for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
+            const auto& conditions = claim->status.conditions;
+            const auto* drained = api::find_condition(conditions, api::conditions::kDrained);
+            if (claim->status.nodeName != pod.spec.nodeName || !drained || !drained->lastTransitionTime ||
+                drained->status != api::ConditionStatus::False)
+                continue;
+            // A drain that was given up begins anew.
+            const auto drain = claim->metadata.uid + drained->lastTransitionTime->str();
+            if (++evictions_[{drain, owner->uid}] != kMost) continue;
+            stage_.violate("a drain evicts each pod once", "pods of " + owner->name + " came back to node " +
+                                                               pod.spec.nodeName + " and were evicted " +
+                                                               std::to_string(kMost) + " times");
+        }
+    }
+
+    std::map<std::pair<std::string, std::string>, int> evictions_;  // by drain and UID of the controller
+};
+
 }  // namespace
+
+std::unique_ptr<Invariant> drains_evict_once(const Stage& stage) {
+    return std::make_unique<DrainsEvictOnce>(stage);
+}
 
 std::unique_ptr<Invariant> drains_go_on(const Stage& stage) {
     return std::make_unique<DrainsGoOn>(stage);

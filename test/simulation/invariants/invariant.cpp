@@ -99,6 +99,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       series_end,
                       volumes_of_others_stay,
                       roles_suffice,
+                      drains_evict_once,
                       drains_go_on,
                       machines_run_again,
                       nothing_is_due_by_a_clock,

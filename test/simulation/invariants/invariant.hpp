@@ -136,6 +136,7 @@ std::unique_ptr<Invariant> deletions_end(const Stage& stage);
 std::unique_ptr<Invariant> local_volumes_are_kept(const Stage& stage);
 std::unique_ptr<Invariant> series_end(const Stage& stage);
 std::unique_ptr<Invariant> roles_suffice(const Stage& stage);
+std::unique_ptr<Invariant> drains_evict_once(const Stage& stage);
 std::unique_ptr<Invariant> drains_go_on(const Stage& stage);
 std::unique_ptr<Invariant> machines_run_again(const Stage& stage);
 std::unique_ptr<Invariant> nothing_is_due_by_a_clock(const Stage& stage);

@@ -65,6 +65,35 @@ TEST_CASE("a machine that cannot be released is tried with growing pauses and no
     REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
 }
 
+TEST_CASE("a Node that finalizers of others keep is deleted once, and its claim says what it waits for") {
+    World world;
+    Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.server.edit<api::Node>(
+        {"", "c"}, [](api::Node& node) { node.metadata.finalizers = {"wrangler.cattle.io/node"}; });
+    world.server.remove<NodeSmithClaim>(kClaim);
+    world.run(10min);
+    const auto& writes = world.server.writes();
+    CHECK(std::ranges::count_if(writes, [](const auto& write) {
+              return write.method == "DELETE" && write.target.starts_with("/api/v1/nodes/c");
+          }) == 1);
+    CHECK(world.cloud.machines.empty());
+    const auto* deleted = world.condition(conditions::kMachineDeleted);
+    REQUIRE(deleted);
+    CHECK(deleted->status == api::ConditionStatus::True);
+    CHECK(deleted->reason == "NodeTerminating");
+    CHECK(deleted->message.find("wrangler.cattle.io/node") != std::string::npos);
+    CHECK(world.reason(conditions::kReady) == "NodeTerminating");
+    CHECK(std::ranges::count_if(
+              world.events, [](const auto& event) { return event.starts_with("NodeTerminating:"); }) == 1);
+    const auto count = writes.size();
+    world.run(1h);
+    CHECK(world.server.writes().size() == count);
+    world.server.edit<api::Node>({"", "c"}, [](api::Node& node) { node.metadata.finalizers = {}; });
+    CHECK(world.run_until([&] { return world.gone(); }, 1min));
+}
+
 TEST_CASE("a dead host keeps its claim until the user states that the machine is gone") {
     World world;
     Process process(world);

@@ -59,3 +59,16 @@ TEST_CASE("a provider that hangs holds up no decisions") {
     world.live(3min);
     CHECK(world.disrupted("a") == "True Empty");
 }
+
+TEST_CASE("a Node that finalizers of others keep after its machine is gone holds up no other removal") {
+    World world({"a", "b"});
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.maxConcurrent = 1; });
+    world.server.edit<api::Node>({"", "a"}, [](api::Node& node) {
+        node.metadata.finalizers = {"wrangler.cattle.io/node"};
+        node.metadata.annotations = api::StringMap{};
+    });
+    world.server.remove<objects::NodeSmithClaim>({"default", "a"});
+    world.live(10min);
+    CHECK(world.condition("a", "MachineDeleted") == "True NodeTerminating");
+    CHECK_FALSE(world.find("b"));
+}

@@ -38,6 +38,27 @@ TEST_CASE("pods that belong to the node or have ended are left alone") {
     CHECK(is_drainable(pod("bare")));
 }
 
+TEST_CASE("a pod that tolerates the taint and came back during the drain ends with the machine") {
+    const auto old = pod("old").owner("ReplicaSet").tolerate("");
+    auto next = pod("next").owner("ReplicaSet").tolerate("");
+    auto bare = pod("bare").tolerate("");
+    auto other = pod("other").owner("ReplicaSet");
+    for (auto* made : {&next, &bare, &other}) made->pod.metadata.creationTimestamp = at(10s);
+    DrainRequest request;
+    CHECK(names(plan({old, next, bare, other}, request, at(20s)).evict) == "bare next old other");
+    request.began = at(10s);
+    CHECK(names(plan({old, next, bare, other}, request, at(20s)).evict) == "bare old other");
+    CHECK(names(plan({old, next, bare, other}, request, at(20s)).came_back) == "next");
+    // A deadline ends it no earlier, as the one after it would come back too.
+    request.deadline = at(25s);
+    CHECK(names(plan({next}, request, at(20s)).kill).empty());
+    request.deadline.reset();
+    next.annotate("kubenodesmith.io/do-not-disrupt", "true");
+    CHECK(names(plan({next}, request, at(20s)).protected_) == "next");
+    next.ending(at(50s));
+    CHECK(names(plan({next}, request, at(20s)).ending) == "next");
+}
+
 TEST_CASE("less important pods go first, critical ones when the others have ended") {
     const auto low = pod("low").priority(-5);
     auto high = pod("high").priority(1000);
