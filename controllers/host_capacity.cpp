@@ -12,6 +12,7 @@ constexpr double kLeastOfMemory = 0.85;
 constexpr double kLeastOfCores = 0.5;
 // Upper bounds for one machine: names from device plugins, and devices with one name, each counted in shares.
 constexpr std::size_t kMostExtended = 16;
+constexpr std::size_t kMostInStatus = 64;
 constexpr std::int64_t kMostOfOneExtended = 1000;
 std::int64_t whole(const api::ResourceList& list, const std::string& name) {
     const auto found = list.find(name);
@@ -66,6 +67,9 @@ std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
         if (wanted->cpuCores > 0) capacity.cpuCores = wanted->cpuCores;
         if (wanted->memoryMiB > 0) capacity.memoryMiB = wanted->memoryMiB;
         for (const auto& [name, amount] : wanted->extended) capacity.extended[name] = amount;
+        std::erase_if(capacity.extended, [&](const auto& entry) {
+            return capacity.extended.size() > kMostInStatus && !wanted->extended.contains(entry.first);
+        });
     }
     if (capacity == HostCapacity{}) return std::nullopt;
     return capacity;

@@ -9,6 +9,7 @@ import urllib.error
 
 import manifests
 import pytest
+from disruption import all_ready, apply_all, claim_names, wait_running
 from stack import NAMESPACE, ROOT, Stack, condition, running_pods, wait_for, wait_until
 
 TENANT = "tenant"
@@ -229,6 +230,20 @@ def test_an_odd_node_of_three_seconds_stops_nothing(clean):
     stack.apply(manifests.deployment("shop", 1))
     wait_for("the pod to run", lambda: running_pods(stack.pods()))
     assert not any(failures(stack).values())
+
+
+def test_a_node_with_more_resources_than_a_status_holds_is_removed_when_it_is_empty(clean):
+    """A device plugin can offer each serial port as a resource of its own."""
+    stack = clean
+    apply_all(stack)
+    stack.apply(manifests.deployment("shop", 1))
+    wait_running(stack, 1)
+    (name,) = all_ready(stack, 1)
+    ports = {f"devices.example.org/ttyS{port}": "1" for port in range(80)}
+    stack.cluster.api("PATCH", f"/api/v1/nodes/{name}/status", {"status": {"capacity": ports, "allocatable": ports}},
+                      "application/strategic-merge-patch+json")
+    stack.cluster.kubectl("delete", "deployment", "shop")
+    wait_for("the end of the claim", lambda: not claim_names(stack), 60)
 
 
 def test_objects_of_a_newer_version_are_left_alone_and_all_others_are_served(clean):

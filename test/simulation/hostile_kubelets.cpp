@@ -68,13 +68,15 @@ private:
         if (requests_.size() >= kMostOfTheirRequests) forget_request();
         const auto* node = world_.view.any<api::Node>(*random_);
         if (!node) return;
-        switch (random_->below(4)) {
+        switch (random_->below(5)) {
             case 0:
                 return offer_nothing(*node);
             case 1:
                 return take_addresses(*node);
             case 2:
                 return ask_for_names_of_others(*node);
+            case 3:
+                return offer_everything(*node);
             default:
                 return ask_at_length(*node);
         }
@@ -94,6 +96,7 @@ private:
             const auto* node = world_.view.find<api::Node>(key);
             if (!node || node->metadata.uid != lie.uid) continue;
             world_.server.edit<api::Node>(key, [&truth = lie.truth](api::Node& honest) {
+                honest.status.capacity = truth.capacity;
                 honest.status.allocatable = truth.allocatable;
                 honest.status.addresses = truth.addresses;
             });
@@ -105,6 +108,16 @@ private:
         lie(node, "offered nothing for a moment", [](api::Node& lying) {
             lying.status.allocatable["cpu"] = api::Quantity::parse("1m");
             lying.status.allocatable["memory"] = api::Quantity::parse("1Ki");
+        });
+    }
+
+    // Each device is a resource of its own, more than a claim's status holds.
+    void offer_everything(const api::Node& node) {
+        lie(node, "offered many resources for a moment", [](api::Node& lying) {
+            for (int i = 0; i < 70; ++i) {
+                const auto name = "devices.example.org/" + std::to_string(i);
+                lying.status.capacity[name] = lying.status.allocatable[name] = api::Quantity::of(1);
+            }
         });
     }
 

@@ -112,8 +112,7 @@ void follow_node(ClaimStatus& status, const Situation& s) {
         }
     }
     status.nodeName = s.node->metadata.name;
-    status.capacity = s.node->status.capacity;
-    status.allocatable = s.node->status.allocatable;
+    note_resources(status, *s.node);
 }
 
 // Restores what others removed from the Node or overwrote, once it is due.
@@ -136,7 +135,9 @@ void keep_labels(const Situation& s, Decision& decision) {
 Decision decide_registration(const Situation& s) {
     const auto& status = s.claim.status;
     if (s.node) return {Step::register_node, status, std::nullopt};
-    if (s.namesake && s.namesake_is_leftover) return {Step::delete_node, status, std::nullopt};
+    const bool is_leftover = s.namesake && s.namesake_is_leftover;
+    if (is_leftover && !s.namesake->metadata.deletionTimestamp)
+        return {Step::delete_node, status, std::nullopt};
     auto timeout = scale_up(s).registrationTimeout;
     auto deadline = later(since(status, conditions::kLaunched).value_or(s.now), timeout);
     if (deadline <= s.now) {

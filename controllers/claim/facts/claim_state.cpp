@@ -148,6 +148,28 @@ void forget_place(ClaimStatus& status) {
     status.addresses.clear();
 }
 
+namespace {
+
+constexpr std::size_t kMostResources = 64;  // limit in a status
+
+api::ResourceList first_of(const api::ResourceList& all) {
+    if (all.size() <= kMostResources) return all;
+    api::ResourceList kept;
+    // Names of device plugins have a domain.
+    for (const bool has_domain : {false, true})
+        for (const auto& [name, amount] : all)
+            if ((name.find('/') != std::string::npos) == has_domain && kept.size() < kMostResources)
+                kept.emplace(name, amount);
+    return kept;
+}
+
+}  // namespace
+
+void note_resources(ClaimStatus& status, const api::Node& node) {
+    status.capacity = first_of(node.status.capacity);
+    status.allocatable = first_of(node.status.allocatable);
+}
+
 void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api::Time now) {
     for (auto type : {conditions::kMachineDeleted, conditions::kDrained, conditions::kVolumesDetached,
                       conditions::kRegistered, conditions::kInitialized, conditions::kTaintsSettled}) {

@@ -41,6 +41,13 @@ inline api::ObjectKey provider_of(const NodeSmithClaim& claim) {
 // Adds whole seconds, as times in the API have. An event may come up to a second early.
 api::Time later(api::Time time, api::Duration wait);
 
+// Reason of MachineDeleted: the machine is gone, and finalizers of other programs keep its Node.
+inline constexpr std::string_view kNodeTerminating = "NodeTerminating";
+
+// Records what the Node offers. Device plugins may offer more kinds of resources than a status holds, and the
+// API server would refuse the whole status. The kubelet's own resources are always recorded.
+void note_resources(ClaimStatus& status, const api::Node& node);
+
 // Returns the phase for the PHASE column.
 ClaimPhase phase_of(const NodeSmithClaim& claim);
 // Returns the size for the SIZE column: "4c/8Gi", "2c/1536Mi".

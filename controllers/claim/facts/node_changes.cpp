@@ -13,6 +13,9 @@ namespace taints = api::taints;
 
 namespace {
 
+// Load balancers look at the label's key only. The value tells our label from a person's.
+constexpr const char* kExcludedByOperator = "kubenodesmith";
+
 bool remove_taint(std::vector<api::Taint>& list, std::string_view key) {
     return std::erase_if(list, [key](const api::Taint& taint) { return taint.key == key; }) > 0;
 }
@@ -144,7 +147,7 @@ api::Node kept(const api::Node& node, const NodeOrigin& origin) {
 
 api::Node leaving(const api::Node& node, const NodeOrigin& origin) {
     auto result = kept(node, origin);
-    result.metadata.labels->try_emplace(std::string(labels::kExcludeFromLoadBalancers), "true");
+    result.metadata.labels->try_emplace(std::string(labels::kExcludeFromLoadBalancers), kExcludedByOperator);
     api::Taint taint;
     taint.key = taints::kDisrupted;
     taint.effect = taints::kNoSchedule;
@@ -152,11 +155,17 @@ api::Node leaving(const api::Node& node, const NodeOrigin& origin) {
     return result;
 }
 
+void admit_connections(api::Node& node) {
+    const auto* value = api::find(node.metadata.labels, labels::kExcludeFromLoadBalancers);
+    if (value && *value == kExcludedByOperator)
+        node.metadata.labels->erase(std::string(labels::kExcludeFromLoadBalancers));
+}
+
 api::Node released(const api::Node& node) {
     auto result = node;
     result.metadata.labels->erase(std::string(labels::kClaim));
     if (remove_taint(result.spec.taints, taints::kDisrupted)) {
-        result.metadata.labels->erase(std::string(labels::kExcludeFromLoadBalancers));
+        admit_connections(result);
     }
     return result;
 }

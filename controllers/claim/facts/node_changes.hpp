@@ -55,6 +55,8 @@ api::Node kept(const api::Node& node, const NodeOrigin& origin);
 // Prevents new pods and new connections. It adds the claim's label, without
 // which the Node would never be deleted.
 api::Node leaving(const api::Node& node, const NodeOrigin& origin);
+// Permits new connections again, unless a person excluded the Node from load balancers.
+void admit_connections(api::Node& node);
 // Returns the Node to its user (deletionPolicy Retain): without the claim's label and the traces of leaving.
 api::Node released(const api::Node& node);
 

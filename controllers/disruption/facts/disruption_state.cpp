@@ -4,6 +4,7 @@
 
 #include "base/backoff.hpp"
 #include "controllers/claim/facts/claim_state.hpp"
+#include "controllers/claim/facts/node_changes.hpp"
 #include "controllers/claim/facts/pool_counts.hpp"
 
 namespace controllers::disruption {
@@ -101,7 +102,7 @@ api::Node back_in_service(const api::Node& node) {
     auto result = node;
     std::erase_if(result.spec.taints,
                   [](const api::Taint& taint) { return taint.key == api::taints::kDisrupted; });
-    result.metadata.labels->erase(std::string(api::labels::kExcludeFromLoadBalancers));
+    claim::admit_connections(result);
     return result;
 }
 

@@ -1,5 +1,7 @@
 #include "controllers/disruption/rules/series.hpp"
 
+#include "base/hex.hpp"
+#include "base/sha256.hpp"
 #include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/disruption/facts/replacements.hpp"
 
@@ -81,7 +83,12 @@ std::string what_shows(const NodeFacts& facts, Kind kind) {
 }  // namespace
 
 std::string cause_of(const NodeFacts& facts, Kind kind) {
-    return kind == Kind::Empty ? std::string() : std::string(name_of(kind)) + "/" + detail_of(facts, kind);
+    // A status holds 512 bytes, and others choose the texts: a kubelet the reason of its Node's condition.
+    constexpr std::size_t kLongestDetail = 400;
+    if (kind == Kind::Empty) return {};
+    auto detail = detail_of(facts, kind);
+    if (detail.size() > kLongestDetail) detail = base::hex(base::sha256(detail));
+    return std::string(name_of(kind)) + "/" + detail;
 }
 
 std::optional<Blocker> series_blocker(const NodeFacts& facts, Kind kind, api::Time now) {

@@ -389,6 +389,23 @@ TEST_CASE("a registered Node is initialized when it is Ready, untainted and has 
     CHECK(scene.decide().status.lastFailure->reason == reasons::kInitializationTimeout);
 }
 
+TEST_CASE(
+    "a claim records as many of its Node's resources as its status holds, the kubelet's own in any case") {
+    constexpr std::size_t kMost = 64;  // crds/nodesmithclaims.yaml
+    Scene scene;
+    scene.registered();
+    auto& resources = scene.node->status;
+    for (int port = 0; port < 80; ++port)
+        resources.capacity["a.example.org/port-" + std::to_string(port)] = api::Quantity::of(1);
+    for (const auto* name : {"cpu", "memory", "pods"}) resources.capacity[name] = api::Quantity::of(4);
+    resources.allocatable = resources.capacity;
+    const auto status = scene.decide().status;
+    for (const auto* list : {&status.capacity, &status.allocatable}) {
+        CHECK(list->size() == kMost);
+        for (const auto* name : {"cpu", "memory", "pods"}) CHECK(list->contains(name));
+    }
+}
+
 TEST_CASE("a machine counts as made from what its pool has now when an operator of another version made it") {
     Scene scene;
     scene.in_service();

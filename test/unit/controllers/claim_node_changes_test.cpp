@@ -1,5 +1,6 @@
 #include "controllers/claim/facts/node_changes.hpp"
 
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 
@@ -123,6 +124,21 @@ TEST_CASE("a leaving Node takes no new pods and no new connections, and a user's
     CHECK(result.metadata.labels->at(kClaimLabel) == "c");
     CHECK(result.spec.unschedulable);
     CHECK(leaving(result, scene.origin()) == result);
+}
+
+TEST_CASE("a Node that a person excluded from load balancers stays excluded when it is back in service") {
+    constexpr const char* kExclusion = "node.kubernetes.io/exclude-from-external-load-balancers";
+    Scene scene;
+    auto& labels = *scene.node.metadata.labels;
+    const auto back = [&scene] {
+        return controllers::disruption::back_in_service(leaving(scene.node, scene.origin())).metadata.labels;
+    };
+    CHECK_FALSE(back()->contains(kExclusion));
+    for (const auto* value : {"true", ""}) {
+        labels[kExclusion] = value;
+        CHECK(back()->at(kExclusion) == value);
+        CHECK(released(leaving(scene.node, scene.origin())).metadata.labels->at(kExclusion) == value);
+    }
 }
 
 TEST_CASE("taints that are not kept are not lost when others of the list change") {

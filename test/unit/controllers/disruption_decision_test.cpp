@@ -416,7 +416,7 @@ TEST_CASE("a node that goes back in service loses our taint and label and keeps 
     node.spec.taints = {{"example.com/own", "", "NoSchedule", {}},
                         {"kubenodesmith.io/disrupted", "", "NoSchedule", {}}};
     node.metadata.labels = {{"rack", "1"},
-                            {"node.kubernetes.io/exclude-from-external-load-balancers", "true"}};
+                            {"node.kubernetes.io/exclude-from-external-load-balancers", "kubenodesmith"}};
     node.spec.unschedulable = true;
     CHECK(has_leaving_taint(node));
     const auto back = back_in_service(node);

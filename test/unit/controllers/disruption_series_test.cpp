@@ -62,6 +62,21 @@ TEST_CASE("a node that is not Ready or hardly used gets a second replacement, an
     }
 }
 
+TEST_CASE("a cause fits into a status, however long its Node's words are, and is still told from others") {
+    constexpr std::size_t kLongest = 512;  // crds/nodesmithclaims.yaml
+    Replacement b;
+    const auto cause_with = [&b](const std::string& reason) {
+        b.node.status.conditions = {{"Ready", api::ConditionStatus::False, {}, {}, reason, ""}};
+        return cause_of(b.facts, Kind::Unhealthy);
+    };
+    const auto cause = cause_with(std::string(2000, 'x'));
+    CHECK(cause.size() <= kLongest);
+    CHECK(cause == cause_with(std::string(2000, 'x')));
+    CHECK(cause != cause_with(std::string(2000, 'x') + "y"));
+    b.facts.drift_cause = "asked/" + std::string(200'000, 'x');
+    CHECK(cause_of(b.facts, Kind::Drifted).size() <= kLongest);
+}
+
 TEST_CASE("another cause begins another series") {
     Replacement b;
     SECTION("another edit of the configuration") {
