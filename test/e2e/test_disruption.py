@@ -56,7 +56,7 @@ def test_pods_that_were_shrunk_keep_the_machines_that_they_need_when_they_come_b
     all_ready(stack, 3)
     java = [pod for pod in running_pods(stack.pods()) if pod["metadata"]["name"].startswith("java")]
     for pod in java:
-        resize(stack, pod, "100m")
+        resize(stack, pod, "300m")  # so that two as they were and two as they are need more than a node
     patch_pool(stack, scaleDown={"policy": "WhenEmptyOrUnderutilized"})
     stack.cluster.kubectl("delete", "deployment", "guest")
     wait_for("the guest's node to go", lambda: len(stack.claims()) == 2)

@@ -84,6 +84,12 @@ Question question(Pass& pass, const std::vector<Candidate>& candidates) {
 
 void look_at_world(Pass& pass, Search& search) {
     const auto& world = pass.world();
+    const auto& scale_down = pass.view().pool->spec.scaleDown;
+    for (const auto& member : pass.view().members) {
+        const auto place = pass.place_of(member);
+        if (place && end_of(member.facts.empty_since, scale_down.emptyGracePeriod, pass.view().now))
+            search.emptied.insert(*place);
+    }
     const auto& pools = world.snapshot.pools;
     for (std::size_t i = 0; i < pools.size(); ++i)
         if (may_give_a_larger_host(pass.informers(), {pools[i].namespace_, pools[i].name}))

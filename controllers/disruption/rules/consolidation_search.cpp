@@ -74,9 +74,19 @@ private:
             request.emptiest_first = true;
             removal = removals_.simulate(request);
         }
-        if (removal.possible) return removal;
-        why = removal.reasons.front();
+        why = removal.possible ? why_later(removal) : removal.reasons.front();
+        if (why.empty()) return removal;
         return std::nullopt;
+    }
+
+    // One node fewer is needed. It should be the one that is empty already, as no pod has to move for it.
+    std::string why_later(const scheduling::Removal& removal) const {
+        for (const auto& move : removal.moves)
+            if (move.node && search_.emptied.contains(*move.node))
+                return "some of its pods would move to node " +
+                       snapshot_.nodes[*move.node].node->metadata.name +
+                       ", which is empty and may go soon instead";
+        return {};
     }
 
     std::optional<scheduling::Removal> replaced(scheduling::RemovalRequest request,
@@ -93,6 +103,7 @@ private:
             return std::nullopt;
         }
         why = saves_enough(before, price_of(removal)) ? why_not_launched(removal) : saves_too_little();
+        if (why.empty()) why = why_later(removal);
         request.may_wait = true;
         request.emptiest_first = false;
         if (why.empty() &&

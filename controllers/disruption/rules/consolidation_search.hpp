@@ -20,6 +20,7 @@ struct Search {
     // larger host than the launched size.
     std::set<std::size_t> generous_pools;
     std::set<std::string> exhausted;  // UIDs of pods that get no new machines for a while
+    std::set<std::size_t> emptied;    // nodes that go when they have been empty for long enough
     std::size_t most_nodes = 1;       // that may be removed together
     // This share of the pool's remaining nodes must be free afterwards, if nothing is launched instead.
     std::int64_t headroom_percent = 0;

@@ -55,6 +55,20 @@ TEST_CASE("a node that has become empty stays for the pods that were just evicte
     CHECK(world.events.count("Node b Disrupting") == 0);
 }
 
+TEST_CASE("an empty node goes in place of one whose pods would have to move to it") {
+    World world({"a", "b", "c"}, Launching::on, 4);
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b", "3500m");
+    world.put_running_pod("guest", "c", "2500m");
+    world.live(40s);
+    world.replicas.erase("guest");
+    world.server.remove<api::Pod>({"default", "guest"}, 0);
+    world.live(3min);
+    CHECK_FALSE(world.find("c"));
+    CHECK(world.find("a"));
+    CHECK(world.events.count("Node a Disrupting") == 0);
+}
+
 TEST_CASE("a node stays when its pods fit nowhere else, which is said once") {
     World world({"a", "b"}, Launching::on, 4);
     world.put_running_pod("one", "a");
