@@ -55,13 +55,14 @@ leaves: build ## Send the extremes of every field of the watched kinds to an API
 .PHONY: soak
 soak: build ## Live through weeks of virtual time: with obstacles that come and go, and with workloads that do (make test: hours and days)
 	$(BUILD)/bin/simulation --soak --seeds 1 --minutes 10080
-	KUBENODESMITH_WHOLE_WEEKS=1 $(BUILD)/bin/weeks-of-disruption
+	KUBENODESMITH_WHOLE_TESTS=1 $(BUILD)/bin/weeks-of-disruption
 
 .PHONY: judges
 judges: build ## Run in full what make test samples or leaves out: 240 workloads for the scheduler, 20 real kubelets, 500 seeds, promtool
 	CONTROLPLANE_PROGRAMS=promtool hack/setup_controlplane.sh
 	npm install --silent --prefix build/axe --ignore-scripts --no-audit --no-fund axe-core@4.14.1 || echo "axe-core: not installed, its test is skipped"
 	ctest --test-dir $(BUILD) --output-on-failure -R '^adoption$$'
+	KUBENODESMITH_WHOLE_TESTS=1 ctest --test-dir $(BUILD) --output-on-failure -R '^unit-(plan|controllers)$$'
 	KUBENODESMITH_WORKLOADS=240 ctest --test-dir $(BUILD) --output-on-failure -R component-scheduling
 	REAL_KUBELETS=20 ctest --test-dir $(BUILD) --output-on-failure -R e2e-real_kubelets
 	$(BUILD)/bin/simulation --seeds 250

@@ -1,8 +1,8 @@
 // Tests how much moves over long times, in simulated weeks. `make test` runs two days of each.
-#include <cstdlib>
 #include <numeric>
 
 #include "test/support/catch.hpp"
+#include "test/support/samples.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 
 using namespace std::chrono_literals;
@@ -12,7 +12,7 @@ using World = test::DisruptionWorld;
 namespace {
 
 std::chrono::hours week() {
-    return std::getenv("KUBENODESMITH_WHOLE_WEEKS") ? 7 * 24h : 2 * 24h;
+    return test::sample_of(7 * 24h, 2 * 24h);
 }
 
 // Sets the default scaleDown of a pool.

@@ -7,6 +7,7 @@
 #include "controllers/provisioning/provisioning_reconciler.hpp"
 #include "operator/plan/plan.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/samples.hpp"
 #include "test/unit/plan/random_world.hpp"
 
 using namespace kubenodesmith;
@@ -111,10 +112,11 @@ Outcome done(test::Cluster& cluster) {
 
 }  // namespace
 
-TEST_CASE("plan says what the operator does, and why it does no more, in 2,000 random clusters") {
+TEST_CASE("plan says what the operator does, and why it does no more, in random clusters") {
     std::size_t planned_machines = 0;
     std::size_t refusals = 0;
-    for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    const auto clusters = test::sample_of<std::size_t>(2000, 400);
+    for (std::uint64_t seed = 1; seed <= clusters; ++seed) {
         test::Cluster cluster;
         random_world::put(cluster, seed);
         const auto picture = picture_of(cluster);
@@ -126,6 +128,6 @@ TEST_CASE("plan says what the operator does, and why it does no more, in 2,000 r
         REQUIRE(expected == actual);
     }
     // The clusters lead to launches and to refusals.
-    CHECK(planned_machines > 1000);
-    CHECK(refusals > 2000);
+    CHECK(planned_machines > clusters / 2);
+    CHECK(refusals > clusters);
 }
