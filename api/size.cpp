@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <map>
+#include <utility>
 
 #include "api/kept_node.hpp"
 #include "api/names.hpp"
@@ -221,6 +222,21 @@ std::vector<std::string> shorten(void* object, const Type& type, std::size_t mos
         if (&type == &type_of<Node>() && part.name == "spec.taints") close_to_pods(as<Node>(object));
     }
     return names;
+}
+
+void forget_of_others(ObjectMeta& metadata) {
+    constexpr std::size_t kMostOfLabels = 16 * 1024;
+    if (!metadata.annotations.empty())
+        std::erase_if(*metadata.annotations, [](const auto& entry) {
+            return entry.first.find("kubenodesmith") == std::string::npos;
+        });
+    if (!metadata.labels.empty()) shorten(*metadata.labels, kMostOfLabels);
+    if (metadata.ownerReferences.empty()) return;
+    // A list that only shrinks would keep its memory.
+    std::vector<OwnerReference> controllers;
+    for (const auto& owner : std::as_const(*metadata.ownerReferences))
+        if (owner.controller.value_or(false)) controllers.push_back(owner);
+    metadata.ownerReferences = std::move(controllers);
 }
 
 }  // namespace api

@@ -28,6 +28,10 @@ std::size_t heap_bytes(const void* value, const Type& type);
 // that adds labels by the hundred loses its own. Returns the fields that are now incomplete: "spec.volumes".
 std::vector<std::string> shorten(void* object, const Type& type, std::size_t most);
 
+// Removes from an object of the operator's own kinds what others may add without a bound and nothing reads:
+// annotations of others, labels beyond 16 KiB, and owners that do not control.
+void forget_of_others(ObjectMeta& metadata);
+
 template <class T>
 std::size_t heap_bytes(const T& value) {
     return heap_bytes(&value, type_of<T>());

@@ -64,12 +64,9 @@ json::value parse_answer(const std::string& subject, const std::string& text) {
     return document;
 }
 
-// Returns the page size. A page is held as text, and foreign objects may have more than a MiB each.
-int page_size(const api::Resource& resource) {
-    constexpr int kOfOurs = 500;
-    constexpr int kOfOthers = 50;
-    return resource.group == api::kGroup ? kOfOurs : kOfOthers;
-}
+// Limits the objects of a page, which is held as text. Each may have more than a MiB: those of the operator's
+// own kinds, too, as anyone who may write them may add labels.
+constexpr int kPageSize = 50;
 
 api::ListMeta read_list(PageReader& reader, const std::string& page, const std::string& subject) {
     try {
@@ -268,7 +265,7 @@ asio::awaitable<void> Client::list_into(api::Resource resource, ListOptions opti
     for (bool may_restart = true;;) {
         std::string page;
         bool expired = false;
-        auto parameters = "limit=" + std::to_string(page_size(resource));
+        auto parameters = "limit=" + std::to_string(kPageSize);
         if (!token.empty()) parameters += "&continue=" + base::percent_encode(token);
         const auto target = list_target(resource, options, parameters);
         try {

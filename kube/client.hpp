@@ -212,7 +212,10 @@ struct ListedSink final : ListSink {
     }
 
     static T bounded(T&& item) {
-        if constexpr (T::kResource.group != api::kGroup) api::shorten(item, api::most_of<T>());
+        if constexpr (T::kResource.group == api::kGroup)
+            api::forget_of_others(item.metadata);
+        else
+            api::shorten(item, api::most_of<T>());
         return std::move(item);
     }
 

@@ -13,8 +13,6 @@ namespace controllers {
 
 namespace {
 
-constexpr std::size_t kMostOfLabels = 16 * 1024;  // limit for our own objects
-
 using Names = std::initializer_list<std::string_view>;
 
 // Moves the kept elements to a new list. A shortened or cleared list, or one
@@ -57,15 +55,6 @@ void forget_foreign(api::ObjectMeta& metadata, Names annotations = {}) {
 void forget_foreign_and_labels(api::ObjectMeta& metadata, Names annotations = {}) {
     forget_foreign(metadata, annotations);
     metadata.labels.reset();
-}
-
-void forget_of_others(api::ObjectMeta& metadata) {
-    if (!metadata.annotations.empty())
-        std::erase_if(*metadata.annotations, [](const auto& entry) {
-            return entry.first.find("kubenodesmith") == std::string::npos;
-        });
-    if (!metadata.labels.empty()) api::shorten(*metadata.labels, kMostOfLabels);
-    forget_other_owners(metadata);
 }
 
 void forget_settled_resources(api::Pod& pod) {
@@ -188,23 +177,23 @@ void forget_unread(api::CertificateSigningRequest& request) {
 }
 
 void forget_unread(NodeSmithProvider& provider) {
-    forget_of_others(provider.metadata);
+    api::forget_of_others(provider.metadata);
 }
 
 void forget_unread(NodeSmithPool& pool) {
-    forget_of_others(pool.metadata);
+    api::forget_of_others(pool.metadata);
 }
 
 void forget_unread(NodeSmithClaim& claim) {
-    forget_of_others(claim.metadata);
+    api::forget_of_others(claim.metadata);
 }
 
 void forget_unread(NodeSmithControlPlane& control_plane) {
-    forget_of_others(control_plane.metadata);
+    api::forget_of_others(control_plane.metadata);
 }
 
 void forget_unread(NodeSmithHost& host) {
-    forget_of_others(host.metadata);
+    api::forget_of_others(host.metadata);
 }
 
 }  // namespace controllers

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "api/core.hpp"
+#include "api/v1alpha1/pool.hpp"
 #include "base/task_group.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
@@ -238,7 +239,7 @@ TEST_CASE_METHOD(Fixture, "pages are gathered, and read anew once if they expire
     SECTION("in peace") {
         wire->answers = {page("a", "t/1"), page("b", "")};
         CHECK(run(client->list<api::Pod>({})).objects.size() == 2);
-        // The page is smaller than for our kinds: it is held as text, and others write objects of a MiB.
+        // A page is held as text, and others write objects of a MiB.
         CHECK(wire->requests[1].target == "/api/v1/pods?limit=50&continue=t%2F1");
     }
     SECTION("no more than the first, where that is enough") {
@@ -270,6 +271,24 @@ TEST_CASE_METHOD(Fixture, "pages are gathered, and read anew once if they expire
         wire->answers = {page("a", "t"), expired, page("a", "t"), expired};
         CHECK(error(client->list<api::Pod>({})).value().is_expired());
     }
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "of an object of the operator's own kinds, a list keeps a part of what others added") {
+    std::string labels;
+    std::string annotations;
+    for (int i = 0; i < 10'000; ++i) {
+        labels += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":\"" + std::string(50, 'x') + "\"";
+        annotations += (i > 0 ? ",\"a-" : "\"a-") + std::to_string(i) + "\":\"x\"";
+    }
+    wire->answers = {answer(
+        200, R"({"metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a","labels":{)" + labels +
+                 R"(},"annotations":{"kubenodesmith.io/force":"true",)" + annotations + "}}}]}")};
+    const auto pools = run(client->list<api::v1alpha1::NodeSmithPool>({})).objects;
+    REQUIRE(pools.size() == 1);
+    CHECK(api::heap_bytes(pools.front().metadata) < 20'000);
+    CHECK(pools.front().metadata.annotations.size() == 1);
+    CHECK(wire->requests[0].target.ends_with("?limit=50"));
 }
 
 TEST_CASE_METHOD(Fixture, "an eviction ends in one of three ways") {
