@@ -86,8 +86,9 @@ bool is_set_by_kubelet(std::string_view key) {
     return std::ranges::find(kKubeletLabels, key) != kKubeletLabels.end();
 }
 
-bool is_place_of_operator(std::string_view key) {
-    return key == api::labels::kControlPlaneRole || key == api::labels::kOperatorPlace;
+bool is_word_of_people(std::string_view key) {
+    return key == api::labels::kControlPlaneRole || key == api::labels::kOperatorPlace ||
+           key == api::labels::kStatedClaim;
 }
 
 LabelProblem label_problem(const NodeSmithPool& pool) {
@@ -105,11 +106,13 @@ LabelProblem label_problem(const NodeSmithPool& pool) {
                     field + ("\"" + label + "\"") +
                         " is not a label key, so no Node can have it: use a key such as example.org/rack, "
                         "with a name of at most 63 characters"};
-        if (is_place_of_operator(label))
-            return {
-                std::string(reasons::kLabelInvalid),
-                field + label +
-                    " says where the operator itself may run, so no machine of a pool has it: leave it out"};
+        if (is_word_of_people(label))
+            return {std::string(reasons::kLabelInvalid),
+                    field + label +
+                        (label == api::labels::kStatedClaim
+                             ? " says whose machine a Node is on, which only a person can say of one Node"
+                             : " says where the operator itself may run, so no machine of a pool has it") +
+                        ": leave it out"};
         if (!is_label_value(value))
             return {std::string(reasons::kLabelInvalid),
                     field + label + " has the value \"" + value +

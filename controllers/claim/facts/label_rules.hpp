@@ -29,9 +29,10 @@ bool is_reserved_pool_label(std::string_view key);
 // Reports whether the kubelet sets the label with this key by itself.
 bool is_set_by_kubelet(std::string_view key);
 
-// Reports whether the label with this key attracts the operator's pod to the Node. No machine of the operator
-// gets it, because root there could read the operator's credentials.
-bool is_place_of_operator(std::string_view key);
+// Reports whether only people may set the label with this key. One kind attracts the operator's pod to the
+// Node, where root could read the operator's credentials. The other says whose machine the Node is on, and the
+// operator believes it.
+bool is_word_of_people(std::string_view key);
 
 // Returns the labels of the pool's template that something else sets, by key, with the setter and a remedy. A
 // value with a placeholder equals the setter's value, so it is not included.

@@ -95,7 +95,7 @@ api::StringMap node_labels(const NodeOrigin& origin) {
     if (origin.pool) render_into(wanted, origin.pool->spec.machineTemplate.labels, origin.claim);
     render_into(wanted, origin.claim.spec.labels, origin.claim);
     std::erase_if(wanted, [](const auto& label) {
-        return is_set_by_kubelet(label.first) || is_place_of_operator(label.first);
+        return is_set_by_kubelet(label.first) || is_word_of_people(label.first);
     });
     const auto& status = origin.claim.status;
     if (!status.host.empty()) wanted[std::string(labels::kHost)] = status.host;

@@ -26,6 +26,7 @@ def interface(**changes):
 
 
 PLACES = ["node-role.kubernetes.io/control-plane", "node-restriction.kubernetes.io/kubenodesmith-operator"]
+STATED = "node-restriction.kubernetes.io/kubenodesmith-claim"
 
 
 PROVIDER = [
@@ -135,6 +136,7 @@ POOL = [
     ("a label key with a name that is too long", {f"{MACHINE}.labels": {"example.org/" + "a" * 64: "x"}}, "each key must be a label key"),
     ("a label key of two parts", {f"{MACHINE}.labels": {"a/b/c": "x"}}, "each key must be a label key"),
     *((f"the label {label}", {f"{MACHINE}.labels": {label: ""}}, "say where the operator itself may run") for label in PLACES),
+    ("a person's label", {f"{MACHINE}.labels": {STATED: "web-1"}}, "a person says of a node whose machine it is"),
     ("sizes and flexible", {f"{MACHINE}.sizes": [{"name": "s", "cpuCores": 2, "memoryMiB": 2048}], f"{MACHINE}.flexible": {}}, "sizes and flexible exclude each other"),
     ("a size without memory", {f"{MACHINE}.sizes": [{"name": "s", "cpuCores": 2}]}, "memoryMiB: Required value"),
     ("a size twice", {f"{MACHINE}.sizes": [{"name": "s", "cpuCores": 2, "memoryMiB": 2048}] * 2}, "Duplicate value"),
@@ -190,6 +192,7 @@ CLAIM = [
     ("a grace period in words", {"spec.terminationGracePeriod": "an hour"}, DURATION),
     ("a label key that is none", {"spec.labels": {"my tier": "x"}}, "each key must be a label key such as example.org/rack"),
     *((f"the label {label}", {"spec.labels": {label: ""}}, "say where the operator itself may run") for label in PLACES),
+    ("a person's label", {"spec.labels": {STATED: "web-1"}}, "a person says of a node whose machine it is"),
     ("a name that is too long for its node", {"metadata.name": "c" * 64}, "the name of a claim may have at most 63 characters"),
 ]
 CONTROL_PLANE = [

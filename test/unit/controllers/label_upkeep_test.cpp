@@ -241,9 +241,10 @@ TEST_CASE("a pool whose label key is reserved says so, and no label of that key 
     CHECK(scene.decide().step == Step::nothing);
 }
 
-TEST_CASE("no machine gets a label with which the operator's own pod could run on it") {
+TEST_CASE("no machine gets a label that only people may set: for the operator's pod, or about its claim") {
     for (const std::string key :
-         {"node-role.kubernetes.io/control-plane", "node-restriction.kubernetes.io/kubenodesmith-operator"}) {
+         {"node-role.kubernetes.io/control-plane", "node-restriction.kubernetes.io/kubenodesmith-operator",
+          "node-restriction.kubernetes.io/kubenodesmith-claim"}) {
         Scene scene;
         scene.in_service();
         scene.pool.spec.machineTemplate.labels = {{key, ""}};
