@@ -98,6 +98,23 @@ def test_only_who_may_write_providers_asks_for_tokens_that_are_good_for_any_node
         assert allowed.returncode == 0, allowed.stderr
 
 
+def test_only_who_may_write_providers_names_networks_for_serving_certificates(stack):
+    editor, admin = stack.people["editor"], stack.people["admin"]
+    networks = control_plane({"servingNetworks": ["10.0.4.0/24"]})
+    wait_until("the policies to hold", lambda: create(stack, networks, editor),
+               lambda done: done.returncode != 0 and "addresses a machine may name" in done.stderr)
+    made = create(stack, networks, admin, dry_run=False)
+    assert made.returncode == 0, made.stderr
+    patch = lambda spec: stack.cluster.kubectl("patch", "nodesmithcontrolplane", networks["metadata"]["name"], "-n", NAMESPACE,
+                                               "--type=merge", "-p", json.dumps({"spec": spec}), kubeconfig=editor, check=False)
+    done = patch({"bootstrap": {"servingNetworks": ["0.0.0.0/0"]}})
+    assert done.returncode != 0 and "addresses a machine may name" in done.stderr, done.stderr
+    for spec in ({"mode": "Observe"}, {"bootstrap": {"servingNetworks": None}}):
+        done = patch(spec)
+        assert done.returncode == 0, done.stderr
+    stack.cluster.kubectl("delete", "nodesmithcontrolplanes", "--all", "-n", NAMESPACE)
+
+
 def test_who_may_write_pools_changes_all_else_of_such_a_pool(stack):
     editor = stack.people["editor"]
     patch = lambda name, spec: stack.cluster.kubectl("patch", "nodesmithpool", name, "-n", NAMESPACE, "--type=merge", "-p",
