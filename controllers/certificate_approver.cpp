@@ -1,9 +1,12 @@
 #include "controllers/certificate_approver.hpp"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "bootstrap/signing_request.hpp"
 #include "bootstrap/token.hpp"
+#include "controllers/cache/api_server_hosts.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/claim/decide/observation.hpp"
 #include "controllers/claim/facts/claim_state.hpp"
@@ -31,6 +34,25 @@ std::vector<std::string> only(std::optional<std::string> value) {
 
 bool is_serving(const api::CertificateSigningRequest& request) {
     return request.spec.signerName == bootstrap::kServingSigner;
+}
+
+// Reports whether the request has a name as kubelets choose it. The API server lets it be almost any text of
+// any length, and messages that people act on repeat it.
+bool has_plain_name(const api::CertificateSigningRequest& request) {
+    constexpr std::size_t kLongestName = 253;
+    const auto& name = request.metadata.name;
+    return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+    });
+}
+
+constexpr std::string_view kClusterUnknown = "ClusterAddressesUnknown";
+
+Approval wait_for_cluster(const std::string& failure) {
+    return {Verdict::Wait,
+            std::string(kClusterUnknown),
+            "an address is approved only while it is known where the cluster listens: " + failure,
+            {}};
 }
 
 }  // namespace
@@ -62,6 +84,7 @@ CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor exec
     requests_.admit_only([](const Request& request) {
         const auto& signer = request.spec.signerName;
         if (signer != bootstrap::kClientSigner && signer != bootstrap::kServingSigner) return false;
+        if (!has_plain_name(request)) return false;
         return bootstrap::token_of_requester(request) ||
                (is_serving(request) && bootstrap::node_of_requester(request));
     });
@@ -76,7 +99,10 @@ void CertificateApprover::subscribe(kube::WorkQueue& queue) {
     cluster_.on_answer([&queue](const kube::ObjectKey& request) { queue.add(request); });
     const auto is_open = [](const Request& request) { return !bootstrap::decided(request); };
     kube::watch(requests_).present().when(is_open).enqueue(queue);
-    const auto forget = [this](const Request& request) { told_.erase(request.metadata.uid); };
+    const auto forget = [this](const Request& request) {
+        told_.erase(request.metadata.uid);
+        cluster_.settle(api::key_of(request));
+    };
     kube::watch(requests_).when(bootstrap::decided).call(forget);
     kube::watch(requests_).gone().call(forget);
     kube::watch(parts_.informers.claims).present().enqueue(queue, [this](const NodeSmithClaim& claim) {
@@ -95,11 +121,32 @@ kube::Keys CertificateApprover::open_requests_of(const NodeSmithClaim& claim) co
     const auto& store = requests_.store();
     if (store.size() == 0) return keys;
     const auto token = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);
-    for (const auto& requests :
-         {store.by_index(kByToken, token), store.by_index(kByNode, claim.status.nodeName)})
-        for (const auto& request : requests)
-            if (!bootstrap::decided(*request)) keys.push_back(api::key_of(*request));
+    for (const auto& request : store.by_index(kByToken, token))
+        if (!bootstrap::decided(*request)) keys.push_back(api::key_of(*request));
+    for (const auto& request : newest_of(claim.status.nodeName)) keys.push_back(api::key_of(*request));
     return keys;
+}
+
+// Returns the open requests of a Node that are judged. A kubelet waits for its newest one, so a Node with
+// many has them made by somebody who wants to keep the operator busy.
+std::vector<CertificateApprover::RequestPointer> CertificateApprover::newest_of(
+    const std::string& node) const {
+    constexpr std::size_t kMost = 8;
+    auto open = requests_.store().by_index(kByNode, node);
+    std::erase_if(open, [](const auto& request) { return bootstrap::decided(*request); });
+    std::ranges::sort(open, std::ranges::greater(), [](const auto& request) {
+        return std::tuple(request->metadata.creationTimestamp, request->metadata.name);
+    });
+    if (open.size() > kMost) open.resize(kMost);
+    return open;
+}
+
+bool CertificateApprover::is_crowded_out(const Request& request) const {
+    const auto node = bootstrap::node_of_requester(request);
+    return node && is_serving(request) &&
+           std::ranges::none_of(newest_of(*node), [&request](const auto& judged) {
+               return judged->metadata.uid == request.metadata.uid;
+           });
 }
 
 ClaimPointer CertificateApprover::claim_of(const Request& request) const {
@@ -125,27 +172,22 @@ bool CertificateApprover::is_served(const NodeSmithClaim& claim) const {
 
 asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key) {
     const auto noted = requests_.store().get(key);
-    if (!noted || bootstrap::decided(*noted) || !claim_of(*noted)) co_return kube::Result{};
+    if (!noted || bootstrap::decided(*noted) || !claim_of(*noted) || is_crowded_out(*noted))
+        co_return kube::Result{};
     const auto request = co_await parts_.client.get<Request>(key);
     if (!request || request->metadata.uid != noted->metadata.uid || bootstrap::decided(*request))
         co_return kube::Result{};
     const auto claim = claim_of(*request);
     if (!claim) co_return kube::Result{};
     if (!is_serving(*request)) co_await look_for_namesake(claim);
-    const auto judged = judge(*request, claim);
-    if (!judged) {
+    auto judged = judge(*request, claim);
+    if (!judged || judged->reason == kClusterUnknown) {
         cluster_.ask(key);  // the answer queues this key again
-        const auto& failure = cluster_.failure();
-        if (!failure.empty())
-            tell_left(*request, *claim,
-                      {Verdict::Wait,
-                       "ClusterAddressesUnknown",
-                       "an address of bootstrap.servingNetworks is approved only while it is known where the "
-                       "cluster listens: " +
-                           failure,
-                       {}});
+        if (!judged && !cluster_.failure().empty()) judged = wait_for_cluster(cluster_.failure());
+        if (judged) tell_left(*request, *claim, *judged);
         co_return kube::Result{};
     }
+    cluster_.settle(key);
     const auto& approval = *judged;
     if (approval.verdict == Verdict::Ignore) co_return kube::Result{};
     if (approval.verdict == Verdict::Approve && !is_serving(*request))
@@ -162,13 +204,29 @@ std::optional<Approval> CertificateApprover::judge(const Request& request, const
         joiner.name_taken = claim::observe(parts_.informers, claim, now).name_taken;
         return bootstrap::judge_client(request, &joiner);
     }
-    bootstrap::CertificateSubject machine{claim->status.nodeName, given_addresses(parts_.informers, *claim)};
+    const auto& node = claim->status.nodeName;
+    if (is_name_of_api_server(parts_.informers, *claim, node))
+        return Approval{Verdict::Wait,
+                        "NameOfApiServer",
+                        "clients look for the API server under this Node's name, so its certificate would "
+                        "make them trust the machine: create the machine anew under another name",
+                        {}};
+    bootstrap::CertificateSubject machine{node, given_addresses(parts_.informers, *claim)};
     auto approval = bootstrap::judge_serving(request, &machine);
     const auto networks = serving_networks(parts_.informers, *claim);
-    if (approval.reason != bootstrap::kUnknownAddress || networks.empty()) return approval;
+    const bool is_approved = approval.verdict == Verdict::Approve;
+    if (!is_approved && (approval.reason != bootstrap::kUnknownAddress || networks.empty())) return approval;
+    const auto asked = bootstrap::parse_signing_request(request.spec.request.value).ip_addresses;
+    if (asked.empty()) return approval;
     const auto* cluster = cluster_.found();
     if (!cluster) return std::nullopt;
-    const auto asked = bootstrap::parse_signing_request(request.spec.request.value).ip_addresses;
+    const auto& namespace_ = claim->metadata.namespace_;
+    std::erase_if(machine.addresses,
+                  [&](const auto& address) { return is_of_cluster(address, namespace_, *cluster); });
+    approval = bootstrap::judge_serving(request, &machine);
+    if (approval.verdict == Verdict::Approve || networks.empty()) return approval;
+    const auto unknown = cluster->unknown.find(namespace_);
+    if (unknown != cluster->unknown.end()) return wait_for_cluster(unknown->second);
     const auto free = free_addresses(parts_.informers, *claim, asked, networks, *cluster);
     machine.addresses.insert(machine.addresses.end(), free.begin(), free.end());
     return bootstrap::judge_serving(request, &machine);

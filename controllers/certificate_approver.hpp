@@ -49,12 +49,15 @@ public:
 
 private:
     using Request = api::CertificateSigningRequest;
+    using RequestPointer = kube::Store<Request>::Pointer;
 
     // Returns the claim whose machine asks; null: the request is not ours, or the
     // operator does not approve for it.
     ClaimPointer claim_of(const Request& request) const;
     bool is_served(const NodeSmithClaim& claim) const;
     kube::Keys open_requests_of(const NodeSmithClaim& claim) const;
+    std::vector<RequestPointer> newest_of(const std::string& node) const;
+    bool is_crowded_out(const Request& request) const;
     // Returns nullopt if the addresses of the cluster must be found first.
     std::optional<bootstrap::Approval> judge(const Request& request, const ClaimPointer& claim);
     asio::awaitable<void> look_for_namesake(ClaimPointer claim);

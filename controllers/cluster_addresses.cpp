@@ -8,6 +8,7 @@
 
 #include "api/network.hpp"
 #include "base/condition_variable.hpp"
+#include "controllers/cache/api_server_hosts.hpp"
 
 namespace controllers {
 
@@ -17,6 +18,8 @@ namespace ip = boost::asio::ip;
 
 constexpr base::Duration kAnswerLasts = std::chrono::minutes{1};
 constexpr base::Duration kLongestLookup = std::chrono::seconds{10};
+// Limits the names that are looked up for one namespace, as each may take as long as a lookup may.
+constexpr std::size_t kMostNames = 8;
 const kube::ObjectKey kApiServer{"default", "kubernetes"};
 
 // AddressLookup holds the state of a lookup. A lookup cannot be cancelled, so it may
@@ -32,7 +35,7 @@ struct AddressLookup {
 }  // namespace
 
 void ClusterAddressFinder::ask(const kube::ObjectKey& asked_for) {
-    if (asked_for_.insert(asked_for).second && asked_for_.size() == 1) queue_->add({"", "cluster"});
+    if (asked_for_.insert(asked_for).second) queue_->add({"", "cluster"});
 }
 
 const ClusterAddresses* ClusterAddressFinder::found() const {
@@ -46,13 +49,23 @@ asio::awaitable<kube::Result> ClusterAddressFinder::reconcile(kube::ObjectKey) {
         throw;  // cancelled
     } catch (const std::exception& error) {
         failure_ = error.what();
-        for (const auto& key : asked_for_) listener_(key);
+        tell_listeners();
         throw;
     }
     failure_.clear();
     at_ = clock_.now();
-    for (const auto& key : std::exchange(asked_for_, {})) listener_(key);
-    co_return kube::Result{};
+    tell_listeners();
+    if (found_->unknown.empty()) {
+        asked_for_.clear();
+        co_return kube::Result{};
+    }
+    // Only the machines of that namespace wait for another look.
+    const auto& [namespace_, why] = *found_->unknown.begin();
+    throw std::runtime_error("an API server that objects of namespace " + namespace_ + " state: " + why);
+}
+
+void ClusterAddressFinder::tell_listeners() {
+    for (const auto& key : asked_for_) listener_(key);
 }
 
 asio::awaitable<ClusterAddresses> ClusterAddressFinder::find() {
@@ -79,18 +92,33 @@ asio::awaitable<ClusterAddresses> ClusterAddressFinder::find() {
     if (found.service_networks.empty())
         for (const auto& address : service->spec.clusterIPs)
             found.service_networks.push_back(service_network_of(address));
-    co_await add_hosts(found.api_servers);
+    co_await add_stated(found);
     co_return found;
 }
 
-asio::awaitable<void> ClusterAddressFinder::add_hosts(std::set<std::string>& addresses) {
-    for (const auto& host : api_server_hosts(informers_)) {
-        boost::system::error_code not_an_address;
-        const auto address = ip::make_address(host, not_an_address);
-        if (not_an_address)
-            addresses.merge(co_await look_up(host));
-        else
-            addresses.insert(address.to_string());
+asio::awaitable<void> ClusterAddressFinder::add_stated(ClusterAddresses& found) {
+    std::map<std::string, std::set<std::string>> looked_up;
+    for (const auto& [namespace_, hosts] : api_server_hosts(informers_)) {
+        std::size_t names = 0;
+        for (const auto& host : hosts) {
+            boost::system::error_code not_an_address;
+            const auto address = ip::make_address(host, not_an_address);
+            if (!not_an_address) {
+                found.stated[namespace_].insert(address.to_string());
+                continue;
+            }
+            try {
+                if (++names > kMostNames)
+                    throw std::runtime_error("more than " + std::to_string(kMostNames) +
+                                             " names are stated, and no more are looked up");
+                if (!looked_up.contains(host)) looked_up[host] = co_await look_up(host);
+                found.stated[namespace_].insert(looked_up[host].begin(), looked_up[host].end());
+            } catch (const boost::system::system_error&) {
+                throw;  // cancelled
+            } catch (const std::exception& error) {
+                found.unknown.emplace(namespace_, error.what());
+            }
+        }
     }
 }
 

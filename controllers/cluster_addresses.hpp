@@ -27,19 +27,22 @@ public:
     // ask().
     void on_answer(std::function<void(const kube::ObjectKey&)> listener) { listener_ = std::move(listener); }
     void ask(const kube::ObjectKey& asked_for);
+    // Says that the key waits for no answer any more.
+    void settle(const kube::ObjectKey& asked_for) { asked_for_.erase(asked_for); }
     // Returns an answer that is still fresh; null: ask() must be called.
     const ClusterAddresses* found() const;
     // Returns why the last look found nothing; empty: it did, or there was none yet.
     const std::string& failure() const { return failure_; }
 
-    // Throws while the addresses cannot be found, so that the pauses grow.
+    // Throws while the addresses cannot be found, or a part of them, so that the pauses grow.
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
     asio::awaitable<ClusterAddresses> find();
-    asio::awaitable<void> add_hosts(std::set<std::string>& addresses);
+    asio::awaitable<void> add_stated(ClusterAddresses& found);
     // Returns an empty set if the name does not exist. Throws if the lookup fails.
     asio::awaitable<std::set<std::string>> look_up(std::string host);
+    void tell_listeners();
 
     const Informers& informers_;
     kube::Client& client_;

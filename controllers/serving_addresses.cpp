@@ -60,15 +60,13 @@ std::set<std::string> addresses_of_others(const Informers& informers, const Node
         if (other->metadata.uid == claim.metadata.uid) continue;
         for (const auto& address : other->status.addresses) taken.insert(plain(address));
     }
-    for (const auto& [key, node] : informers.nodes.store().all())
-        for (const auto& address : addresses_of_foreign(informers, *node)) taken.insert(plain(address));
+    // A machine that gets its address by DHCP has it in its Node's status only. Its kubelet may lie there,
+    // but it can claim one address of each family.
+    for (const auto& [key, node] : informers.nodes.store().all()) {
+        if (node->metadata.name == claim.status.nodeName) continue;
+        for (const auto& address : first_addresses_of(*node)) taken.insert(plain(address));
+    }
     return taken;
-}
-
-// Accepts "[fd00::1]:6443" and "k8s.example.org:6443".
-std::string host_of(const std::string& endpoint) {
-    if (endpoint.starts_with('[')) return endpoint.substr(1, endpoint.find(']') - 1);
-    return endpoint.substr(0, endpoint.rfind(':'));
 }
 
 }  // namespace
@@ -103,6 +101,18 @@ std::string service_network_of(const std::string& first_address) {
     return address->to_string() + "/" + std::to_string(length);
 }
 
+bool is_of_cluster(const std::string& address, const std::string& namespace_,
+                   const ClusterAddresses& cluster) {
+    constexpr std::size_t kMostOfOthers = 8;
+    const auto parsed = parse_address(address);
+    if (!parsed || is_special(*parsed) || cluster.api_servers.contains(address)) return true;
+    for (const auto& [stated_in, addresses] : cluster.stated)
+        if ((stated_in == namespace_ || addresses.size() <= kMostOfOthers) && addresses.contains(address))
+            return true;
+    return std::ranges::any_of(cluster.service_networks,
+                               [&](const auto& network) { return lies_in(address, network); });
+}
+
 std::vector<std::string> given_addresses(const Informers& informers, const NodeSmithClaim& claim) {
     std::vector<std::string> given;
     const auto pool = informers.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
@@ -126,29 +136,13 @@ std::vector<std::string> free_addresses(const Informers& informers, const NodeSm
     const auto taken = addresses_of_others(informers, claim);
     std::vector<std::string> free;
     for (const auto& text : asked) {
-        const auto address = parse_address(text);
-        if (!address || is_special(*address)) continue;
-        const auto name = address->to_string();
+        const auto name = plain(text);
         const auto holds = [&name](const std::string& network) { return lies_in(name, network); };
-        const bool is_theirs = taken.contains(name) || cluster.api_servers.contains(name) ||
-                               std::ranges::any_of(cluster.service_networks, holds);
+        const bool is_theirs =
+            taken.contains(name) || is_of_cluster(name, claim.metadata.namespace_, cluster);
         if (!is_theirs && std::ranges::any_of(networks, holds)) free.push_back(text);
     }
     return free;
-}
-
-std::set<std::string> api_server_hosts(const Informers& informers) {
-    std::set<std::string> hosts;
-    const auto add = [&hosts](const std::string& endpoint) {
-        if (!endpoint.empty()) hosts.insert(host_of(endpoint));
-    };
-    for (const auto& [key, claim] : informers.claims.store().all())
-        if (claim->status.boot) add(claim->status.boot->apiServer);
-    for (const auto& [key, pool] : informers.pools.store().all())
-        if (pool->spec.bootstrap) add(pool->spec.bootstrap->apiServerEndpoint);
-    for (const auto& [key, manager] : informers.control_planes.store().all())
-        if (manager->spec.bootstrap) add(manager->spec.bootstrap->apiServerEndpoint);
-    return hosts;
 }
 
 }  // namespace controllers

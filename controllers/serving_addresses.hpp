@@ -2,6 +2,7 @@
 // agent prove nothing, because root in the guest controls both. Pure.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,10 @@ namespace controllers {
 struct ClusterAddresses {
     std::vector<std::string> service_networks;  // such as 10.96.0.0/12
     std::set<std::string> api_servers;          // in canonical form
+    // Addresses of API servers that the objects of a namespace state, in canonical form.
+    std::map<std::string, std::set<std::string>> stated;
+    // Why an address that the objects of a namespace state could not be looked up, by namespace.
+    std::map<std::string, std::string> unknown;
 };
 
 // Reports whether the address is in the network; false if either cannot be parsed.
@@ -24,6 +29,12 @@ bool lies_in(const std::string& address, const std::string& network);
 // guess may be wider than the real network. It has at most 2^20 addresses and starts where a network of its
 // size can. https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/
 std::string service_network_of(const std::string& first_address);
+
+// Reports whether the address, in canonical form, belongs to the cluster and never to a machine of the
+// namespace. A namespace that states many addresses counts for its own machines only, or its author could
+// withhold certificates from all others.
+bool is_of_cluster(const std::string& address, const std::string& namespace_,
+                   const ClusterAddresses& cluster);
 
 // Returns the addresses that the operator gave the claim's machine, in canonical form.
 std::vector<std::string> given_addresses(const Informers& informers, const NodeSmithClaim& claim);
@@ -37,8 +48,5 @@ std::vector<std::string> free_addresses(const Informers& informers, const NodeSm
                                         const std::vector<std::string>& asked,
                                         const std::vector<std::string>& networks,
                                         const ClusterAddresses& cluster);
-
-// Returns the hosts, as names or addresses, where machines find the API server.
-std::set<std::string> api_server_hosts(const Informers& informers);
 
 }  // namespace controllers

@@ -131,8 +131,13 @@ std::string interface_of(const AddressReservation& reservation) {
 }
 
 std::set<std::string> addresses_of_foreign(const Informers& informers, const api::Node& node) {
+    const auto& claims = informers.claims.store();
+    return claims.by_index(kClaimsByNode, node.metadata.name).empty() ? first_addresses_of(node)
+                                                                      : std::set<std::string>();
+}
+
+std::set<std::string> first_addresses_of(const api::Node& node) {
     std::set<std::string> result;
-    if (!informers.claims.store().by_index(kClaimsByNode, node.metadata.name).empty()) return result;
     std::set<bool> families;
     for (const auto& address : node.status.addresses) {
         if (address.type != "InternalIP" || !is_address(address.address)) continue;

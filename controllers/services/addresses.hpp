@@ -28,6 +28,8 @@ std::string interface_of(const api::v1alpha1::AddressReservation& reservation);
 // Returns the addresses of a Node without a claim: one for each family, in canonical form. Its kubelet writes
 // them, so more of them could exhaust a range. A claim's Node has the addresses that the operator reserved.
 std::set<std::string> addresses_of_foreign(const Informers& informers, const api::Node& node);
+// Returns the first address of each family in the Node's status, in canonical form.
+std::set<std::string> first_addresses_of(const api::Node& node);
 
 class Addresses {
 public:

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/network.hpp"
 #include "bootstrap/approval.hpp"
 #include "test/simulation/dice.hpp"
 #include "test/unit/bootstrap/signing_requests.hpp"
@@ -29,6 +30,7 @@ public:
     void begin() override {
         count_thieves();
         if (world_.faults.is_calm() || random_->below(kHostileKubelets) != 0) return;
+        let_machines_use_dhcp();
         arm();
     }
 
@@ -55,6 +57,20 @@ private:
         });
     }
 
+    // An administrator names the network in which machines may have addresses that the operator did not give.
+    void let_machines_use_dhcp() {
+        api::Service service;
+        service.metadata.namespace_ = "default";
+        service.metadata.name = "kubernetes";
+        service.spec.clusterIPs = {"10.96.0.1"};
+        world_.server.put(service);
+        for (const auto& [key, manager] : world_.view.all<NodeSmithControlPlane>())
+            world_.server.edit<NodeSmithControlPlane>(key, [](NodeSmithControlPlane& edited) {
+                if (!edited.spec.bootstrap) edited.spec.bootstrap.emplace();
+                edited.spec.bootstrap->servingNetworks = {"10.0.0.0/8"};
+            });
+    }
+
     void arm() {
         const auto pause = Dice(*random_).seconds(1, lies_.empty() ? kLongestHonesty : kLongestLie);
         next_ = world_.clock.call_at(world_.now() + pause, [this] {
@@ -68,7 +84,7 @@ private:
         if (requests_.size() >= kMostOfTheirRequests) forget_request();
         const auto* node = world_.view.any<api::Node>(*random_);
         if (!node) return;
-        switch (random_->below(5)) {
+        switch (random_->below(6)) {
             case 0:
                 return offer_nothing(*node);
             case 1:
@@ -77,6 +93,8 @@ private:
                 return ask_for_names_of_others(*node);
             case 3:
                 return offer_everything(*node);
+            case 4:
+                return ask_for_address_of_another(*node);
             default:
                 return ask_at_length(*node);
         }
@@ -145,13 +163,31 @@ private:
     void ask_for_names_of_others(const api::Node& node) {
         static const std::vector<std::string> kNames{"DNS:kubernetes.default.svc", "IP:10.96.0.1",
                                                      "IP:192.0.2.77", "DNS:control-plane-1"};
+        ask_to_serve(node, Dice(*random_).one_of(kNames), "asked for a serving certificate for others");
+    }
+
+    // The other machine got its address by DHCP, so only its kubelet says that it has it.
+    void ask_for_address_of_another(const api::Node& node) {
+        const auto* other = world_.view.any<api::Node>(*random_);
+        if (!other || other->metadata.name == node.metadata.name) return;
+        const auto key = api::key_of(*other);
+        if (other->status.addresses.empty())
+            world_.server.edit<api::Node>(key, [this](api::Node& edited) {
+                edited.status.addresses.push_back(
+                    {"InternalIP", "10.9.0." + std::to_string(++leases_ % 250)});
+            });
+        const auto addresses = world_.view.find<api::Node>(key)->status.addresses;
+        ask_to_serve(node, "IP:" + addresses.front().address, "asked for the address of another machine");
+    }
+
+    void ask_to_serve(const api::Node& node, const std::string& names, const std::string& what) {
         auto parts = test::kubelet_request(node.metadata.name, kKubeletsKey);
-        parts.alternative_names = Dice(*random_).one_of(kNames);
+        parts.alternative_names = names;
         Request request;
         request.spec.request.value = test::make_request(parts);
         request.spec.signerName = bootstrap::kServingSigner;
         request.spec.usages = {"digital signature", "server auth"};
-        ask(node, "asked for a serving certificate for others", std::move(request));
+        ask(node, what, std::move(request));
     }
 
     void ask_at_length(const api::Node& node) {
@@ -176,6 +212,7 @@ private:
     std::map<api::ObjectKey, Lie> lies_;
     std::map<std::string, int> requests_;
     int made_ = 0;
+    int leases_ = 0;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "controllers/cache/api_server_hosts.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/claim/facts/identity.hpp"
 #include "controllers/claim/facts/label_rules.hpp"
@@ -147,6 +148,8 @@ ClaimPointer first_of_name(const Informers& informers, const NodeSmithClaim& cla
 std::string why_name_taken(const Informers& informers, const Observation& found,
                            const NodeSmithClaim& claim) {
     const auto& name = claim.metadata.name;
+    if (is_name_of_api_server(informers, claim, name))
+        return name + " is a name under which clients look for the API server";
     if (found.namesake && !found.namesake_is_leftover)
         return "Node " + name + " exists and does not belong to this claim";
     if (const auto other = first_of_name(informers, claim))

@@ -5,6 +5,7 @@
 #include "api/network.hpp"
 #include "bootstrap/signing_request.hpp"
 #include "bootstrap/token.hpp"
+#include "controllers/cache/api_server_hosts.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/bootstrap/signing_requests.hpp"
 #include "test/unit/controllers/cluster.hpp"
@@ -308,6 +309,7 @@ struct Serving : World {
 
 TEST_CASE("a serving certificate names what the operator gave, and nothing that Node and guest say") {
     Serving world;
+    world.put_cluster();
     world.ask_serving("own", "DNS:worker-1,IP:10.0.0.7");
     CHECK(world.decision("own") == "Approved NamesOfThisMachine");
     world.ask_serving("told", "DNS:worker-1,IP:10.0.0.77");
@@ -366,6 +368,18 @@ TEST_CASE("no network makes an address of others a machine's") {
         world.server.put(node);
         address = "10.0.0.9";
     }
+    SECTION("the address of another claim's Node, which has it by DHCP") {
+        auto other = world.claim();
+        other.metadata.uid += "-2";
+        other.metadata.name = "worker-2";
+        other.status.nodeName = "worker-2";
+        world.server.put(other);
+        auto node = objects::node("worker-2");
+        node.status.addresses.push_back({"InternalIP", "10.0.0.8"});
+        node.status.addresses.push_back({"InternalIP", "10.0.0.18"});
+        world.server.put(node);
+        address = "10.0.0.8";
+    }
     SECTION("a loopback address") {
         address = "127.0.0.1";
     }
@@ -375,6 +389,127 @@ TEST_CASE("no network makes an address of others a machine's") {
     world.ask_serving("stolen", "IP:" + address);
     CHECK(world.decision("stolen").empty());
     CHECK(world.events.count("CertificateLeft") == 1);
+}
+
+TEST_CASE("a pool that gives its machines an address of the cluster gets no certificate for it") {
+    Serving world;
+    world.put_cluster();
+    const auto* address = GENERATE("10.96.0.1", "10.96.7.7", "10.0.0.2", "10.0.0.4", "127.0.0.1");
+    world.give("worker-1", address);
+    world.ask_serving("own", "DNS:worker-1,IP:10.0.0.7");
+    CHECK(world.decision("own") == "Approved NamesOfThisMachine");
+    world.ask_serving("stolen", std::string("DNS:worker-1,IP:") + address);
+    CHECK(world.decision("stolen").empty());
+    CHECK(world.events.count("(UnknownAddress): " + std::string(address)) == 1);
+}
+
+TEST_CASE("a machine with a name of the API server gets no certificate") {
+    World world;
+    world.server.edit<objects::NodeSmithPool>({"default", "small"}, [](auto& pool) {
+        pool.spec.bootstrap.emplace();
+        pool.spec.bootstrap->apiServerEndpoint = "Worker-1:6443";
+    });
+    world.run_for(1s);
+    SECTION("to join") {
+        world.ask("first");
+        CHECK(world.decision("first") == "Denied NameTaken");
+        CHECK(world.events.count("a name under which clients look for the API server") == 1);
+    }
+    SECTION("to serve") {
+        world.set(conditions::kRegistered);
+        world.server.edit<NodeSmithClaim>(kClaim, [](auto& claim) { claim.status.nodeName = "worker-1"; });
+        world.server.put<api::Node>(
+            objects::a_node("worker-1").label(std::string(api::labels::kClaim), "worker-1").node);
+        Request request;
+        request.metadata.name = "own";
+        auto parts = test::kubelet_request("worker-1", 0);
+        parts.alternative_names = "DNS:worker-1";
+        request.spec.request.value = test::make_request(parts);
+        request.spec.signerName = bootstrap::kServingSigner;
+        request.spec.usages = {"digital signature", "server auth"};
+        request.spec.username = "system:node:worker-1";
+        request.spec.groups = {"system:nodes"};
+        world.put(request);
+        CHECK(world.decision("own").empty());
+        CHECK(world.events.count("NameOfApiServer") == 1);
+    }
+}
+
+TEST_CASE("names under which clients look for the API server are known") {
+    World world;
+    const auto is_one = [&world](const std::string& name) {
+        return controllers::is_name_of_api_server(world.informers, world.claim(), name);
+    };
+    for (const auto* name :
+         {"localhost", "a.localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+          "kubernetes.default.svc.example.org", "web.shop.svc", "web.shop.svc.cluster.local", "10.96.0.1"})
+        CHECK(is_one(name));
+    for (const auto* name : {"worker-1", "kubernetes-1", "kubernetes.example.org", "svc-1.example.org",
+                             "kubernetes.default-pool", "10.96.0.1.example.org"})
+        CHECK_FALSE(is_one(name));
+}
+
+TEST_CASE("what objects of another namespace state as the API server withholds few addresses, and no look") {
+    Serving world;
+    world.put_cluster();
+    world.name_networks({"10.0.0.0/24"});
+    const auto state = [&world](const std::string& name, const std::string& endpoint) {
+        auto pool = objects::pool(name);
+        pool.metadata.namespace_ = "other";
+        pool.spec.bootstrap.emplace();
+        pool.spec.bootstrap->apiServerEndpoint = endpoint;
+        world.server.put(pool);
+    };
+    SECTION("one address counts everywhere, as people may use it") {
+        state("one", "10.0.0.77:6443");
+        world.run_for(1s);
+        world.ask_serving("own", "DNS:worker-1,IP:10.0.0.77");
+        CHECK(world.decision("own").empty());
+    }
+    SECTION("many addresses count for its own machines only") {
+        for (int i = 0; i < 9; ++i)
+            state("pool-" + std::to_string(i), "10.0.0." + std::to_string(70 + i) + ":6443");
+        world.run_for(1s);
+        world.ask_serving("own", "DNS:worker-1,IP:10.0.0.77");
+        CHECK(world.decision("own") == "Approved NamesOfThisMachine");
+    }
+    SECTION("names that are not looked up hold only its own machines") {
+        for (int i = 0; i < 9; ++i)
+            state("pool-" + std::to_string(i), "n" + std::to_string(i) + ".invalid:6443");
+        world.run_for(1s);
+        world.ask_serving("own", "DNS:worker-1,IP:10.0.0.77");
+        world.run_for(2min);
+        CHECK(world.decision("own") == "Approved NamesOfThisMachine");
+        CHECK(world.events.count("CertificateLeft") == 0);
+    }
+}
+
+TEST_CASE("a kubelet with thousands of open requests costs a few looks at each change of its claim") {
+    Serving world;
+    world.put_cluster();
+    for (int i = 0; i < 40; ++i)
+        world.ask_serving("strange-" + std::to_string(100 + i), "DNS:worker-1,IP:10.0.1.77");
+    std::size_t reads = 0;
+    world.requests.on_request = [&reads](const base::HttpRequest& asked) {
+        if (asked.method == "GET" && asked.target.find("/certificatesigningrequests/") != std::string::npos)
+            ++reads;
+    };
+    world.server.edit<NodeSmithClaim>(kClaim, [](auto& claim) { claim.metadata.annotations["a"] = "b"; });
+    world.run_for(1min);
+    CHECK(reads == 8);
+}
+
+TEST_CASE("a request whose name no kubelet chooses is neither kept nor named") {
+    Serving world;
+    world.put_cluster();
+    const auto name = GENERATE(std::string("a b"), std::string("x\n\x1b[31m"), std::string("$(id)"),
+                               std::string("A"), std::string(24'000, 'a'));
+    world.ask_serving(name, "DNS:worker-1,IP:10.0.0.77");
+    CHECK(world.decision(name).empty());
+    CHECK(world.events.count("CertificateLeft") == 0);
+    CHECK_THAT(
+        world.metrics.exposition(),
+        Catch::Contains("kubenodesmith_informer_objects{resource=\"certificatesigningrequests\"} 0\n"));
 }
 
 TEST_CASE("no address of a network is approved while it is not known where the cluster listens") {
