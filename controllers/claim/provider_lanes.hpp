@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "api/resource.hpp"
 #include "kube/work_queue.hpp"
@@ -36,7 +37,8 @@ public:
                                  std::size_t most) {
         auto& lane = lanes_[provider];
         if (lane.in_work >= most) {
-            lane.waiting.push_back(claim);
+            // Each change of a claim asks again.
+            if (lane.known.insert(claim).second) lane.waiting.push_back(claim);
             return nullptr;
         }
         ++lane.in_work;
@@ -47,6 +49,7 @@ private:
     struct Lane {
         std::size_t in_work = 0;
         std::deque<api::ObjectKey> waiting;
+        std::set<api::ObjectKey> known;  // the waiting ones
     };
 
     void leave(const api::ObjectKey& provider) {
@@ -54,6 +57,7 @@ private:
         --lane.in_work;
         if (!lane.waiting.empty()) {
             queue_->add(lane.waiting.front());
+            lane.known.erase(lane.waiting.front());
             lane.waiting.pop_front();
         }
         if (lane.in_work > 0) return;

@@ -1,13 +1,12 @@
 #include "controllers/claim/act/deletion_hints.hpp"
 
-#include "base/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 
 namespace controllers::claim {
 
 namespace {
 
 constexpr std::size_t kMostTraces = 256;
-constexpr std::size_t kLongestQuote = 300;
 // k8s.io/cloud-provider: controllers/nodelifecycle
 constexpr std::string_view kDeletingNode = "DeletingNode";
 
@@ -57,8 +56,9 @@ asio::awaitable<std::string> DeletionHints::events_about(std::string node) {
     }
     if (events.empty()) co_return std::string();
     const auto& event = events.back();
-    co_return "Event " + event.reason + " of " + source_of(event) +
-        " says: " + base::shortened(event.message, kLongestQuote);
+    // Any kubelet may write such an Event.
+    co_return "Event " + event.reason + " of " + providers::foreign::shown(source_of(event)) +
+        " says: " + providers::foreign::shown(event.message);
 }
 
 asio::awaitable<std::string> DeletionHints::about(std::string node) {

@@ -11,6 +11,7 @@
 #include "controllers/claim/facts/undeclared_taints.hpp"
 #include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/services/drain.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "scheduling/pods/tolerations.hpp"
 
 namespace controllers::claim {
@@ -150,7 +151,7 @@ Decision decide_registration(const Situation& s) {
     } else if (s.namesake) {
         set(decision.status, conditions::kRegistered, ConditionStatus::False, reasons::kNodeIdentityMismatch,
             "Node " + s.namesake->metadata.name + " has the claim's name but system UUID " +
-                s.namesake->status.nodeInfo.systemUUID + " instead of " + status.systemUUID +
+                providers::foreign::shown(s.namesake->status.nodeInfo.systemUUID) + " instead of " + status.systemUUID +
                 ": it is left alone",
             s.now);
     } else {

@@ -201,7 +201,8 @@ TEST_CASE("where something deletes each new Node, fewer and fewer machines are m
     event.metadata.namespace_ = "default";
     event.involvedObject.kind = "Node";
     event.reason = "DeletingNode";
-    event.message = "Deleting node because it does not exist in the cloud provider";
+    // A kubelet may write such an Event, too, with any text.
+    event.message = "Deleting node because it does not exist in the cloud provider\n\x1b[31mrun this";
     event.source.component = "cloud-node-lifecycle-controller";
     world.edit_pool([](auto& pool) { pool.spec.limits.minNodes = 1; });
     std::set<std::string> made;
@@ -228,6 +229,7 @@ TEST_CASE("where something deletes each new Node, fewer and fewer machines are m
     const auto* taken = api::find_condition(pool.status.conditions, api::conditions::kTakenAway);
     REQUIRE(taken);
     CHECK_THAT(taken->message, Contains("Event DeletingNode of cloud-node-lifecycle-controller"));
+    CHECK_THAT(taken->message, Contains("in the cloud provider; "));
     CHECK_THAT(taken->message, Contains("audit log"));
     CHECK(world.events.count("TakenAway") > 0);
     // The deletions end now. The pool has its node again, and drops the condition after an hour.
