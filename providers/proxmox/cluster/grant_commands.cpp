@@ -40,8 +40,10 @@ std::string grant_commands(const std::string& token, const Permissions& permissi
         if (commands.size() == kMostPaths) break;
         privileges.merge(permissions.at(path));
         const auto role = role_for(path);
-        auto command = "pveum role add " + role + " -privs '" + base::joined(privileges, " ") +
-                       "' && pveum acl modify " + path + " --roles " + role + " --users " + user;
+        // Both work whether the role exists or not.
+        auto command = "pveum role add " + role + " 2>/dev/null; pveum role modify " + role +
+                       " --append 1 -privs '" + base::joined(privileges, " ") + "' && pveum acl modify " +
+                       path + " --roles " + role + " --users " + user;
         // A token without privilege separation has its user's rights. For it this is harmless.
         if (token != user) command += " --tokens '" + token + "'";
         commands.push_back(std::move(command));

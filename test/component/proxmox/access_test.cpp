@@ -72,15 +72,19 @@ TEST_CASE("The commands that a missing privilege is named with grant it, and tak
     const auto before = check(lab);
     REQUIRE(before.reason == "MissingPrivileges");
     CHECK_THAT(before.boot_image_obstacle,
-               Contains("; to grant it, as root: pveum role add KubeNodeSmith-storage-local -privs '"));
+               Contains("; to grant it, as root: pveum role add KubeNodeSmith-storage-local 2>/dev/null; "
+                        "pveum role modify "
+                        "KubeNodeSmith-storage-local --append 1 -privs '"));
     const std::regex command(
-        "pveum role add (\\S+) -privs '([^']+)' && pveum acl modify (\\S+) --roles (\\S+) --users "
+        "pveum role add (\\S+) 2>/dev/null; pveum role modify \\1 --append 1 -privs '([^']+)' && pveum acl "
+        "modify (\\S+) --roles (\\S+) --users "
         "(\\S+) --tokens '([^']+)'");
     const auto text = before.message + "; " + before.boot_image_obstacle;
     auto& granted = lab.simulator.cluster().world;
     for (std::sregex_iterator found(text.begin(), text.end(), command), end; found != end; ++found) {
         std::istringstream privileges((*found)[2].str());
-        granted.custom_roles[(*found)[1]] = {std::istream_iterator<std::string>(privileges), {}};
+        auto& role = granted.custom_roles[(*found)[1]];
+        role.insert(std::istream_iterator<std::string>(privileges), {});
         CHECK((*found)[4] == (*found)[1]);
         granted.acl.push_back({(*found)[3], "user", (*found)[5], (*found)[4], true});
         granted.acl.push_back({(*found)[3], "token", (*found)[6], (*found)[4], true});

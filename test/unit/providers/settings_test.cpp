@@ -222,8 +222,9 @@ TEST_CASE("Commands that grant rights repeat what is there, and hold nothing tha
         Permissions::parse(boost::json::parse(R"({"/": {"Datastore.Audit": 1, "Sys.Console": 0}})"));
     CHECK(grant_commands("kube@pve!node", permissions,
                          {{"/storage/nas.lan", "Datastore.Allocate", "to delete"}}) ==
-          "pveum role add KubeNodeSmith-storage-nas-lan -privs 'Datastore.Allocate Datastore.Audit' && pveum "
-          "acl modify /storage/nas.lan --roles KubeNodeSmith-storage-nas-lan --users kube@pve --tokens "
+          "pveum role add KubeNodeSmith-storage-nas-lan 2>/dev/null; pveum role modify "
+          "KubeNodeSmith-storage-nas-lan --append 1 -privs 'Datastore.Allocate Datastore.Audit' && pveum acl "
+          "modify /storage/nas.lan --roles KubeNodeSmith-storage-nas-lan --users kube@pve --tokens "
           "'kube@pve!node'");
     CHECK(grant_commands("kube@pve!node", permissions, {{"/storage/x;reboot", "Datastore.Allocate", ""}})
               .empty());
