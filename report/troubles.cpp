@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "controllers/cache/membership.hpp"
+#include "controllers/claim/facts/boot_rights.hpp"
 
 namespace report {
 namespace {
@@ -45,7 +47,7 @@ public:
         : report_(report), namespace_(namespace_) {}
 
     std::vector<Trouble> find() {
-        look_at(report_.providers, "provider");
+        for (const auto& provider : report_.providers) look_at_provider(*provider);
         look_at(report_.control_planes, "controlplane");
         look_at(report_.pools, "pool");
         for (const auto& facts : report_.claims) look_at_claim(facts);
@@ -83,6 +85,28 @@ private:
         if (ready && ready->status == ConditionStatus::False && !goes_on) note(kind, object, *ready);
         for (const auto& condition : all)
             if (is_alarm(condition)) note(kind, object, condition);
+    }
+
+    // Rights at guest agents concern only people whose machines join by them.
+    void look_at_provider(const api::v1alpha1::NodeSmithProvider& provider) {
+        if (!concerns(api::key_of(provider))) return;
+        auto all = provider.status.conditions;
+        if (!joins_by_guest_agent(provider))
+            std::erase_if(all, [](const api::Condition& condition) {
+                return condition.type == conditions::kGuestAgentUsable;
+            });
+        look_at("provider", api::key_of(provider), all);
+    }
+
+    bool joins_by_guest_agent(const api::v1alpha1::NodeSmithProvider& provider) const {
+        controllers::ControlPlanes managers;
+        for (const auto& manager : report_.control_planes) managers.emplace(api::key_of(*manager), manager);
+        return std::ranges::any_of(report_.pools, [&](const auto& pool) {
+            return pool->metadata.namespace_ == provider.metadata.namespace_ &&
+                   pool->spec.providerRef == provider.metadata.name &&
+                   controllers::bootstrap_of(*pool, controllers::manager_of(api::key_of(*pool), managers))
+                           .method == api::v1alpha1::BootstrapMethod::GuestAgent;
+        });
     }
 
     template <class T>
