@@ -13,7 +13,7 @@ CONTAINER ?= $(shell command -v docker || command -v podman || echo docker)
 KUBECTL ?= $(shell command -v kubectl || echo build/controlplane/bin/kubectl)
 PYTHON := build/venv/bin/python
 DOCS := build/docs-venv
-VERSION = $(shell sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+VERSION = $(shell awk '/^project/ {print $$3}' CMakeLists.txt)
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
 
 ##@ Build and test
