@@ -80,6 +80,17 @@ TEST_CASE("what goes on, and what a person has paused, is no trouble") {
     REQUIRE(report::troubles_of(picture({orphans})->report()).size() == 1);
 }
 
+TEST_CASE("rights at guest agents are a trouble only where machines join by them") {
+    auto cluster = with_provider(
+        "conditions: [{type: Ready, status: \"True\", reason: Ready}, {type: GuestAgentUsable, status: "
+        "\"False\", reason: MissingPrivileges, message: lacks VM.GuestAgent.Audit}]");
+    CHECK(report::troubles_of(picture({cluster})->report()).empty());
+    const std::string pools = "pools: [\"*\"]";
+    REQUIRE(cluster.find(pools) != std::string::npos);
+    cluster.replace(cluster.find(pools), pools.size(), pools + ", bootstrap: {method: GuestAgent}");
+    CHECK(report::troubles_of(picture({cluster})->report()).size() == 1);
+}
+
 TEST_CASE("what no operator has looked at is a trouble") {
     const auto troubles = report::troubles_of(picture({std::string(kPool)})->report());
     REQUIRE(troubles.size() == 2);
