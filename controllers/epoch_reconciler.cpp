@@ -119,7 +119,7 @@ asio::awaitable<void> EpochReconciler::report(kube::ObjectKey key) {
     if (state == states_.end()) co_return;
     const auto message = state->second.other.empty()
                              ? std::string()
-                             : controllers::why_not_destroy(state->second, leader_().own);
+                             : controllers::why_not_destroy(state->second, leader_().own).why;
     auto after = *current;
     const bool is_new = set_while_told(after.status.conditions,
                                        update(conditions::kOtherOperatorFound, ConditionStatus::True,
@@ -129,7 +129,7 @@ asio::awaitable<void> EpochReconciler::report(kube::ObjectKey key) {
     if (is_new) events_.warning(*current, std::string(conditions::kOtherOperatorFound), message);
 }
 
-std::string EpochReconciler::why_not_destroy(const std::string& provider_uid) const {
+providers::RemovalHold EpochReconciler::why_not_destroy(const std::string& provider_uid) const {
     const auto state = states_.find(provider_uid);
     return controllers::why_not_destroy(state == states_.end() ? EpochState{} : state->second, leader_().own);
 }

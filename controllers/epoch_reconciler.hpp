@@ -24,8 +24,8 @@ public:
     void begin() override;
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
-    // Returns why nothing of the provider with this UID may be destroyed; empty: it may be.
-    std::string why_not_destroy(const std::string& provider_uid) const;
+    // Returns why nothing of the provider with this UID may be destroyed.
+    providers::RemovalHold why_not_destroy(const std::string& provider_uid) const;
 
 private:
     // Throws ProviderError.

@@ -32,6 +32,11 @@ struct ProviderConfig {
     std::map<std::string, std::string> credentials;  // the Secret's decoded data
     std::string credentials_version;                 // "NAME@VERSION" of the Secret
 };
+// RemovalHold says why nothing of a provider may be destroyed now.
+struct RemovalHold {
+    std::string why;            // a sentence without its end; empty: it may be destroyed
+    bool needs_person = false;  // another operator of the same machines was found
+};
 // ProviderEnvironment holds the services that a backend uses. Its references outlive the provider.
 struct ProviderEnvironment {
     asio::any_io_executor executor;
@@ -47,9 +52,8 @@ struct ProviderEnvironment {
     HostInventory* hosts = nullptr;  // used by bare-metal backends; outlives the provider
     // Called each time that a backend refuses the credentials of the provider "namespace/name".
     std::function<void(const std::string& provider)> on_credentials_refused = {};
-    // Returns why nothing of the provider with this UID may be destroyed now; empty: it may be. Unset:
-    // always.
-    std::function<std::string(const std::string& provider_uid)> why_not_destroy = {};
+    // Returns why nothing of the provider with this UID may be destroyed now. Unset: it may be.
+    std::function<RemovalHold(const std::string& provider_uid)> why_not_destroy = {};
 };
 
 }  // namespace providers

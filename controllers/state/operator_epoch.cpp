@@ -76,18 +76,20 @@ EpochDecision next_epoch(const EpochState& before, const EpochSight& sight) {
     return decision;
 }
 
-std::string why_not_destroy(const EpochState& state, const std::string& own) {
+providers::RemovalHold why_not_destroy(const EpochState& state, const std::string& own) {
     if (!state.other.empty())
-        return "another operator with epoch " + state.other +
-               " owns the same machines as this one with epoch " + own +
-               ", most likely because the control plane was copied. Nothing is removed until a person "
-               "decides. To go on with this operator, end the other one for good, then annotate the "
-               "NodeSmithProvider with " +
-               std::string(api::annotations::kOtherOperatorEnded) + "=" + state.other;
+        return {"another operator with epoch " + state.other +
+                    " owns the same machines as this one with epoch " + own +
+                    ", most likely because the control plane was copied. Nothing is removed until a person "
+                    "decides. To go on with this operator, end the other one for good, then annotate the "
+                    "NodeSmithProvider with " +
+                    std::string(api::annotations::kOtherOperatorEnded) + "=" + state.other,
+                true};
     if (state.is_alone || state.has_nothing_to_lose) return {};
-    return "after a change of the leader nothing is removed for about two minutes, in which another operator "
-           "of the same machines would show itself" +
-           (state.obstacle.empty() ? std::string() : "; they cannot be read now: " + state.obstacle);
+    return {
+        "after a change of the leader nothing is removed for about two minutes, in which another operator "
+        "of the same machines would show itself" +
+        (state.obstacle.empty() ? std::string() : "; they cannot be read now: " + state.obstacle)};
 }
 
 }  // namespace controllers

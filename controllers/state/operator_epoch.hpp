@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "kube/leader_election.hpp"
 #include "providers/capabilities.hpp"
+#include "providers/environment.hpp"
 
 namespace controllers {
 
@@ -43,7 +44,6 @@ struct EpochDecision {
 // The state is valid once the record was written, except that another operator is known immediately.
 EpochDecision next_epoch(const EpochState& before, const EpochSight& sight);
 
-// Returns why nothing may be destroyed, as a sentence without its end; empty: it may be.
-std::string why_not_destroy(const EpochState& state, const std::string& own);
+providers::RemovalHold why_not_destroy(const EpochState& state, const std::string& own);
 
 }  // namespace controllers

@@ -145,6 +145,9 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
         co_return co_await act(identity, std::move(seen), std::move(decision), record.task);
     } catch (const ProxmoxError& error) {
         if (error.kind == ErrorKind::held) co_return blocked("RemovalHeld", error.what());
+        // Each new leader waits so. No person is needed, so the removal is not stuck.
+        if (error.kind == ErrorKind::unsettled)
+            co_return in_progress(error.what(), record.task, kBlockedRetry);
         if (error.kind == ErrorKind::lock_timeout || error.kind == ErrorKind::outcome_unknown)
             unsure_.insert(uuid);
         // The task that made the machine may be the only proof of its owner.

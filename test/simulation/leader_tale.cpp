@@ -75,6 +75,11 @@ void Tale::note(const NodeSmithClaim* before, const NodeSmithClaim* after) {
     if (!after) return;
     const auto pool = after->spec.poolRef;
     if (!before) decide("creates a claim of " + pool);
+    const auto failure = [](const NodeSmithClaim* claim) {
+        return claim && claim->status.lastFailure ? claim->status.lastFailure->reason : std::string();
+    };
+    if (failure(after) != failure(before) && !failure(after).empty())
+        decide("gives up a machine of " + pool + ": " + failure(after));
     const auto disrupted = [](const NodeSmithClaim* claim) {
         const auto* condition =
             claim ? api::find_condition(claim->status.conditions, api::conditions::kDisrupted) : nullptr;

@@ -41,6 +41,10 @@ void break_a_node(World& world) {
     world.kubelets.set_well(world.kubelets.running().front(), false);
 }
 
+void switch_machines_off(World& world) {
+    for (const int vmid : world.administrators.marked()) world.administrators.stop(vmid);
+}
+
 std::vector<Story> stories() {
     using api::ConditionStatus;
     namespace conditions = api::conditions;
@@ -109,6 +113,14 @@ std::vector<Story> stories() {
                    is_past(3min),
                    // The operator probes a refused creation once a minute.
                    1min});
+    all.push_back({"the removal of a machine that failed, which is not stuck while the next leader waits",
+                   20min,
+                   [](Scenario& scenario) {
+                       scenario.pools.front().spec.scaleUp.registrationTimeout = 2min;
+                       scenario.pools.front().spec.scaleUp.maxLaunchAttempts = 3;
+                   },
+                   {{20s, switch_machines_off}},
+                   any_with(conditions::kMachineDeleted, ConditionStatus::False)});
     all.push_back(
         {"that the machine of a broken node runs", 40min, {}, {{10min, break_a_node}}, is_past(12min), 1min});
     all.push_back(

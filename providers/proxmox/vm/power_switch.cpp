@@ -20,7 +20,7 @@ asio::awaitable<bool> PowerSwitch::turn(MachineIdentity identity, MachineRecord 
         co_return true;
     }
     if (pauses_.lasts(identity.system_uuid)) co_return false;
-    if (power == Power::off && !client_.why_not_destroy().empty()) co_return false;
+    if (power == Power::off && !client_.why_not_destroy().why.empty()) co_return false;
     const bool is_busy = co_await is_at_work(look);
     if (is_busy) co_return false;
     const bool is_used = power == Power::off && in_use && co_await in_use();

@@ -324,13 +324,14 @@ void ProxmoxClient::require_permission(const Call& call) const {
     if (call.destroys) require_sole_operator(call.tried);
 }
 
-std::string ProxmoxClient::why_not_destroy() const {
-    return environment_.why_not_destroy ? environment_.why_not_destroy(provider_uid_) : std::string();
+RemovalHold ProxmoxClient::why_not_destroy() const {
+    return environment_.why_not_destroy ? environment_.why_not_destroy(provider_uid_) : RemovalHold();
 }
 
 void ProxmoxClient::require_sole_operator(const std::string& tried) const {
-    auto why = why_not_destroy();
-    if (!why.empty()) throw ProxmoxError(ErrorKind::held, tried, std::move(why));
+    auto hold = why_not_destroy();
+    const auto kind = hold.needs_person ? ErrorKind::held : ErrorKind::unsettled;
+    if (!hold.why.empty()) throw ProxmoxError(kind, tried, std::move(hold.why));
 }
 
 void ProxmoxClient::refuse_credentials(const Call& call, const std::string& answer) {

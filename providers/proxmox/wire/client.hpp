@@ -58,15 +58,16 @@ public:
     asio::awaitable<json::value> read(Call call);
     // Sends a call that changes something, at most once. A ProxmoxError of kind outcome_unknown means that it
     // may have been done. Throws ProxmoxError, FencedError, and OtherClusterError before anything is sent. A
-    // call that destroys fails (kind held) while another operator may own the machines.
+    // call that destroys fails (kind held or unsettled) while another operator may own the machines.
     asio::awaitable<json::value> change(Call call);
     // Sends the change to that host itself. A ProxmoxError of kind unreachable means that nothing was sent,
     // as the host is unreachable or shows another certificate.
     asio::awaitable<json::value> change_at(HostAddress address, Call call);
 
-    // Returns why no VM may be ended or removed now; empty: it may be.
-    std::string why_not_destroy() const;
-    // Throws ProxmoxError (kind held) in that case. Call it before the first step towards a removal.
+    // Returns why no VM may be ended or removed now.
+    RemovalHold why_not_destroy() const;
+    // Throws ProxmoxError (kind held or unsettled) in that case. Call it before the first step towards a
+    // removal.
     void require_sole_operator(const std::string& tried) const;
 
     // Proves that all answers so far came from the cluster. Call it between reading and concluding that

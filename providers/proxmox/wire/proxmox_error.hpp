@@ -30,7 +30,8 @@ enum class ErrorKind {
     no_room,          // a storage or the host's memory is full: another host may have room
     unreachable,      // no part of the request arrived
     outcome_unknown,  // it may have been done or may still be done: read back first
-    held,             // not sent: another operator may own the machine too
+    held,             // not sent: another operator owns the machine too
+    unsettled,        // not sent: the leader is new, so another operator may still show itself
     other,
 };
 

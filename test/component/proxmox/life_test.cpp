@@ -235,3 +235,21 @@ TEST_CASE("A machine that was moved is found and removed where it is") {
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
     CHECK(lab.vm(spec) == nullptr);
 }
+
+TEST_CASE("A removal that waits for the wait of a new leader is not stuck, and one for a person is") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    RemovalHold hold{"the leader is new"};
+    lab.environment.why_not_destroy = [&](const std::string&) { return hold; };
+    const auto waits = lab.remove(spec);
+    REQUIRE(std::holds_alternative<RemovalInProgress>(waits));
+    CHECK_THAT(std::get<RemovalInProgress>(waits).message, Contains("the leader is new"));
+    hold = {"another operator owns the same machines", true};
+    const auto held = lab.remove(spec);
+    REQUIRE(std::holds_alternative<RemovalBlocked>(held));
+    CHECK(std::get<RemovalBlocked>(held).reason == "RemovalHeld");
+    CHECK(lab.vm(spec)->running);
+    hold = {};
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}

@@ -34,7 +34,7 @@ struct Leader {
         state = decision.state;
         if (decision.write) place.record = decision.write;
     }
-    bool may_destroy() const { return why_not_destroy(state, epochs.own).empty(); }
+    bool may_destroy() const { return why_not_destroy(state, epochs.own).why.empty(); }
 };
 
 constexpr base::TimePoint kStart{1h};
@@ -127,7 +127,8 @@ TEST_CASE("original and copy notice each other, and neither destroys anything") 
     }
     CHECK(copy.state.other == "a");
     CHECK(place.record == EpochRecord{"a", "c"});
-    CHECK_THAT(why_not_destroy(original.state, "a"),
+    CHECK(why_not_destroy(original.state, "a").needs_person);
+    CHECK_THAT(why_not_destroy(original.state, "a").why,
                Catch::Contains("epoch c ") && Catch::Contains("epoch a"));
 }
 
