@@ -201,6 +201,9 @@ base::HttpResponse Bmcs::serve(Host& host, const base::HttpRequest& request, Clu
         const bool was_off_when_read = host.lent_since && clock_.now() <= *host.lent_since + kLongestRace;
         if (is_ours && type.ends_with("On") && was_off_when_read) host.lent_since.reset();
     }
+    const bool erases = request.method == "POST" && request.target.ends_with("/Drive.SecureErase");
+    if (erases)
+        for (const auto& listener : erase_listeners_) listener(cluster, host.name);
     const bool was_off = host.bmc->power() == Power::off;
     auto response = host.bmc->handle(request);
     if (type.ends_with("On")) note_wake(host, cluster, was_off);

@@ -100,6 +100,8 @@ public:
     using ResetListener = std::function<void(const std::string&, const std::string&)>;
     // Called before each power request of any cluster takes effect.
     using AnyResetListener = std::function<void(Cluster, const std::string&, const std::string&)>;
+    // Called before a drive of the host is erased for any cluster.
+    using EraseListener = std::function<void(Cluster, const std::string&)>;
     // Called when the power of a host has changed, before its Node notices.
     using PowerListener = std::function<void(const std::string&, Power)>;
     // Called with the host's name when a process of our operator has received the token of a session.
@@ -113,6 +115,7 @@ public:
     // The second runs when any host goes off.
     std::function<void(const Registration&)> on_their_boot;
     std::function<void(const std::string& uuid)> on_stop;
+    void subscribe(EraseListener listener) { erase_listeners_.push_back(std::move(listener)); }
     void subscribe(PowerListener listener) { power_listeners_.push_back(std::move(listener)); }
 
 private:
@@ -163,6 +166,7 @@ private:
     std::set<std::string> meddled_;
     std::vector<ResetListener> reset_listeners_;
     std::vector<AnyResetListener> any_reset_listeners_;
+    std::vector<EraseListener> erase_listeners_;
     std::vector<PowerListener> power_listeners_;
     std::vector<SessionListener> session_listeners_;
 };

@@ -87,6 +87,10 @@ void draw_host_lock(Scenario& scenario, base::Random& random) {
         profile.clears_tag_by_null = dice.chance(0.2);
         if (dice.chance(0.3)) host.asset_tag = kSaysNothing;
     }
+    if (!dice.chance(0.5)) return;
+    for (auto& provider : scenario.providers)
+        if (provider.spec.redfish)
+            provider.spec.redfish->powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
 }
 
 struct OtherCluster::Parts {

@@ -51,13 +51,17 @@ struct SharedRack {
     }
 
     int ask(Cluster cluster, const std::string& host, const std::string& type) {
+        return post(cluster, host, "Systems/Blade1/Actions/ComputerSystem.Reset",
+                    R"({"ResetType":")" + type + R"("})");
+    }
+    int post(Cluster cluster, const std::string& host, const std::string& path, const std::string& body) {
         const redfish_simulator::Profile known;
         base::HttpRequest request;
         request.method = "POST";
-        request.target = "/redfish/v1/Systems/Blade1/Actions/ComputerSystem.Reset";
+        request.target = "/redfish/v1/" + path;
         request.headers.set("Authorization",
                             "Basic " + api::Bytes{known.username + ":" + known.password}.str());
-        request.body = R"({"ResetType":")" + type + R"("})";
+        request.body = body;
         const auto wire = world->bmcs.connect("https://" + host, cluster);
         const auto status = test::run(world->context, world->clock, wire->send(request)).status;
         world->run_for(40s);
@@ -136,6 +140,36 @@ TEST_CASE("the judge sees a cluster that turns off, or with a lock turns on, wha
         rack.ask(Cluster::theirs, host, "ForceOff");
         CHECK(rack.violations.empty());
         CHECK_FALSE(rack.world->bmcs.woken_by(host));
+    }
+}
+
+TEST_CASE("the judge sees a cluster that erases drives of a host that the other one has") {
+    SharedRack rack(true);
+    rack.world->run_for(1min);
+    const auto host = rack.wakeable();
+    const auto erase = [&](Cluster cluster) {
+        rack.post(cluster, host, "Systems/Blade1/Storage/1/Drives/1/Actions/Drive.SecureErase", "{}");
+    };
+    SECTION("it runs there") {
+        REQUIRE(rack.ask(Cluster::theirs, host, "On") == 204);
+        erase(Cluster::ours);
+        REQUIRE(rack.violations.size() == 1);
+        CHECK(rack.violations.front().invariant == "nobody erases drives of another cluster's host");
+    }
+    SECTION("it has marked it") {
+        rack.world->server.edit<NodeSmithHost>({kNodesNamespace, host}, [](NodeSmithHost& edited) {
+            edited.status.claimRef.emplace();
+            edited.status.claimRef->uid = "uid-of-the-claim";
+        });
+        rack.world->run_for(1s);
+        erase(Cluster::theirs);
+        CHECK(rack.violations.empty());
+        rack.world->bmcs.bmc(host).set_asset_tag(providers::redfish::lock_mark(
+            {.cluster_id = "uid-of-the-cluster", .claim_uid = "uid-of-the-claim"}));
+        erase(Cluster::theirs);
+        CHECK(rack.violations.size() == 1);
+        erase(Cluster::ours);
+        CHECK(rack.violations.size() == 1);
     }
 }
 

@@ -194,7 +194,7 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     const bool is_woken = host.use.stage == HostStage::powering_on && progress.on_taken.has_value();
     if (is_on && !is_woken && !is_ours(host)) {
         station->is_undo_due = true;
-        co_return co_await leave_on(std::move(command), std::move(host));
+        co_return co_await leave_on(std::move(command), std::move(host), std::move(station), system);
     }
     const bool is_doubtful = progress.may_be_on || !progress.has_system;
     progress.has_ready_node = is_doubtful && co_await fleet_.inventory().has_ready_node(host);
@@ -210,16 +210,21 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     co_return co_await turn_off(std::move(command), *retired, std::move(station), system);
 }
 
-asio::awaitable<RemoveResult> Sleeper::leave_on(Command command, Host host) {
+asio::awaitable<RemoveResult> Sleeper::leave_on(Command command, Host host, std::shared_ptr<Station> station,
+                                                System system) {
     const auto stage = host.use.stage;
     const std::string what = "host " + host.name +
                              " is on, but nothing shows that it was turned on for claim " +
                              command.identity.claim_name;
-    if (stage == HostStage::wiping)
+    const bool wipes = stage == HostStage::wiping;
+    // A process died between the release of the lock and the end of its use of the host.
+    const bool is_theirs =
+        wipes && co_await lock_.is_of_others(command.identity, std::move(station), std::move(system));
+    if (wipes && !is_theirs)
         co_return blocked("InUseByOthers", what + ", while its drives were being erased: turn it off",
                           kPersonRetry);
     // Once it was off, the owner is the one who turned it on again.
-    if (stage == HostStage::powering_off) co_return co_await give_back(std::move(host));
+    if (is_theirs || stage == HostStage::powering_off) co_return co_await give_back(std::move(host));
     if (!command.in_use)
         co_return blocked("InUseByOthers",
                           what + ": it is left alone; turn it off, annotate it with " +
@@ -325,9 +330,29 @@ asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::share
     co_return false;
 }
 
+// An earlier process may have died between the release of the lock and the end of its use of the host.
+// Another cluster may use the host since, or take it at any moment.
+asio::awaitable<std::optional<RemoveResult>> Sleeper::keep_locked(MachineIdentity identity, Host host,
+                                                                  std::shared_ptr<Station> station,
+                                                                  System system) {
+    const bool cannot_be_locked = !station->lock_refusal.empty();
+    if (!lock_.is_wanted() || cannot_be_locked) co_return std::nullopt;
+    // That a user gave us the host says nothing about who took it afterwards.
+    auto as_taken = host;
+    as_taken.is_given = false;
+    const auto lock =
+        co_await lock_.take(std::move(identity), std::move(as_taken), std::move(station), std::move(system));
+    if (lock.outcome == LockOutcome::others) co_return co_await give_back(std::move(host));
+    if (lock.outcome == LockOutcome::undecided)
+        co_return in_progress("host " + host.name + ": " + lock.message, kConflictRetry);
+    co_return std::nullopt;
+}
+
 asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
                                             std::shared_ptr<Station> station, System system) {
     const auto& spec = settings_.spec;
+    auto obstacle = co_await keep_locked(identity, host, station, system);
+    if (obstacle) co_return std::move(*obstacle);
     if (spec.boot.method != BootMethod::Disk) {
         co_await station->hardware.boot().clear_boot(system);
         co_await preparation_.undo(host, station, system);
@@ -340,8 +365,12 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
         if (outcome) co_return std::move(*outcome);
     }
     // This comes last, as others may turn on a host that they see free.
-    co_await lock_.release(std::move(identity), host, std::move(station), std::move(system));
-    co_return co_await give_back(std::move(host));
+    co_await lock_.release(identity, host, std::move(station), std::move(system));
+    // That took seconds, in which others may have written the host's object.
+    const auto fresh = co_await binding_.read(host.name);
+    if (!fresh || !is_bound_to(*fresh, identity))
+        co_return in_progress("host " + host.name + " was changed meanwhile", kConflictRetry);
+    co_return co_await give_back(*fresh);
 }
 
 asio::awaitable<RemoveResult> Sleeper::give_back(Host host) {

@@ -49,13 +49,17 @@ private:
     asio::awaitable<std::optional<RemoveResult>> undo_preparation(MachineIdentity identity, Host host);
     asio::awaitable<RemoveResult> give_back_untouched(MachineIdentity identity, std::string name);
     // Gives the host back with its power unchanged, as somebody else turned it on, or may have.
-    asio::awaitable<RemoveResult> leave_on(Command command, Host host);
+    asio::awaitable<RemoveResult> leave_on(Command command, Host host, std::shared_ptr<Station> station,
+                                           System system);
     asio::awaitable<RemoveResult> turn_off(Command command, Host host, std::shared_ptr<Station> station,
                                            System system);
     // Sends the request that is due. Before its power is cut, an Event says why.
     asio::awaitable<void> press(OffStep step, Command command, Host host, std::shared_ptr<Station> station,
                                 System system);
     asio::awaitable<bool> is_task_under_way(std::shared_ptr<Station> station, Progress& progress);
+    // Returns why the host must not be changed; nullopt: no other cluster can take it meanwhile.
+    asio::awaitable<std::optional<RemoveResult>> keep_locked(MachineIdentity identity, Host host,
+                                                             std::shared_ptr<Station> station, System system);
     asio::awaitable<RemoveResult> tidy(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                        System system);
     asio::awaitable<void> unlock(MachineIdentity identity, Host host);

@@ -1,6 +1,7 @@
 // Rules for two clusters on one rack. With a lock they never both use one host, and no cluster cuts the
 // other's power. Without a lock a BMC cannot say which of two simultaneous requests turned a host on. Such
-// cases are counted. A cluster that never asked for power must not cut it.
+// cases are counted. A cluster that never asked for power must not cut it. With a lock no cluster erases
+// drives of a host that the other one has.
 #include <map>
 
 #include "providers/redfish/bmc/asset_tag.hpp"
@@ -16,6 +17,8 @@ public:
         world_.bmcs.subscribe([this](Cluster cluster, const std::string& host, const std::string& type) {
             type.ends_with("On") ? check_on(cluster, host) : check_off(cluster, host, type);
         });
+        world_.bmcs.subscribe(
+            [this](Cluster cluster, const std::string& host) { check_erasure(cluster, host); });
         for (const auto cluster : {Cluster::ours, Cluster::theirs})
             view_of(cluster).subscribe<NodeSmithHost>(
                 [this, cluster](const NodeSmithHost* before, const NodeSmithHost* after) {
@@ -114,6 +117,26 @@ private:
         stage_.violate("nobody cuts the power of another cluster's host",
                        std::string(name_of(cluster)) + " asks host " + name + " for " + type +
                            ", which the other one has turned on");
+    }
+
+    // Reports whether the host bears the mark of the cluster's claim.
+    bool is_marked_by(Cluster cluster, const std::string& name) const {
+        const auto* host = host_of(cluster, name);
+        if (!host || !host->status.claimRef) return false;
+        auto& bmc = world_.bmcs.bmc(name);
+        const auto mark = providers::redfish::lock_mark({.claim_uid = host->status.claimRef->uid});
+        const auto of_claim = mark.substr(mark.rfind('-'));
+        return bmc.asset_tag(false).ends_with(of_claim) || bmc.asset_tag(true).ends_with(of_claim);
+    }
+
+    // What is erased is lost, so no doubt excuses it but that the request was sent before.
+    void check_erasure(Cluster cluster, const std::string& name) {
+        const auto other = cluster == Cluster::ours ? Cluster::theirs : Cluster::ours;
+        const bool is_theirs = is_of_another(cluster, name) || is_marked_by(other, name);
+        if (!locks_hosts(world_) || !is_theirs || may_be_late(cluster)) return;
+        stage_.violate("nobody erases drives of another cluster's host",
+                       std::string(name_of(cluster)) + " erases a drive of host " + name +
+                           ", which the other one has taken");
     }
 
     std::map<std::pair<Cluster, std::string>, base::TimePoint> noted_;

@@ -1,0 +1,129 @@
+// Tests what a process that begins anew must know of a host. Only the host's object and its BMC tell it.
+#include <algorithm>
+#include <optional>
+
+#include "providers/redfish/bmc/asset_tag.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/redfish/world.hpp"
+
+using namespace redfish_tests;
+using api::v1alpha1::BootMethod;
+using providers::redfish::lock_mark;
+using redfish_simulator::Power;
+using redfish_simulator::refusal;
+using redfish_simulator::requests;
+using redfish_simulator::SlotKind;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr const char* kImage = "https://images.example/live.iso";
+
+api::v1alpha1::RedfishSpec restarting(BootMethod method) {
+    api::v1alpha1::RedfishSpec spec;
+    spec.boot.method = method;
+    spec.boot.imageURL = kImage;
+    return spec;
+}
+
+api::v1alpha1::RedfishSpec locked_and_erased() {
+    auto spec = restarting(BootMethod::PXE);
+    spec.hostLock.field = api::v1alpha1::HostLockField::AssetTag;
+    spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
+    return spec;
+}
+
+std::string mark_of_others() {
+    return lock_mark({.cluster_id = "uid-of-another-cluster", .claim_uid = "uid-of-their-claim"});
+}
+
+std::size_t erasures(Bmc& bmc) {
+    return bmc.count("POST", "SecureErase");
+}
+
+// Removes the claim until its mark is off the host. The process dies before it records that the host is free.
+void die_after_unlocking(World& world, World::Claim& claim, Bmc& bmc) {
+    std::optional<Host> before;
+    bmc.on_tag_write = [&](const std::string& tag) {
+        if (tag.empty() && !before) before = world.host("a");
+    };
+    REQUIRE(world.put_to_sleep(claim));
+    bmc.on_tag_write = {};
+    REQUIRE(bmc.asset_tag().empty());
+    REQUIRE(before);
+    world.host("a") = *before;
+    world.inventory.touch("a");
+    world.restart();
+}
+
+// Lets a claim prepare the boot of its host. The process dies before it records that it turns the host on.
+World::Claim die_after_preparing(World& world, Bmc& bmc) {
+    auto claim = world.claim("c");
+    world.odd("a").add({.is_for = [&](const base::HttpRequest& request) {
+        if (request.method == "PATCH") world.host("a").use.stage = HostStage::powering_off;
+        return false;
+    }});
+    for (int steps = 0; steps < 3; ++steps) world.ensure(claim);
+    REQUIRE(bmc.boot_enabled() == "Once");
+    REQUIRE(bmc.power() == Power::off);
+    world.odd("a").clear();
+    world.host("a").use.stage = HostStage::reserved;
+    world.inventory.touch("a");
+    world.restart();
+    return claim;
+}
+
+}  // namespace
+
+TEST_CASE("a host that another cluster took is given back as it is, even if a process died before that") {
+    World world(locked_and_erased());
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    die_after_unlocking(world, claim, bmc);
+    const auto erased = erasures(bmc);
+    REQUIRE(erased > 0);
+    bmc.set_asset_tag(mark_of_others());
+    bmc.set_override("Pxe", "Once");
+    const bool is_on = GENERATE(true, false);
+    if (is_on) bmc.set_power(Power::on);
+    CHECK(world.put_to_sleep(claim, minutes{10}));
+    CHECK_FALSE(world.host("a").use.owner);
+    CHECK(erasures(bmc) == erased);
+    CHECK(bmc.asset_tag() == mark_of_others());
+    CHECK(is_on == (bmc.power() == Power::on));
+    if (!is_on) CHECK(bmc.boot_enabled() == "Once");
+}
+
+TEST_CASE("no host is erased without its lock, which another cluster could take meanwhile") {
+    World world(locked_and_erased());
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    die_after_unlocking(world, claim, bmc);
+    std::string tag_at_erasure = "none";
+    world.odd("a").add({.is_for = [&](const base::HttpRequest& request) {
+        if (requests("POST", "Drive.SecureErase")(request)) tag_at_erasure = bmc.asset_tag();
+        return false;
+    }});
+    CHECK(world.put_to_sleep(claim, minutes{10}));
+    CHECK(tag_at_erasure == lock_mark(claim.identity));
+    CHECK(bmc.asset_tag().empty());
+}
+
+TEST_CASE("a host whose object was changed while its lock was released is given back") {
+    World world(locked_and_erased());
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    bmc.on_tag_write = [&](const std::string&) { world.inventory.touch("a"); };
+    bool was_conflict = false;
+    bool is_gone = false;
+    for (int steps = 0; steps < 200 && !is_gone; ++steps) {
+        const auto result = world.remove(claim);
+        const auto* busy = std::get_if<providers::RemovalInProgress>(&result);
+        was_conflict = was_conflict || (busy && busy->message.find("changed meanwhile") != std::string::npos);
+        is_gone = std::holds_alternative<providers::Gone>(result);
+        world.pass(seconds{15});
+    }
+    CHECK(is_gone);
+    CHECK_FALSE(was_conflict);
+}
