@@ -21,7 +21,7 @@ inline void check_change_of_leader(const Story& story, std::size_t least = 2) {
     CHECK(undisturbed.size() >= least);
     CHECK(holds(story.rate, undisturbed));
     CHECK(holds(story.rate, tale.decisions()));
-    CHECK(difference(undisturbed, tale.decisions(), story.earlier).empty());
+    CHECK(difference(undisturbed, tale.decisions(), story).empty());
 }
 
 }  // namespace simulation

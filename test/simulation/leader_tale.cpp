@@ -64,6 +64,10 @@ void Tale::run_and_kill_at_write(int number) {
 void Tale::kill_leader() {
     was_killed_ = true;
     operators_.kill(*operators_.alive().front());
+    if (story_.without_leader == base::Duration::zero()) return;
+    operators_.keep(0);
+    const auto returns = world_.now() + story_.without_leader;
+    alarms_.push_back(world_.clock.call_at(returns, [this] { operators_.keep(1); }));
 }
 
 // The kill is not done within the process's own code, and its answer is still under way then.
@@ -104,7 +108,7 @@ std::string text_of(const std::vector<LeaderDecision>& decisions) {
 }
 
 std::string difference(const std::vector<LeaderDecision>& undisturbed,
-                       const std::vector<LeaderDecision>& with_kill, base::Duration earlier) {
+                       const std::vector<LeaderDecision>& with_kill, const Story& story) {
     const auto expected = by_what(undisturbed), found = by_what(with_kill);
     std::string text;
     for (const auto& [what, times] : expected) {
@@ -114,8 +118,8 @@ std::string difference(const std::vector<LeaderDecision>& undisturbed,
             continue;
         }
         for (std::size_t i = 0; i < times.size(); ++i) {
-            if (other->second[i] < times[i] - earlier) text += "\n  earlier: " + what;
-            if (other->second[i] > times[i] + kLater) text += "\n  later: " + what;
+            if (other->second[i] < times[i] - story.earlier) text += "\n  earlier: " + what;
+            if (other->second[i] > times[i] + kLater + story.without_leader) text += "\n  later: " + what;
         }
     }
     for (const auto& [what, times] : found)

@@ -34,6 +34,7 @@ struct Story {
     // A new leader does not know all pauses after failed requests, so it may decide this much earlier.
     base::Duration earlier = std::chrono::seconds{2};
     DecisionRate rate{};
+    base::Duration without_leader{};  // after the kill no process runs for this long
 };
 
 class Tale {
@@ -71,7 +72,7 @@ private:
 std::string text_of(const std::vector<LeaderDecision>& decisions);
 // Returns the differences, or "" if both made the same decisions at about the same times.
 std::string difference(const std::vector<LeaderDecision>& undisturbed,
-                       const std::vector<LeaderDecision>& with_kill, base::Duration earlier);
+                       const std::vector<LeaderDecision>& with_kill, const Story& story);
 bool holds(const DecisionRate& rate, const std::vector<LeaderDecision>& decisions);
 
 // ---- parts of stories

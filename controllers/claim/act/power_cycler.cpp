@@ -1,5 +1,6 @@
 #include "controllers/claim/act/power_cycler.hpp"
 
+#include "controllers/claim/decide/deadline.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/claim/facts/identity.hpp"
 #include "controllers/claim/facts/pool_counts.hpp"
@@ -38,7 +39,8 @@ asio::awaitable<ClaimStatus> PowerCycler::switch_power(Observation observation) 
     const auto claim = observation.claim;
     auto status = claim->status;
     const auto* state = api::find_condition(status.conditions, conditions::kPowerCycled);
-    if (state->lastTransitionTime && state->lastTransitionTime->at + kPowerPatience <= observation.now.at)
+    const auto began = state->lastTransitionTime.value_or(observation.now);
+    if (deadline(observation.situation(), began, kPowerPatience) <= observation.now)
         throw providers::ProviderError("the machine could not be switched off and on within " +
                                        api::Duration(kPowerPatience).str());
     const auto lookup = co_await instances_.get(provider_of(*claim));

@@ -113,6 +113,7 @@ Observation Recovery::with_memories(Observation observation) const {
     observation.went_back = went_back_.contains(metadata.uid);
     const bool predates_us =
         !began_ || existed_.contains(metadata.uid) || metadata.creationTimestamp <= *began_;
+    if (began_) observation.leads_since = *began_;
     observation.is_unchecked = predates_us && !looked_.contains(metadata.uid);
     return observation;
 }

@@ -1,5 +1,6 @@
 #include "controllers/claim/decide/launch.hpp"
 
+#include "controllers/claim/decide/deadline.hpp"
 #include "controllers/claim/decide/vanished.hpp"
 #include "controllers/claim/facts/identity.hpp"
 #include "controllers/claim/facts/template_hash.hpp"
@@ -99,7 +100,7 @@ bool is_overdue(const ClaimStatus& status, const Situation& s) {
     const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
     if (!launched || launched->status != ConditionStatus::Unknown || !launched->lastTransitionTime)
         return false;
-    return later(*launched->lastTransitionTime, provision_timeout(s)) <= s.now;
+    return deadline(s, *launched->lastTransitionTime, provision_timeout(s)) <= s.now;
 }
 
 void note(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now) {
@@ -117,7 +118,7 @@ void await_room(ClaimStatus& status, const Situation& s, const providers::Insuff
                                  " smaller, or add a larger host",
                              s.now);
     if (!status.waitsForRoomSince) status.waitsForRoomSince = s.now;
-    if (later(*status.waitsForRoomSince, provision_timeout(s)) <= s.now)
+    if (deadline(s, *status.waitsForRoomSince, provision_timeout(s)) <= s.now)
         return fail_for_room(status, reasons::kInsufficientCapacity,
                              "no host had room within " + provision_timeout(s).str() + ": " + full.message,
                              s.now);

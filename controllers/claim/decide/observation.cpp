@@ -72,6 +72,7 @@ Situation Observation::situation() const {
     s.namesake_is_leftover = namesake_is_leftover;
     s.went_back = went_back;
     s.is_unchecked = is_unchecked;
+    s.leads_since = leads_since;
     s.launch_hold = launch_hold;
     s.volumes_attached = volumes_attached;
     s.held_volumes = held_volumes;

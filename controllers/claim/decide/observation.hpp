@@ -39,6 +39,7 @@ struct Observation {
     MachineReports::Report machine;  // see Situation
     std::optional<DisruptionReports::Use> use;
     DisruptionReports::Permission permission = DisruptionReports::Permission::none;
+    api::Time leads_since;  // see Situation
     api::Time now;
 
     // Returns a view that is valid as long as this object.

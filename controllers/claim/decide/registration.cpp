@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "controllers/claim/decide/boot_evidence.hpp"
+#include "controllers/claim/decide/deadline.hpp"
 #include "controllers/claim/facts/identity.hpp"
 #include "controllers/claim/facts/local_volumes.hpp"
 #include "controllers/claim/facts/node_changes.hpp"
@@ -140,11 +141,11 @@ Decision decide_registration(const Situation& s) {
     if (is_leftover && !s.namesake->metadata.deletionTimestamp)
         return {Step::delete_node, status, std::nullopt};
     auto timeout = scale_up(s).registrationTimeout;
-    auto deadline = later(since(status, conditions::kLaunched).value_or(s.now), timeout);
-    if (deadline <= s.now) {
+    const auto end = deadline(s, since(status, conditions::kLaunched).value_or(s.now), timeout);
+    if (end <= s.now) {
         return give_up(s, reasons::kRegistrationTimeout, never_joined_text(s, timeout));
     }
-    Decision decision{Step::nothing, status, deadline};
+    Decision decision{Step::nothing, status, end};
     if (!s.node_refusal.empty()) {
         set(decision.status, conditions::kRegistered, ConditionStatus::False, reasons::kNodeIdentityMismatch,
             s.node_refusal, s.now);
@@ -243,15 +244,15 @@ Decision decide_service(const Situation& s) {
     follow_node(decision.status, s);
     if (!api::is_true(decision.status.conditions, conditions::kInitialized)) {
         auto timeout = scale_up(s).initializationTimeout;
-        auto deadline = later(since(s.claim.status, conditions::kRegistered).value_or(s.now), timeout);
-        if (deadline <= s.now && !s.held_volumes.empty()) {
+        const auto end = deadline(s, since(s.claim.status, conditions::kRegistered).value_or(s.now), timeout);
+        if (end <= s.now && !s.held_volumes.empty()) {
             keep_for_volumes(decision.status, s, "it was not initialized within " + timeout.str());
-        } else if (deadline <= s.now) {
+        } else if (end <= s.now) {
             const auto* why = api::find_condition(decision.status.conditions, conditions::kInitialized);
             return give_up(s, reasons::kInitializationTimeout,
                            "not initialized within " + timeout.str() + ": " + why->message);
         }
-        if (s.now < deadline) decision.look_again = deadline;
+        if (s.now < end) decision.look_again = end;
     }
     if (const auto end = note_taints(decision.status, {s.claim, *s.node, s.pool, s.host}, s.now))
         decision.look_again = end;

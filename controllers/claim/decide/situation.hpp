@@ -42,6 +42,7 @@ struct Situation {
     MachineReports::Report machine;   // findings of garbage collection
     std::optional<DisruptionReports::Use> use;  // findings of the disruption controller
     DisruptionReports::Permission permission = DisruptionReports::Permission::none;  // and what it permits
+    api::Time leads_since;      // what happened before may have waited for this process
     std::string guest_silence;  // why the guest gave no answer; empty: it answered, or was not asked
     api::Time now;
 };

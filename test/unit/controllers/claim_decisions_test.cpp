@@ -324,6 +324,49 @@ TEST_CASE("a running machine waits for its Node until the registration timeout")
     CHECK(condition(late, conditions::kMachineDeleted).status == ConditionStatus::False);
 }
 
+TEST_CASE("a machine that waited while no leader ran gets three minutes of the next one") {
+    Scene scene;
+    scene.leads_since = at(3600s);
+    const auto fails_at = [&scene](base::WallTime::duration time, const auto& next) {
+        scene.now = at(time);
+        return next().lastFailure.has_value();
+    };
+    const auto fails_after_three_minutes = [&](const auto& next) {
+        CHECK_FALSE(fails_at(3600s, next));
+        CHECK_FALSE(fails_at(3600s + 179s, next));
+        CHECK(fails_at(3600s + 180s, next));
+    };
+    SECTION("for its certificate") {
+        scene.launched();
+        CHECK(scene.decide().look_again == at(3780s));
+        fails_after_three_minutes([&] { return scene.decide().status; });
+    }
+    SECTION("for its taint to be removed") {
+        scene.registered();
+        objects::set_condition(scene.node->status.conditions, "Ready", ConditionStatus::True, at(0s),
+                               "KubeletReady");
+        scene.node->spec.taints = {{std::string(api::taints::kUnregistered), "", "NoExecute", std::nullopt}};
+        fails_after_three_minutes([&] { return scene.decide().status; });
+    }
+    SECTION("for its start") {
+        scene.placed();
+        scene.set(conditions::kLaunched, ConditionStatus::Unknown, reasons::kLaunching, at(0s));
+        fails_after_three_minutes(
+            [&] { return after_ensure(scene.situation(), machine(providers::MachineState::starting)); });
+    }
+    SECTION("for room") {
+        scene.begun();
+        scene.claim.status.waitsForRoomSince = at(0s);
+        const auto is_failed = [&](base::WallTime::duration time) {
+            scene.now = at(time);
+            const auto after = after_ensure(scene.situation(), providers::InsufficientCapacity{"full"});
+            return api::is_true(after.conditions, conditions::kFailed);
+        };
+        CHECK_FALSE(is_failed(3600s + 179s));
+        CHECK(is_failed(3600s + 180s));
+    }
+}
+
 TEST_CASE(
     "R1: a machine that never joined is removed before the next attempt, and the last one fails the claim") {
     Scene scene;

@@ -34,6 +34,7 @@ struct Scene {
     api::v1alpha1::NodeSmithProvider provider = objects::provider("proxmox");
     bool volumes = false;
     std::optional<Hold> hold;
+    api::Time leads_since;
     api::Time now = at(0s);
 
     Scene() {
@@ -54,6 +55,7 @@ struct Scene {
         s.machine = machine;
         s.launch_hold = hold;
         s.volumes_attached = volumes;
+        s.leads_since = leads_since;
         s.now = now;
         return s;
     }
