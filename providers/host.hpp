@@ -41,6 +41,11 @@ struct HostUse {
     // else may have turned the host on, so its power is never cut.
     std::optional<base::WallTime> woken;
     std::string last_failure;  // cause of the last failure
+    // Something was prepared for its boot, which is undone once no claim has the host. Written before that.
+    bool is_prepared = false;
+    // Requests to erase a drive since the last one that succeeded. Each is counted before it is sent.
+    std::int32_t erasures = 0;
+    std::optional<base::WallTime> last_erasure;
 
     bool operator==(const HostUse&) const = default;
 };

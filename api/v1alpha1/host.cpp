@@ -20,9 +20,10 @@ BOOST_DESCRIBE_ENUM(HostPhase, Discovering, Available, Reserved, PoweringOn, Joi
 BOOST_DESCRIBE_STRUCT(HostStatus, (),
                       (observedGeneration, conditions, claimRef, phase, powerState, health, systemUUID,
                        serialNumber, model, biosVersion, bmcVersion, architecture, macs, capacity,
-                       accelerators, failures, lastFailure, nextRetryTime, wokenTime, wakeSeconds, powerWatts,
-                       disks, diskSummary, ports, portSummary, refusedCredentials, acceptedCredentials,
-                       sessionServiceDisabled, failedLooks, protectedSecret, nodeUID))
+                       accelerators, failures, lastFailure, nextRetryTime, wokenTime, bootPrepared, erasures,
+                       lastErasureTime, wakeSeconds, powerWatts, disks, diskSummary, ports, portSummary,
+                       refusedCredentials, acceptedCredentials, sessionServiceDisabled, failedLooks,
+                       protectedSecret, nodeUID))
 BOOST_DESCRIBE_STRUCT(NodeSmithHost, (), (metadata, spec, status))
 
 bool is_adoptable(const NodeSmithHost& host) {

@@ -112,6 +112,9 @@ struct HostStatus {
     // Time when it was turned on for its claim, or proved to run the claim's Node. Absent: its power is never
     // cut.
     std::optional<Time> wokenTime;
+    bool bootPrepared = false;  // its BMC may have our override or image; recorded before it gets them
+    std::int32_t erasures = 0;  // requests to erase a drive since the last one that succeeded
+    std::optional<Time> lastErasureTime;
     std::optional<std::int64_t> wakeSeconds;
     std::optional<std::int64_t> powerWatts;
     std::vector<HostDisks> disks;

@@ -77,6 +77,9 @@ providers::HostUse use_of(const HostStatus& status) {
     use.last_failure = status.lastFailure;
     if (status.nextRetryTime) use.next_retry = status.nextRetryTime->at;
     if (status.wokenTime) use.woken = status.wokenTime->at;
+    use.is_prepared = status.bootPrepared;
+    use.erasures = status.erasures;
+    if (status.lastErasureTime) use.last_erasure = status.lastErasureTime->at;
     return use;
 }
 
@@ -135,6 +138,10 @@ HostStatus with_use(HostStatus status, const providers::HostUse& use, std::strin
     if (use.next_retry) status.nextRetryTime = api::Time(*use.next_retry);
     status.wokenTime.reset();
     if (use.woken) status.wokenTime = api::Time(*use.woken);
+    status.bootPrepared = use.is_prepared;
+    status.erasures = use.erasures;
+    status.lastErasureTime.reset();
+    if (use.last_erasure) status.lastErasureTime = api::Time(*use.last_erasure);
     if (message.empty()) return status;
     status.phase = stage.phase;
     api::ConditionUpdate ready;
