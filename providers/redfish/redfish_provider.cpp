@@ -26,7 +26,7 @@ public:
           binding_(settings_, inventory_, environment.clock),
           waker_(settings_, fleet_, binding_, progress_, environment.clock),
           sleeper_(settings_, fleet_, binding_, progress_, environment.clock),
-          examiner_(settings_, fleet_, environment.clock) {}
+          examiner_(settings_, fleet_, binding_, environment.clock) {}
 
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
         co_return co_await waker_.ensure(std::move(spec));

@@ -95,8 +95,21 @@ asio::awaitable<std::optional<Host>> Binding::retire(Host host, bool is_off, boo
     co_return co_await inventory_.write(std::move(host), std::move(use), std::move(message));
 }
 
-asio::awaitable<bool> Binding::give_back(Host host) {
+asio::awaitable<std::optional<Host>> Binding::note_prepared(Host host) {
     auto use = host.use;
+    use.is_prepared = true;
+    co_return co_await inventory_.write(std::move(host), std::move(use), "");
+}
+
+asio::awaitable<void> Binding::note_undone(Host host) {
+    auto use = host.use;
+    use.is_prepared = false;
+    co_await inventory_.write(std::move(host), std::move(use), "");
+}
+
+asio::awaitable<bool> Binding::give_back(Host host, bool is_undone) {
+    auto use = host.use;
+    if (is_undone) use.is_prepared = false;
     use.owner.reset();
     use.stage = HostStage::other;
     use.woken.reset();

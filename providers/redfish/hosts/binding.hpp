@@ -40,7 +40,12 @@ public:
     // and not woken was off. `is_woken`: the claim turned it on, even if its use does not say so yet. Returns
     // nullopt like take().
     asio::awaitable<std::optional<Host>> retire(Host host, bool is_off, bool is_woken);
-    asio::awaitable<bool> give_back(Host host);
+    // Records that the host's BMC is about to get our override or image. Returns nullopt like take().
+    asio::awaitable<std::optional<Host>> note_prepared(Host host);
+    // Records that the BMC has neither any longer. Does nothing if somebody else changed the host meanwhile.
+    asio::awaitable<void> note_undone(Host host);
+    // `is_undone`: nothing of a boot's preparation is left. Returns false where take() returns nullopt.
+    asio::awaitable<bool> give_back(Host host, bool is_undone);
 
 private:
     const RedfishSettings& settings_;

@@ -43,7 +43,6 @@ struct Station {
     base::TimePoint watts_at{};
     std::string boot_obstacle;  // why the provider cannot boot it as configured; empty: no known obstacle
     std::optional<base::TimePoint> boot_looked_at;
-    bool is_undo_due = false;  // preparations for a boot may still be in place
     std::string lock_refusal;  // why no mark can be written there; empty: no known reason
     base::TimePoint lock_refused_at{};
 };

@@ -92,11 +92,9 @@ asio::awaitable<void> BootPreparation::eject(Host host, std::shared_ptr<Station>
 }
 
 asio::awaitable<void> BootPreparation::undo(Host host, std::shared_ptr<Station> station, System system) {
-    if (settings_.spec.boot.method != BootMethod::Disk) {
-        co_await station->hardware.boot().cancel_boot(system, boot_wish(settings_.spec.boot));
-        co_await eject(std::move(host), station, std::move(system));
-    }
-    station->is_undo_due = false;
+    if (settings_.spec.boot.method == BootMethod::Disk) co_return;
+    co_await station->hardware.boot().cancel_boot(system, boot_wish(settings_.spec.boot));
+    co_await eject(std::move(host), station, std::move(system));
 }
 
 asio::awaitable<std::string> BootPreparation::obstacle(std::shared_ptr<Station> station, System system) {

@@ -148,7 +148,7 @@ asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station
 asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station> station, System system,
                                              HostReport& report) {
     report.boot_obstacle = station->boot_obstacle;
-    const bool is_due = station->is_undo_due || station->details_at != station->boot_looked_at;
+    const bool is_due = host.use.is_prepared || station->details_at != station->boot_looked_at;
     const bool is_theirs = report.lock && !report.lock->is_usable;
     if (!is_due || is_theirs || host.use.owner) co_return;
     try {
@@ -159,13 +159,15 @@ asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station>
         if (!fresh || fresh->use.owner) co_return;
         // If others may be using the host, only our own known remains are undone.
         const bool is_quiet = system.power == PowerState::off && !host.is_in_maintenance;
-        const bool may_undo = station->is_undo_due || is_quiet;
+        const bool is_left = fresh->use.is_prepared;
+        const bool may_undo = is_left || is_quiet;
         if (!may_undo) co_return;
-        if (base::same_uuid(system.uuid, host.system_uuid))
-            co_await preparation_.undo(host, station, std::move(system));
+        const bool is_it = base::same_uuid(system.uuid, host.system_uuid);
+        if (is_it) co_await preparation_.undo(host, station, std::move(system));
+        if (is_it && is_left) co_await binding_.note_undone(*fresh);
         station->boot_looked_at = station->details_at;
     } catch (const RedfishError& error) {
-        if (station->is_undo_due)
+        if (host.use.is_prepared)
             report.left_prepared =
                 std::string("what was prepared for a boot that was given up could not be undone yet: ") +
                 error.what();

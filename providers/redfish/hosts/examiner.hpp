@@ -6,6 +6,7 @@
 #include <string>
 
 #include "providers/host_report.hpp"
+#include "providers/redfish/hosts/binding.hpp"
 #include "providers/redfish/hosts/boot_preparation.hpp"
 #include "providers/redfish/hosts/host_lock.hpp"
 
@@ -14,9 +15,10 @@ namespace providers::redfish {
 class Examiner {
 public:
     // All arguments must outlive this.
-    Examiner(const RedfishSettings& settings, BmcConnections& fleet, base::Clock& clock)
+    Examiner(const RedfishSettings& settings, BmcConnections& fleet, Binding& binding, base::Clock& clock)
         : settings_(settings),
           fleet_(fleet),
+          binding_(binding),
           clock_(clock),
           lock_(settings, fleet.inventory(), clock),
           preparation_(settings, fleet) {}
@@ -33,6 +35,7 @@ private:
 
     const RedfishSettings& settings_;
     BmcConnections& fleet_;
+    Binding& binding_;
     base::Clock& clock_;
     HostLock lock_;
     BootPreparation preparation_;

@@ -79,47 +79,46 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
         co_return co_await look_after_lost(std::move(command), *host);
     }
     if (is_untouched(*host)) {
-        auto obstacle = co_await undo_preparation(command.identity, *host);
-        if (obstacle) co_return std::move(*obstacle);
-        co_return co_await give_back_untouched(command.identity, name);
+        auto undoing = co_await undo_preparation(command.identity, *host);
+        if (undoing.obstacle) co_return std::move(*undoing.obstacle);
+        co_return co_await give_back_untouched(command.identity, name, undoing.is_done);
     }
     co_return co_await visit(std::move(command), *host);
 }
 
 // Undoes the preparation of a boot. We did not turn the host on, but its next boot must not use our image. If
 // the BMC does not answer now, this is done when it does. A host that is being deleted is never examined
-// again, so its claim waits for its BMC. Returns why it waits; nullopt: it does not.
-asio::awaitable<std::optional<RemoveResult>> Sleeper::undo_preparation(MachineIdentity identity, Host host) {
-    const bool has_preparation = settings_.spec.boot.method != BootMethod::Disk;
-    if (!has_preparation && !lock_.is_wanted()) co_return std::nullopt;
-    std::shared_ptr<Station> station;
+// again, so its claim waits for its BMC.
+asio::awaitable<Sleeper::Undoing> Sleeper::undo_preparation(MachineIdentity identity, Host host) {
+    const bool is_prepared = host.use.is_prepared;
+    if (!is_prepared && !lock_.is_wanted()) co_return Undoing{};
     try {
-        station = co_await fleet_.station(host);
+        const auto station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
         const auto system = co_await station->hardware.system();
         // Another cluster's preparation for its claim may look like ours.
         const bool is_theirs = co_await lock_.is_of_others(identity, station, system);
-        if (is_theirs) co_return std::nullopt;
+        if (is_theirs) co_return Undoing{};
         const bool is_it = base::same_uuid(system.uuid, host.system_uuid);
-        if (is_it && has_preparation) co_await preparation_.undo(host, station, system);
+        if (is_it && is_prepared) co_await preparation_.undo(host, station, system);
         // A process may have died between taking the lock and the next step.
         if (is_it && system.power == PowerState::off)
             co_await lock_.release(std::move(identity), host, station, system);
-        if (!is_it) station->is_undo_due = true;
+        co_return Undoing{.is_done = is_it};
     } catch (const RedfishError& error) {
-        if (station) station->is_undo_due = true;
-        if (host.is_being_deleted) co_return failed_removal(error);
+        if (host.is_being_deleted) co_return Undoing{.obstacle = failed_removal(error)};
     } catch (const std::invalid_argument&) {
-        co_return std::nullopt;  // without a valid address nothing was ever changed
+        co_return Undoing{};  // without a valid address nothing was ever changed
     }
-    co_return std::nullopt;
+    co_return Undoing{};
 }
 
-asio::awaitable<RemoveResult> Sleeper::give_back_untouched(MachineIdentity identity, std::string name) {
+asio::awaitable<RemoveResult> Sleeper::give_back_untouched(MachineIdentity identity, std::string name,
+                                                           bool is_undone) {
     const auto host = co_await binding_.read(name);
     const bool is_still = host && is_bound_to(*host, identity) && is_untouched(*host);
     if (!is_still) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
-    co_return co_await give_back(*host);
+    co_return co_await give_back(*host, is_undone);
 }
 
 // Removes a machine whose host has no owner: it was given back, or never taken. The host may still run what
@@ -193,7 +192,6 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     // The host may not yet show that the BMC accepted the request. Later it does, until the host was off.
     const bool is_woken = host.use.stage == HostStage::powering_on && progress.on_taken.has_value();
     if (is_on && !is_woken && !is_ours(host)) {
-        station->is_undo_due = true;
         co_return co_await leave_on(std::move(command), std::move(host), std::move(station), system);
     }
     const bool is_doubtful = progress.may_be_on || !progress.has_system;
@@ -224,7 +222,7 @@ asio::awaitable<RemoveResult> Sleeper::leave_on(Command command, Host host, std:
         co_return blocked("InUseByOthers", what + ", while its drives were being erased: turn it off",
                           kPersonRetry);
     // Once it was off, the owner is the one who turned it on again.
-    if (is_theirs || stage == HostStage::powering_off) co_return co_await give_back(std::move(host));
+    if (is_theirs || stage == HostStage::powering_off) co_return co_await give_back(std::move(host), false);
     if (!command.in_use)
         co_return blocked("InUseByOthers",
                           what + ": it is left alone; turn it off, annotate it with " +
@@ -233,7 +231,7 @@ asio::awaitable<RemoveResult> Sleeper::leave_on(Command command, Host host, std:
                           kBusyRetry);
     const bool has_joined = co_await command.in_use();
     if (has_joined) co_return in_progress(kInUseAfterAll, kConflictRetry);
-    co_return co_await give_back(std::move(host));
+    co_return co_await give_back(std::move(host), false);
 }
 
 asio::awaitable<void> Sleeper::press(OffStep step, Command command, Host host,
@@ -342,7 +340,7 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::keep_locked(MachineIdentit
     as_taken.is_given = false;
     const auto lock =
         co_await lock_.take(std::move(identity), std::move(as_taken), std::move(station), std::move(system));
-    if (lock.outcome == LockOutcome::others) co_return co_await give_back(std::move(host));
+    if (lock.outcome == LockOutcome::others) co_return co_await give_back(std::move(host), false);
     if (lock.outcome == LockOutcome::undecided)
         co_return in_progress("host " + host.name + ": " + lock.message, kConflictRetry);
     co_return std::nullopt;
@@ -370,12 +368,12 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
     const auto fresh = co_await binding_.read(host.name);
     if (!fresh || !is_bound_to(*fresh, identity))
         co_return in_progress("host " + host.name + " was changed meanwhile", kConflictRetry);
-    co_return co_await give_back(*fresh);
+    co_return co_await give_back(*fresh, true);
 }
 
-asio::awaitable<RemoveResult> Sleeper::give_back(Host host) {
+asio::awaitable<RemoveResult> Sleeper::give_back(Host host, bool is_undone) {
     const auto name = host.name;
-    const bool done = co_await binding_.give_back(std::move(host));
+    const bool done = co_await binding_.give_back(std::move(host), is_undone);
     if (!done) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
     progress_.forget(name);
     wipes_.erase(name);
@@ -404,7 +402,9 @@ asio::awaitable<bool> Sleeper::release(MachineIdentity identity, MachineRecord r
     if (!host || !is_bound_to(*host, identity)) co_return true;
     const auto name = host->name;
     co_await unlock(std::move(identity), *host);
-    const bool done = co_await binding_.give_back(*host);
+    // What runs there may need its image until the host is off. Then an ordinary look removes it.
+    const bool has_served = host->use.stage == HostStage::in_use;
+    const bool done = co_await binding_.give_back(*host, has_served);
     if (done) progress_.forget(name);
     co_return done;
 }

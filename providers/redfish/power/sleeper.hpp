@@ -46,8 +46,13 @@ private:
     asio::awaitable<RemoveResult> visit(Command command, Host host);
     asio::awaitable<RemoveResult> look_after_lost(Command command, Host host);
     asio::awaitable<RemoveResult> step(Command command, Host host, std::shared_ptr<Station> station);
-    asio::awaitable<std::optional<RemoveResult>> undo_preparation(MachineIdentity identity, Host host);
-    asio::awaitable<RemoveResult> give_back_untouched(MachineIdentity identity, std::string name);
+    struct Undoing {
+        std::optional<RemoveResult> obstacle = {};  // why the removal waits; nullopt: it does not
+        bool is_done = false;                       // nothing of the preparation is left
+    };
+    asio::awaitable<Undoing> undo_preparation(MachineIdentity identity, Host host);
+    asio::awaitable<RemoveResult> give_back_untouched(MachineIdentity identity, std::string name,
+                                                      bool is_undone);
     // Gives the host back with its power unchanged, as somebody else turned it on, or may have.
     asio::awaitable<RemoveResult> leave_on(Command command, Host host, std::shared_ptr<Station> station,
                                            System system);
@@ -68,7 +73,8 @@ private:
                                                       System system);
     asio::awaitable<std::optional<RemoveResult>> erase(std::string name, std::string drive,
                                                        std::shared_ptr<Station> station);
-    asio::awaitable<RemoveResult> give_back(Host host);
+    // `is_undone`: nothing of the preparation for a boot is left. Otherwise a later look undoes it.
+    asio::awaitable<RemoveResult> give_back(Host host, bool is_undone);
 
     const RedfishSettings& settings_;
     BmcConnections& fleet_;

@@ -161,7 +161,6 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
                             kBusyRetry);
     const auto cause = cause_of(host, progress, clock_.now());
     if (is_coming(system) && cause == Cause::others) {
-        note_left(spec, *station, name);
         co_return co_await leave_to_others(std::move(spec), std::move(host), kFoundOn);
     }
     if (progress.on_asked && is_coming(system)) progress.has_been_on = true;
@@ -228,14 +227,10 @@ asio::awaitable<EnsureResult> Waker::give_up(MachineSpec spec, Host host, std::s
     co_return machine;
 }
 
-// Notes that the next look must undo the preparation of the boot.
-void Waker::note_left(const MachineSpec& spec, Station& station, const std::string& host) {
-    station.is_undo_due = station.is_undo_due || progress_.of(host, spec.identity.claim_uid).is_prepared;
-}
-
-asio::awaitable<EnsureResult> Waker::leave_to_others(MachineSpec spec, Host host, std::string why) {
+asio::awaitable<EnsureResult> Waker::leave_to_others(MachineSpec spec, Host host, std::string why,
+                                                     bool is_undone) {
     const auto name = host.name;
-    const bool is_free = co_await binding_.give_back(std::move(host));
+    const bool is_free = co_await binding_.give_back(std::move(host), is_undone);
     if (!is_free) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
     progress_.forget(name);
     auto elsewhere = place(spec, {name});
@@ -275,8 +270,9 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
         // This comes before any change of the host.
         auto refusal = co_await lock(spec, host, station, system);
         if (refusal) co_return std::move(*refusal);
-        if (!progress.is_prepared) co_await preparation_.prepare(spec, host, station, system);
-        progress.is_prepared = true;
+        const auto prepared = co_await prepare(spec, host, station, system);
+        if (!prepared) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+        host = *prepared;
     }
     const bool is_new = host.use.stage == HostStage::reserved;
     const auto entered = co_await enter_powering_on(spec.identity, std::move(host));
@@ -284,14 +280,28 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
     // It may have come on while its boot was prepared. This also shows the effect of a dead process' request.
     system = co_await station->hardware.system();
     if (is_new && is_coming(system)) {
-        co_await undo(*entered, station, system);
-        co_return co_await leave_to_others(std::move(spec), *entered, kFoundOn);
+        const bool is_undone = co_await undo(*entered, station, system);
+        co_return co_await leave_to_others(std::move(spec), *entered, kFoundOn, is_undone);
     }
     if (system.power != PowerState::off)
         co_return not_ready("host " + name + " is changing its power state", kConflictRetry);
     const bool is_locked = !lock_.is_wanted() || co_await lock_.still_holds(spec.identity, station, system);
     if (!is_locked) co_return not_ready("the AssetTag of host " + name + " was changed", kConflictRetry);
     co_return co_await ask(std::move(spec), *entered, std::move(station), std::move(system));
+}
+
+// Prepares the boot once. Whoever finds the host left to others must know that there is something to undo.
+asio::awaitable<std::optional<Host>> Waker::prepare(MachineSpec spec, Host host,
+                                                    std::shared_ptr<Station> station, System system) {
+    auto& progress = progress_.of(host.name, spec.identity.claim_uid);
+    if (progress.is_prepared) co_return host;
+    const bool needs_undoing = settings_.spec.boot.method != api::v1alpha1::BootMethod::Disk;
+    std::optional<Host> noted = host;
+    if (needs_undoing && !host.use.is_prepared) noted = co_await binding_.note_prepared(std::move(host));
+    if (!noted) co_return std::nullopt;
+    co_await preparation_.prepare(std::move(spec), *noted, std::move(station), std::move(system));
+    progress.is_prepared = true;
+    co_return noted;
 }
 
 // Records the stage. Other writers of the host's status do not change its use, so the write is repeated.
@@ -308,19 +318,22 @@ asio::awaitable<std::optional<Host>> Waker::enter_powering_on(MachineIdentity id
     co_return std::nullopt;
 }
 
-// Undoes the preparation. Somebody else just turned the host on, and must not boot our image a second time.
-asio::awaitable<void> Waker::undo(Host host, std::shared_ptr<Station> station, System system) {
-    if (settings_.spec.boot.method == api::v1alpha1::BootMethod::Disk) co_return;
+// Undoes the preparation, and reports whether it is undone. Somebody else just turned the host on, and must
+// not boot our image a second time.
+asio::awaitable<bool> Waker::undo(Host host, std::shared_ptr<Station> station, System system) {
+    if (settings_.spec.boot.method == api::v1alpha1::BootMethod::Disk) co_return true;
+    bool is_undone = false;
     std::string outcome = "what was prepared for its boot was undone";
     try {
         co_await preparation_.undo(host, station, std::move(system));
+        is_undone = true;
     } catch (const RedfishError& error) {
-        station->is_undo_due = true;
         outcome = std::string("what was prepared for its boot could not be undone yet: ") + error.what();
     }
     fleet_.inventory().announce(
         host, "FoundOn",
         "was turned on by someone else while its boot was prepared: its power is left alone, and " + outcome);
+    co_return is_undone;
 }
 
 asio::awaitable<std::optional<EnsureResult>> Waker::lock(MachineSpec spec, Host host,
@@ -332,7 +345,6 @@ asio::awaitable<std::optional<EnsureResult>> Waker::lock(MachineSpec spec, Host 
         case LockOutcome::held:
             break;
         case LockOutcome::others:
-            note_left(spec, *station, name);
             co_return co_await leave_to_others(std::move(spec), std::move(host), attempt.message);
         case LockOutcome::unusable:
             co_return failed(attempt.reason, "host " + name + ": " + attempt.message);

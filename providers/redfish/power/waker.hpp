@@ -61,14 +61,17 @@ private:
     asio::awaitable<bool> is_task_under_way(std::shared_ptr<Station> station, Progress& progress);
     asio::awaitable<EnsureResult> await_identity(MachineSpec spec, Host host);
     asio::awaitable<EnsureResult> give_up(MachineSpec spec, Host host, std::string why);
-    void note_left(const MachineSpec& spec, Station& station, const std::string& host);
     // Gives the host back unchanged, because another cluster has it or somebody turned it on, as in `why`.
-    // The claim gets another host.
-    asio::awaitable<EnsureResult> leave_to_others(MachineSpec spec, Host host, std::string why);
+    // The claim gets another host. Unless `is_undone`, a later look undoes what was prepared for a boot.
+    asio::awaitable<EnsureResult> leave_to_others(MachineSpec spec, Host host, std::string why,
+                                                  bool is_undone = false);
     asio::awaitable<EnsureResult> ask(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                       System system);
     asio::awaitable<std::optional<Host>> enter_powering_on(MachineIdentity identity, Host host);
-    asio::awaitable<void> undo(Host host, std::shared_ptr<Station> station, System system);
+    // Returns nullopt if somebody else changed the host meanwhile.
+    asio::awaitable<std::optional<Host>> prepare(MachineSpec spec, Host host,
+                                                 std::shared_ptr<Station> station, System system);
+    asio::awaitable<bool> undo(Host host, std::shared_ptr<Station> station, System system);
     std::optional<std::string> why_not_now(const Host& host) const;
     Machine machine_of(const MachineSpec& spec, const Host& host, MachineState state,
                        std::string message) const;

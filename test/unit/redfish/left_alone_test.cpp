@@ -101,6 +101,7 @@ TEST_CASE("a host that is left to who turned it on boots no image of ours next t
         } else {
             bmc.set_override("Pxe", "Once");
             world.host("a").use.stage = HostStage::powering_on;
+            world.host("a").use.is_prepared = true;
         }
         world.odd("a").clear();
         world.inventory.touch("a");

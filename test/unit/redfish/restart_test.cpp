@@ -127,3 +127,45 @@ TEST_CASE("a host whose object was changed while its lock was released is given 
     CHECK(is_gone);
     CHECK_FALSE(was_conflict);
 }
+
+TEST_CASE("what could not be undone is undone by the next process too") {
+    World world(restarting(BootMethod::VirtualMedia));
+    auto& bmc = world.add("a", {.slots = {{"Cd", SlotKind::by_action}}});
+    CHECK(world.examine("a").reason.empty());
+    auto claim = die_after_preparing(world, bmc);
+    const bool is_refused = GENERATE(true, false);
+    if (is_refused) world.odd("a").add({.is_for = requests("PATCH", ""), .instead = refusal(503)});
+    // Somebody else turns the host on.
+    if (is_refused) {
+        REQUIRE(world.put_to_sleep(claim));
+        bmc.set_power(Power::on);
+    } else {
+        bmc.set_power(Power::on);
+        world.ensure(claim);
+    }
+    bmc.set_override("Cd", "Once");
+    REQUIRE_FALSE(world.host("a").use.owner);
+    world.restart();
+    world.odd("a").clear();
+    CHECK(world.examine("a").reason.empty());
+    CHECK(bmc.boot_enabled() == "Disabled");
+    CHECK_FALSE(bmc.media("Cd").inserted);
+    CHECK(bmc.power() == Power::on);
+    // It is undone once.
+    bmc.set_override("Cd", "Once");
+    world.restart();
+    CHECK(world.examine("a").reason.empty());
+    CHECK(bmc.boot_enabled() == "Once");
+}
+
+TEST_CASE("a claim that ends before its boot was prepared undoes nothing that others prepared") {
+    World world(restarting(BootMethod::PXE));
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    world.ensure(claim);
+    world.ensure(claim);
+    REQUIRE(world.host("a").use.stage == HostStage::reserved);
+    bmc.set_override("Pxe", "Once");
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(bmc.boot_enabled() == "Once");
+}
