@@ -100,6 +100,8 @@ MUTATIONS = [
                   "true")),
     Mutation("erase a drive again and again", "a drive that reports failures is worn out", "providers/redfish",
              Edit("erase", r"if \((has_failed && clock_\.now\(\) < next)\)", "false")),
+    Mutation("undo the repair that an earlier leader began", "each change of leader keeps a broken node", "controllers",
+             Edit("no_longer", r"has_reason = (kind == Kind::Unhealthy) \?", "false")),
     Mutation("let a machine's time run while no operator runs", "an outage destroys all machines that boot", "controllers",
              Edit("deadline", r"return (std::max\(later\(began, timeout\), later\(s\.leads_since, api::Duration\(least\)\)\));",
                   "later(began, timeout)")),

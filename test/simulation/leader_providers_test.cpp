@@ -121,6 +121,17 @@ TEST_CASE("another leader goes on with what was asked of a host's power") {
                             any_host_is(HostPhase::PoweringOff)});
 }
 
+TEST_CASE("another leader goes on with the repair of a host that somebody switched off") {
+    const auto switch_one_off = [](World& world) {
+        world.bmcs.turn_off(world.view.all<NodeSmithClaim>().begin()->second->status.host);
+    };
+    check_change_of_leader({"that a machine is off",
+                            50min,
+                            use_a_rack,
+                            {{20min, switch_one_off}},
+                            any_with(api::conditions::kDisrupted, api::ConditionStatus::True)});
+}
+
 TEST_CASE("another leader erases the drives that one has begun to erase") {
     check_change_of_leader({"drives that are being erased",
                             40min,

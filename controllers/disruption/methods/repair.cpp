@@ -33,6 +33,11 @@ Candidacy find_unhealthy(const NodeFacts& facts, api::Time now) {
     return {"the node has not been Ready since " + since->str(), std::nullopt};
 }
 
+bool is_still_broken(const NodeFacts& facts, api::Time now) {
+    return facts.pool.spec.disruption.repair.action != RepairAction::None &&
+           not_ready_since(facts.node, facts.claim, now);
+}
+
 // Does not ask where the pods would go, because they run nowhere now.
 std::vector<Command> judge_unhealthy(Pass& pass, Kind kind, const std::vector<Candidate>& candidates) {
     std::vector<Command> commands;

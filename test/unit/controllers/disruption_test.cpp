@@ -182,6 +182,22 @@ TEST_CASE("a node whose machine is switched off is replaced without waiting for 
     CHECK(world.events.count("Disrupting: Unhealthy: the node's machine is switched off") == 1);
 }
 
+TEST_CASE("a repair that an earlier leader began goes on until the Node is Ready") {
+    World world({"a", "b", "c"}, Launching::on, 4);
+    world.edit_pool([](auto& pool) { pool.spec.limits.minNodes = 3; });
+    world.machine("a").state = providers::MachineState::stopped;
+    world.set_ready("a", false);
+    world.server.edit<objects::NodeSmithClaim>({"default", "a"}, [&](objects::NodeSmithClaim& claim) {
+        controllers::claim::set(claim.status, api::conditions::kDisrupted, api::ConditionStatus::True,
+                                api::reasons::kUnhealthy, "", api::Time(world.clock.wall_now()));
+    });
+    const bool recovers = GENERATE(true, false);
+    if (recovers) world.set_ready("a", true);
+    world.live(3min);
+    CHECK(world.find("a").has_value() == recovers);
+    CHECK(world.events.count("RemovalUndone") == (recovers ? 1 : 0));
+}
+
 TEST_CASE("when many nodes are not Ready at once none is repaired") {
     World world({"a", "b", "c"}, Launching::on, 4);
     for (const auto* name : {"a", "b"}) world.set_ready(name, false);
