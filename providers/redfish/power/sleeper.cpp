@@ -43,15 +43,17 @@ bool is_ours(const Host& host) {
     return host.use.woken || host.is_given;
 }
 
-void begin_removal(Progress& progress, HostStage stage, base::TimePoint now) {
+void begin_removal(Progress& progress, const HostUse& use, base::Clock& clock) {
+    const bool was_just_asked = progress.on_asked_last && clock.now() - *progress.on_asked_last < kOnIsKnown;
+    // An earlier process may have asked, also for a power cycle.
+    const bool was_just_woken = use.woken && clock.wall_now() - *use.woken < kOnIsKnown;
     Progress begun;
     begun.on_asked_last = progress.on_asked_last;
     begun.on_taken = progress.on_taken;
     begun.off_seen = progress.off_seen;
     begun.nameless_since = progress.nameless_since;
-    begun.has_system = stage != HostStage::powering_on;
-    begun.may_be_on = stage == HostStage::powering_on ||
-                      (progress.on_asked_last && now - *progress.on_asked_last < kOnIsKnown);
+    begun.has_system = use.stage != HostStage::powering_on;
+    begun.may_be_on = use.stage == HostStage::powering_on || was_just_asked || was_just_woken;
     progress = std::move(begun);
 }
 
@@ -181,7 +183,7 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     const auto now = clock_.now();
     auto& progress = progress_.of(name, identity.claim_uid);
     const bool begins = host.use.stage != HostStage::powering_off && host.use.stage != HostStage::wiping;
-    if (begins) begin_removal(progress, host.use.stage, now);
+    if (begins) begin_removal(progress, host.use, clock_);
     const bool is_off = system.power == PowerState::off;
     if (!is_off) {
         progress.off_seen.reset();

@@ -270,7 +270,9 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
         // This comes before any change of the host.
         auto refusal = co_await lock(spec, host, station, system);
         if (refusal) co_return std::move(*refusal);
-        const auto prepared = co_await prepare(spec, host, station, system);
+        // Once it is being turned on, its boot may already have used up what was prepared.
+        const bool is_on_its_way = host.use.stage != HostStage::reserved;
+        const auto prepared = is_on_its_way ? host : co_await prepare(spec, host, station, system);
         if (!prepared) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
         host = *prepared;
     }
@@ -383,7 +385,9 @@ asio::awaitable<EnsureResult> Waker::ask(MachineSpec spec, Host host, std::share
 asio::awaitable<void> Waker::switch_on(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                        System system) {
     const auto outcome = co_await station->hardware.reset(std::move(system), PowerGoal::on);
-    progress_.of(host.name, identity.claim_uid) = Progress{};
+    Progress begun;
+    begun.on_asked_last = clock_.now();
+    progress_.of(host.name, identity.claim_uid) = std::move(begun);
     if (outcome.answer == ResetAnswer::impossible)
         throw ProviderError("turning on " + host.name + ": " + outcome.words);
     if (outcome.answer == ResetAnswer::taken) co_await binding_.note_woken(std::move(identity), host.name);

@@ -169,3 +169,45 @@ TEST_CASE("a claim that ends before its boot was prepared undoes nothing that ot
     REQUIRE(world.put_to_sleep(claim));
     CHECK(bmc.boot_enabled() == "Once");
 }
+
+TEST_CASE("a boot is prepared once, even if another process goes on with it") {
+    World world(restarting(BootMethod::PXE));
+    auto& bmc = world.add("a", {.power_on = seconds{1}, .remembers_power = seconds{60}});
+    auto claim = world.claim("c");
+    for (int steps = 0; steps < 20 && bmc.boots() == 0; ++steps) {
+        world.ensure(claim);
+        world.pass(seconds{1});
+    }
+    REQUIRE(bmc.booted_from() == "Pxe");
+    world.restart();
+    REQUIRE(world.wake(claim));
+    CHECK(bmc.boot_enabled() == "Disabled");
+    CHECK(bmc.boots() == 1);
+}
+
+TEST_CASE("a host that a power cycle just turned on is not off because its BMC still says so") {
+    auto spec = locked_and_erased();
+    spec.boot.method = BootMethod::Disk;
+    World world(spec);
+    auto& bmc = world.add("a", {.power_on = seconds{1}, .remembers_power = seconds{60}});
+    auto claim = world.serving("c", "a");
+    const auto turn = [&](providers::Power power) {
+        return world.run(world.provider->switch_power(claim.identity, claim.record, power, {}));
+    };
+    for (int steps = 0; steps < 100 && !turn(providers::Power::off); ++steps) world.pass(seconds{3});
+    REQUIRE(bmc.power() == Power::off);
+    turn(providers::Power::on);
+    world.pass(seconds{2});
+    REQUIRE(bmc.power() == Power::on);
+    const bool restarts = GENERATE(true, false);
+    if (restarts) world.restart();
+    bool was_on_at_erasure = false;
+    world.odd("a").add({.is_for = [&](const base::HttpRequest& request) {
+        const bool erases = requests("POST", "Drive.SecureErase")(request);
+        was_on_at_erasure = was_on_at_erasure || (erases && bmc.power() != Power::off);
+        return false;
+    }});
+    CHECK(world.put_to_sleep(claim));
+    CHECK_FALSE(was_on_at_erasure);
+    CHECK(bmc.power() == Power::off);
+}
