@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/uuid.hpp"
+#include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/host_capacity.hpp"
 #include "controllers/state/course.hpp"
 
@@ -321,7 +322,9 @@ void judge_power(HostStatus& status, const HostFacts& facts) {
     // Within that time a BMC may report the old power state.
     const bool is_known =
         facts.looked && status.wokenTime && status.wokenTime->at + kPowerSettles <= facts.looked->at;
-    if (is_up && is_off && is_known) status.wokenTime.reset();
+    // Its power cycle turned it off, and may have turned it on again since.
+    const bool is_cycled = facts.claim && disruption::is_power_cycling(*facts.claim);
+    if (is_up && is_off && is_known && !is_cycled) status.wokenTime.reset();
 }
 
 // Learns how long a host takes from reservation to a registered Node, as a moving average.

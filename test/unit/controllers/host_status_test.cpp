@@ -191,6 +191,15 @@ TEST_CASE("that it runs its claim's Node proves whose a host is, until it was of
         c.now += std::chrono::hours{1};
         CHECK(c.settled().wokenTime);
     }
+    SECTION("its power cycle turned it off, and may have turned it on again") {
+        c.now = c.looked = std::chrono::hours{1};
+        objects::set_condition(c.claim->status.conditions, "PowerCycled", ConditionStatus::False,
+                               objects::at(c.now), "SwitchingOn");
+        CHECK(c.settled().wokenTime);
+        objects::set_condition(c.claim->status.conditions, "PowerCycled", ConditionStatus::True,
+                               objects::at(c.now), "PowerFailed");
+        CHECK_FALSE(c.settled().wokenTime);
+    }
     SECTION("and it is on again") {
         c.now = c.looked = std::chrono::hours{1};
         CHECK_FALSE(c.settled().wokenTime);
