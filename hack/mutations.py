@@ -100,6 +100,8 @@ MUTATIONS = [
                   "true")),
     Mutation("erase a drive again and again", "a drive that reports failures is worn out", "providers/redfish",
              Edit("erase", r"if \((has_failed && clock_\.now\(\) < next)\)", "false")),
+    Mutation("go on with a power cycle of hours ago", "a system that could shut down loses its power", "providers/redfish",
+             Edit("switch_off", r"if \((begins)\) progress", "false")),
     Mutation("forget whose a host is while it is power cycled", "a host that we turned on waits for a person", "controllers",
              Edit("judge_power", r"(&& !is_cycled)\)", "")),
     Mutation("prepare a boot that has begun a second time", "an installed host is installed again", "providers/redfish",

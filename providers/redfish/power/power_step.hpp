@@ -21,6 +21,7 @@ struct Progress {
     std::optional<base::TimePoint> off_asked;      // first graceful request, whatever the answer
     std::optional<base::TimePoint> off_asked_last;
     std::optional<base::TimePoint> off_taken;  // last accepted one
+    std::optional<base::TimePoint> cycled;     // last look of a power cycle that turns it off
     int off_requests = 0;                      // number of graceful requests
     bool asks_off_again = false;               // the last one was refused, or its result is unknown
     bool cannot_shut_down = false;             // as its BMC reports

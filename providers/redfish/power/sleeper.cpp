@@ -17,6 +17,8 @@ constexpr base::Duration kSettleRetry = std::chrono::seconds{5};
 constexpr base::Duration kPersonRetry = std::chrono::minutes{5};
 // After this time a BMC's cached power state includes an accepted On.
 constexpr base::Duration kOnIsKnown = std::chrono::minutes{2};
+// A power cycle that goes on looks at the host every few seconds.
+constexpr base::Duration kCycleEnds = std::chrono::minutes{2};
 
 RemovalInProgress in_progress(std::string message, base::Duration retry_after) {
     return {std::move(message), {}, retry_after};
@@ -313,6 +315,10 @@ asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::share
     const auto name = host.name;
     auto& progress = progress_.of(name, command.identity.claim_uid);
     if (system.power == PowerState::off) co_return true;
+    // The requests of a power cycle that was given up say nothing about what runs there now.
+    const bool begins = !progress.cycled || clock_.now() - *progress.cycled >= kCycleEnds;
+    if (begins) progress = Progress{};
+    progress.cycled = clock_.now();
     if (!is_ours(host))
         throw ProviderError("host " + name + " is on, but nothing shows that it was turned on for claim " +
                             command.identity.claim_name);

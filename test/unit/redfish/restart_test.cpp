@@ -211,3 +211,26 @@ TEST_CASE("a host that a power cycle just turned on is not off because its BMC s
     CHECK_FALSE(was_on_at_erasure);
     CHECK(bmc.power() == Power::off);
 }
+
+TEST_CASE("a system that a power cycle did not end is asked to shut down by the next one too") {
+    World world;
+    auto& bmc = world.add("a", {.ignores_shutdown = true});
+    auto claim = world.serving("c", "a");
+    const auto turn_off = [&] {
+        return world.run(
+            world.provider->switch_power(claim.identity, claim.record, providers::Power::off, {}));
+    };
+    for (int steps = 0; steps < 5; ++steps) {
+        CHECK_FALSE(turn_off());
+        world.pass(seconds{3});
+    }
+    REQUIRE(bmc.power() == Power::on);
+    // Its Node became Ready, so it was not turned off. Hours later it is broken again.
+    world.pass(minutes{180});
+    bmc.profile().ignores_shutdown = false;
+    for (int steps = 0; steps < 100 && !turn_off(); ++steps) world.pass(seconds{3});
+    CHECK(bmc.power() == Power::off);
+    CHECK(std::ranges::none_of(bmc.exchanges(), [](const redfish_simulator::Exchange& exchange) {
+        return exchange.body.find("ForceOff") != std::string::npos;
+    }));
+}
