@@ -100,6 +100,8 @@ MUTATIONS = [
                   "true")),
     Mutation("erase a drive again and again", "a drive that reports failures is worn out", "providers/redfish",
              Edit("erase", r"if \((has_failed && clock_\.now\(\) < next)\)", "false")),
+    Mutation("cancel an override that a person set", "a host in use does not boot what he wants", "providers/redfish",
+             Edit("cancel_served_boot", r"in_use && (host\.use\.is_prepared);", "true")),
     Mutation("go on with a power cycle of hours ago", "a system that could shut down loses its power", "providers/redfish",
              Edit("switch_off", r"if \((begins)\) progress", "false")),
     Mutation("forget whose a host is while it is power cycled", "a host that we turned on waits for a person", "controllers",

@@ -91,9 +91,13 @@ asio::awaitable<void> BootPreparation::eject(Host host, std::shared_ptr<Station>
     co_await station->hardware.boot().eject_media(std::move(system), test);
 }
 
-asio::awaitable<void> BootPreparation::undo(Host host, std::shared_ptr<Station> station, System system) {
+asio::awaitable<void> BootPreparation::cancel(std::shared_ptr<Station> station, System system) {
     if (settings_.spec.boot.method == BootMethod::Disk) co_return;
-    co_await station->hardware.boot().cancel_boot(system, boot_wish(settings_.spec.boot));
+    co_await station->hardware.boot().cancel_boot(std::move(system), boot_wish(settings_.spec.boot));
+}
+
+asio::awaitable<void> BootPreparation::undo(Host host, std::shared_ptr<Station> station, System system) {
+    co_await cancel(station, system);
     co_await eject(std::move(host), station, std::move(system));
 }
 

@@ -21,6 +21,8 @@ public:
     // up. It is idempotent.
     asio::awaitable<void> prepare(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                   System system);
+    // Cancels the override of prepare(), and no other one.
+    asio::awaitable<void> cancel(std::shared_ptr<Station> station, System system);
     // Cancels the override of prepare() and ejects our images, whether the host is on or off.
     asio::awaitable<void> undo(Host host, std::shared_ptr<Station> station, System system);
     // Ejects our images and no others.

@@ -90,13 +90,16 @@ asio::awaitable<void> Examiner::read_details(std::shared_ptr<Station> station, S
     station->details_at = clock_.now();
 }
 
+// Cancels an override that has served and that its BMC did not use up. A later one is somebody else's.
 asio::awaitable<void> Examiner::cancel_served_boot(Host host, std::shared_ptr<Station> station,
                                                    System system) {
-    const bool has_served =
-        host.use.stage == HostStage::in_use && settings_.spec.boot.method != api::v1alpha1::BootMethod::Disk;
-    if (!has_served || !system.boot.is_set()) co_return;
+    const bool has_served = host.use.stage == HostStage::in_use && host.use.is_prepared;
+    if (!has_served) co_return;
     try {
-        co_await station->hardware.boot().clear_boot(std::move(system));
+        if (system.boot.is_set()) co_await preparation_.cancel(station, std::move(system));
+        // What runs there may need its image until the host is off.
+        if (settings_.spec.boot.method != api::v1alpha1::BootMethod::VirtualMedia)
+            co_await binding_.note_undone(std::move(host));
     } catch (const RedfishError& error) {
         base::log::debug("Could not cancel a boot override that has served",
                          {{"host", host.name}, {"error", error.what()}});

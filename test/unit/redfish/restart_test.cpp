@@ -234,3 +234,20 @@ TEST_CASE("a system that a power cycle did not end is asked to shut down by the 
         return exchange.body.find("ForceOff") != std::string::npos;
     }));
 }
+
+TEST_CASE("an override that a person set on a host in use is left alone") {
+    World world(restarting(BootMethod::PXE));
+    auto& bmc = world.add("a", {.only_continuous = true});
+    auto claim = world.serving("c", "a");
+    REQUIRE(bmc.boot_enabled() == "Continuous");
+    // Ours has served.
+    world.examine("a");
+    CHECK(bmc.boot_target() == "None");
+    const auto target = GENERATE(as<std::string>{}, "BiosSetup", "Pxe");
+    bmc.set_override(target, "Once");
+    const bool restarts = GENERATE(true, false);
+    if (restarts) world.restart();
+    world.examine("a");
+    CHECK(bmc.boot_target() == target);
+    CHECK(bmc.boot_enabled() == "Once");
+}
