@@ -107,9 +107,18 @@ asio::awaitable<void> Binding::note_undone(Host host) {
     co_await inventory_.write(std::move(host), std::move(use), "");
 }
 
+asio::awaitable<std::optional<Host>> Binding::note_erasures(Host host, std::int32_t count) {
+    auto use = host.use;
+    use.erasures = count;
+    if (count > host.use.erasures) use.last_erasure = clock_.wall_now();
+    co_return co_await inventory_.write(std::move(host), std::move(use), "");
+}
+
 asio::awaitable<bool> Binding::give_back(Host host, bool is_undone) {
     auto use = host.use;
     if (is_undone) use.is_prepared = false;
+    use.erasures = 0;
+    use.last_erasure.reset();
     use.owner.reset();
     use.stage = HostStage::other;
     use.woken.reset();

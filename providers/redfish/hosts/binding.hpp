@@ -44,6 +44,9 @@ public:
     asio::awaitable<std::optional<Host>> note_prepared(Host host);
     // Records that the BMC has neither any longer. Does nothing if somebody else changed the host meanwhile.
     asio::awaitable<void> note_undone(Host host);
+    // Records the number of requests to erase a drive, before another one is sent or after one succeeded.
+    // Returns nullopt like take().
+    asio::awaitable<std::optional<Host>> note_erasures(Host host, std::int32_t count);
     // `is_undone`: nothing of a boot's preparation is left. Returns false where take() returns nullopt.
     asio::awaitable<bool> give_back(Host host, bool is_undone);
 

@@ -1,7 +1,10 @@
 #include "providers/redfish/power/sleeper.hpp"
 
+#include <algorithm>
+
 #include "api/names.hpp"
 #include "base/backoff.hpp"
+#include "base/saturating.hpp"
 #include "base/text.hpp"
 #include "base/uuid.hpp"
 #include "providers/redfish/power/off_words.hpp"
@@ -449,60 +452,78 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::share
                                                   "yourself and set spec.redfish.powerOff.wipe to None",
                                               kNextErasure});
     for (const auto& drive : drives) {
-        auto outcome = co_await erase(name, drive, station);
+        // The erasure of the drive before was recorded.
+        const auto fresh = co_await binding_.read(name);
+        if (!fresh) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+        auto outcome = co_await erase(*fresh, drive, station);
         if (outcome) co_return outcome;
     }
     co_return std::nullopt;
 }
 
-// Erases one drive after another, as controllers accept one erasure at a time.
-asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(std::string name, std::string drive,
+// Returns why the drive must not be erased yet; nullopt: it may be.
+std::optional<RemoveResult> Sleeper::why_not_erase(const Host& host, const std::string& drive) const {
+    const auto count = host.use.erasures;
+    if (count < kWipeAttempts || !host.use.last_erasure) return std::nullopt;
+    const auto now = clock_.wall_now();
+    // A wrong clock may have written a later time.
+    const auto last = std::min(*host.use.last_erasure, now);
+    if (now >= last + kErasurePauses.after(count - kWipeAttempts + 1)) return std::nullopt;
+    return blocked("WipeFailed",
+                   "drive " + drive + " of host " + host.name + " was not erased in " +
+                       base::counted(count, "attempt") +
+                       ", which are repeated with growing pauses; the host is not clean and stays reserved. "
+                       "Erase it yourself and set spec.redfish.powerOff.wipe to None",
+                   kNextErasure);
+}
+
+// Erases one drive after another, as controllers accept one erasure at a time. Each request is counted before
+// it is sent, as each may wear the drive out, and a later process must know of it.
+asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(Host host, std::string drive,
                                                             std::shared_ptr<Station> station) {
-    auto& wipe = wipes_[name];
-    const auto known = wipe.tasks.find(drive);
+    const auto name = host.name;
+    auto& tasks = wipes_[name];
+    const auto known = tasks.find(drive);
     const RemovalInProgress waiting{"erasing drive " + drive + " of host " + name, {}, kWipePoll};
-    if (known != wipe.tasks.end()) {
+    const auto changed = in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+    if (known != tasks.end()) {
         if (known->second.empty()) co_return std::nullopt;
         const auto progress = co_await station->hardware.task(known->second);
         if (progress == TaskProgress::running) co_return RemoveResult(waiting);
         if (progress == TaskProgress::succeeded) {
+            const auto noted = co_await binding_.note_erasures(host, 0);
+            if (!noted) co_return changed;
             known->second.clear();
-            wipe.attempts = 0;
             co_return std::nullopt;
         }
-        wipe.tasks.erase(known);
+        tasks.erase(known);
     }
-    const bool has_failed = wipe.attempts >= kWipeAttempts;
-    const auto next = wipe.last + kErasurePauses.after(wipe.attempts - kWipeAttempts + 1);
-    if (has_failed && clock_.now() < next)
-        co_return RemoveResult(RemovalBlocked{"WipeFailed",
-                                              "drive " + drive + " of host " + name + " was not erased in " +
-                                                  base::counted(wipe.attempts, "attempt") +
-                                                  ", which are repeated with growing pauses; the host is not "
-                                                  "clean and stays reserved. Erase it "
-                                                  "yourself and set spec.redfish.powerOff.wipe to None",
-                                              kNextErasure});
-    wipe.last = clock_.now();
+    auto obstacle = why_not_erase(host, drive);
+    if (obstacle) co_return obstacle;
+    const auto before = host.use.erasures;
+    auto count = before;
+    base::count_up(count);
+    const auto noted = co_await binding_.note_erasures(std::move(host), count);
+    if (!noted) co_return changed;
     std::string task;
-    bool is_impossible = false;
+    std::optional<RedfishError> refusal;
     try {
         task = co_await station->hardware.erase_drive(drive);
     } catch (const RedfishError& error) {
-        is_impossible = is_impossibility(error.complaint);
-        if (is_attempt(error.kind())) ++wipe.attempts;
-        if (!is_impossible) throw;
+        refusal = error;
     }
-    if (is_impossible)
+    if (refusal && !is_attempt(refusal->kind())) co_await binding_.note_erasures(*noted, before);
+    if (refusal && is_impossibility(refusal->complaint))
         co_return RemoveResult(
             RemovalBlocked{"WipeUnsupported",
                            "the BMC of host " + name + " cannot erase drive " + drive +
                                "; erase it yourself and set spec.redfish.powerOff.wipe to None",
                            kNextErasure});
-    ++wipe.attempts;
-    wipe.tasks[drive] = task;
-    if (!task.empty()) co_return RemoveResult(waiting);
-    wipe.attempts = 0;
-    co_return std::nullopt;
+    if (refusal) throw RedfishError(*refusal);
+    if (task.empty()) co_await binding_.note_erasures(*noted, 0);
+    tasks[drive] = task;
+    if (task.empty()) co_return std::nullopt;
+    co_return RemoveResult(waiting);
 }
 
 }  // namespace providers::redfish

@@ -36,12 +36,9 @@ public:
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record);
 
 private:
-    // Wipe is the progress of erasing a host's drives. A restart loses it, and the erasure begins anew.
-    struct Wipe {
-        std::map<std::string, std::string> tasks;  // by drive; empty: the drive is erased
-        int attempts = 0;                          // erasures that a BMC may have begun, and refusals
-        base::TimePoint last{};                    // time of the last attempt
-    };
+    // BMC tasks that erase the drives of a host, by drive; empty: the drive is erased. A restart loses them,
+    // and the erasure begins anew.
+    using EraseTasks = std::map<std::string, std::string>;
 
     asio::awaitable<RemoveResult> visit(Command command, Host host);
     asio::awaitable<RemoveResult> look_after_lost(Command command, Host host);
@@ -71,7 +68,8 @@ private:
     // Returns nullopt if every drive is erased.
     asio::awaitable<std::optional<RemoveResult>> wipe(Host host, std::shared_ptr<Station> station,
                                                       System system);
-    asio::awaitable<std::optional<RemoveResult>> erase(std::string name, std::string drive,
+    std::optional<RemoveResult> why_not_erase(const Host& host, const std::string& drive) const;
+    asio::awaitable<std::optional<RemoveResult>> erase(Host host, std::string drive,
                                                        std::shared_ptr<Station> station);
     // `is_undone`: nothing of the preparation for a boot is left. Otherwise a later look undoes it.
     asio::awaitable<RemoveResult> give_back(Host host, bool is_undone);
@@ -83,7 +81,7 @@ private:
     base::Clock& clock_;
     HostLock lock_;
     BootPreparation preparation_;
-    std::map<std::string, Wipe> wipes_;  // by host
+    std::map<std::string, EraseTasks> wipes_;  // by host
 };
 
 }  // namespace providers::redfish

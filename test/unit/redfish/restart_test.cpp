@@ -235,6 +235,24 @@ TEST_CASE("a system that a power cycle did not end is asked to shut down by the 
     }));
 }
 
+TEST_CASE("a restart grants no further erasures of a drive that cannot be erased") {
+    auto spec = restarting(BootMethod::Disk);
+    spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
+    World world(spec);
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    bmc.profile().erase_fails = true;
+    for (int times = 0; times < 12; ++times) {
+        CHECK_FALSE(world.put_to_sleep(claim, minutes{5}));
+        world.restart();
+    }
+    CHECK(erasures(bmc) <= 7);
+    // The count ends with the erasure.
+    bmc.profile().erase_fails = false;
+    REQUIRE(world.put_to_sleep(claim, minutes{24 * 60}));
+    CHECK(world.host("a").use.erasures == 0);
+}
+
 TEST_CASE("an override that a person set on a host in use is left alone") {
     World world(restarting(BootMethod::PXE));
     auto& bmc = world.add("a", {.only_continuous = true});
