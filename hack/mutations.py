@@ -100,6 +100,8 @@ MUTATIONS = [
                   "true")),
     Mutation("erase a drive again and again", "a drive that reports failures is worn out", "providers/redfish",
              Edit("why_not_erase", r"if \((count < kWipeAttempts) \|\|", "true")),
+    Mutation("destroy a template that was taken over while it was examined", "a person's VM is destroyed", "providers/proxmox",
+             Edit("begin_removal", r"if \((!has_image_mark\(settings_, parse_vm_config\(fresh\), guest\.vmid\))\)", "false")),
     Mutation("forget at a restart how often a drive was erased", "a drive that reports failures is worn out", "providers/redfish",
              Edit("note_erasures", r"use\.erasures = (count);", "0")),
     Mutation("cancel an override that a person set", "a host in use does not boot what he wants", "providers/redfish",

@@ -123,6 +123,10 @@ asio::awaitable<std::string> TemplateRemover::begin_removal(Guest guest) {
                                              config.option("digest"));
     held_by_ = obstacle;
     if (!obstacle.empty()) co_return obstacle;
+    // These looks take seconds, in which a person may take the template over.
+    const auto fresh = co_await client_.read(get_vm_config(guest.node, guest.vmid));
+    if (!has_image_mark(settings_, parse_vm_config(fresh), guest.vmid))
+        co_return "its description was changed, so it belongs to someone else";
     const auto upid = co_await client_.change(destroy_vm(guest.node, guest.vmid));
     running_ = text_of(upid);
     leaving_ = std::move(guest);

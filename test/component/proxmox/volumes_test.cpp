@@ -336,3 +336,19 @@ TEST_CASE("A disk that an administrator moved to another storage goes with its m
         CHECK(exists(lab, moved));
     }
 }
+
+TEST_CASE("A template that a person takes over while its removal is examined stays") {
+    ImageLab lab;
+    lab.settle();
+    const auto vmid = std::to_string(lab.templates().begin()->first);
+    AroundRequest takes_over(AroundRequest::When::before, "/" + vmid + "/pending",
+                             [&] { lab.vm(vmid)->config["description"] = "mine now"; });
+    lab.simulator.cluster().faults = &takes_over;
+    auto* dismantler = lab.provider->capabilities().dismantler;
+    for (int i = 0; i < 100; ++i) {
+        lab.run(dismantler->dismantle());
+        lab.wait(5s);
+    }
+    lab.simulator.cluster().faults = nullptr;
+    CHECK(lab.vm(vmid));
+}
