@@ -122,7 +122,7 @@ MUTATIONS = [
     Mutation("keep a host that another cluster took since it was erased", "a person turns off its machine", "providers/redfish",
              Edit("leave_on", r"is_theirs = (wipes &&)", "false &&")),
     Mutation("erase the drives of a host that another cluster took", "its data are lost", "providers/redfish",
-             Edit("keep_locked", r"if \((lock\.outcome == LockOutcome::others)\)", "false")),
+             Edit("keep_locked", r"is_theirs = (co_await lock_\.is_of_others\(identity, station, system\));", "false")),
     Mutation("call a removal stuck while a new leader waits", "each change of leader costs a machine", "providers/proxmox",
              Edit("require_sole_operator", r"kind = (hold\.needs_person) \?", "true")),
     Mutation("change a VM whatever others changed since it was read", "a machine that somebody took over becomes ours again",

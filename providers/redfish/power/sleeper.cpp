@@ -346,14 +346,11 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::keep_locked(MachineIdentit
                                                                   System system) {
     const bool cannot_be_locked = !station->lock_refusal.empty();
     if (!lock_.is_wanted() || cannot_be_locked) co_return std::nullopt;
-    // That a user gave us the host says nothing about who took it afterwards.
-    auto as_taken = host;
-    as_taken.is_given = false;
-    const auto lock =
-        co_await lock_.take(std::move(identity), std::move(as_taken), std::move(station), std::move(system));
-    if (lock.outcome == LockOutcome::others) co_return co_await give_back(std::move(host), false);
-    if (lock.outcome == LockOutcome::undecided)
-        co_return in_progress("host " + host.name + ": " + lock.message, kConflictRetry);
+    const bool is_theirs = co_await lock_.is_of_others(identity, station, system);
+    if (is_theirs) co_return co_await give_back(std::move(host), false);
+    const auto lock = co_await lock_.take(std::move(identity), host, std::move(station), std::move(system));
+    const bool is_open = lock.outcome == LockOutcome::undecided || lock.outcome == LockOutcome::others;
+    if (is_open) co_return in_progress("host " + host.name + ": " + lock.message, kConflictRetry);
     co_return std::nullopt;
 }
 

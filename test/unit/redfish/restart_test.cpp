@@ -110,6 +110,19 @@ TEST_CASE("no host is erased without its lock, which another cluster could take 
     CHECK(bmc.asset_tag().empty());
 }
 
+TEST_CASE("a host that a user gave us is erased and unlocked, although another cluster had marked it") {
+    World world(locked_and_erased());
+    auto& bmc = world.add("a");
+    bmc.set_asset_tag(mark_of_others());
+    world.host("a").is_given = true;
+    world.inventory.touch("a");
+    auto claim = world.serving("c", "a");
+    REQUIRE(bmc.asset_tag() == lock_mark(claim.identity));
+    CHECK(world.put_to_sleep(claim));
+    CHECK(erasures(bmc) == 2);
+    CHECK(bmc.asset_tag().empty());
+}
+
 TEST_CASE("a host whose object was changed while its lock was released is given back") {
     World world(locked_and_erased());
     auto& bmc = world.add("a");
