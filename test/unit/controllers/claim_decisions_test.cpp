@@ -327,7 +327,7 @@ TEST_CASE("a running machine waits for its Node until the registration timeout")
 TEST_CASE("a machine that waited while no leader ran gets three minutes of the next one") {
     Scene scene;
     scene.leads_since = at(3600s);
-    const auto fails_at = [&scene](base::WallTime::duration time, const auto& next) {
+    const auto fails_at = [&scene](std::chrono::seconds time, const auto& next) {
         scene.now = at(time);
         return next().lastFailure.has_value();
     };
@@ -357,7 +357,7 @@ TEST_CASE("a machine that waited while no leader ran gets three minutes of the n
     SECTION("for room") {
         scene.begun();
         scene.claim.status.waitsForRoomSince = at(0s);
-        const auto is_failed = [&](base::WallTime::duration time) {
+        const auto is_failed = [&](std::chrono::seconds time) {
             scene.now = at(time);
             const auto after = after_ensure(scene.situation(), providers::InsufficientCapacity{"full"});
             return api::is_true(after.conditions, conditions::kFailed);
