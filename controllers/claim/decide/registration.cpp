@@ -152,8 +152,8 @@ Decision decide_registration(const Situation& s) {
     } else if (s.namesake) {
         set(decision.status, conditions::kRegistered, ConditionStatus::False, reasons::kNodeIdentityMismatch,
             "Node " + s.namesake->metadata.name + " has the claim's name but system UUID " +
-                providers::foreign::shown(s.namesake->status.nodeInfo.systemUUID) + " instead of " + status.systemUUID +
-                ": it is left alone",
+                providers::foreign::shown(s.namesake->status.nodeInfo.systemUUID) + " instead of " +
+                status.systemUUID + ": it is left alone",
             s.now);
     } else {
         set(decision.status, conditions::kRegistered, ConditionStatus::False, reasons::kNodeNotFound,
