@@ -82,13 +82,18 @@ Question question(Pass& pass, const std::vector<Candidate>& candidates) {
     return asked;
 }
 
+// Reports whether the node is empty and was not judged as such yet. It may be empty for too short a time, or
+// in service for too short a time.
+bool may_go_empty(const NodeFacts& facts, api::Time now) {
+    if (facts.evictable_pods > 0) return false;
+    return !facts.empty_since || end_of(facts.empty_since, facts.pool.spec.scaleDown.emptyGracePeriod, now);
+}
+
 void look_at_world(Pass& pass, Search& search) {
     const auto& world = pass.world();
-    const auto& scale_down = pass.view().pool->spec.scaleDown;
     for (const auto& member : pass.view().members) {
         const auto place = pass.place_of(member);
-        if (place && end_of(member.facts.empty_since, scale_down.emptyGracePeriod, pass.view().now))
-            search.emptied.insert(*place);
+        if (place && may_go_empty(member.facts, pass.view().now)) search.emptied.insert(*place);
     }
     const auto& pools = world.snapshot.pools;
     for (std::size_t i = 0; i < pools.size(); ++i)

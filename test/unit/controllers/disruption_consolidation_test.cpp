@@ -69,6 +69,23 @@ TEST_CASE("an empty node goes in place of one whose pods would have to move to i
     CHECK(world.events.count("Node a Disrupting") == 0);
 }
 
+TEST_CASE("no pod moves to an empty node that has just become ready") {
+    World world({"a", "b", "c"}, Launching::on, 4);
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b", "3500m");
+    world.put_running_pod("guest", "c", "2500m");
+    world.live(58s);
+    world.server.edit<objects::NodeSmithClaim>({"default", "c"}, [&](auto& claim) {
+        for (auto& condition : claim.status.conditions)
+            condition.lastTransitionTime = api::Time(world.clock.wall_now());
+    });
+    world.replicas.erase("guest");
+    world.server.remove<api::Pod>({"default", "guest"}, 0);
+    world.live(3min);
+    CHECK_FALSE(world.find("c"));
+    CHECK(world.events.count("Node a Disrupting") == 0);
+}
+
 TEST_CASE("a node stays when its pods fit nowhere else, which is said once") {
     World world({"a", "b"}, Launching::on, 4);
     world.put_running_pod("one", "a");
