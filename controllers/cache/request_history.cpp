@@ -1,5 +1,6 @@
 #include "controllers/cache/request_history.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "api/meta.hpp"
@@ -18,13 +19,27 @@ constexpr std::chrono::hours kProven{24};
 // A StatefulSet replaces its only pod after it is gone.
 constexpr std::chrono::minutes kWithoutPods{10};
 
-// Returns null for pods that do not come back elsewhere.
-const api::OwnerReference* owner_of(const api::Pod& pod) {
-    return scheduling::is_bound_to_node(pod) ? nullptr : api::controller_of(pod.metadata);
+// Reports whether the owner makes all its pods from one template. Others have pods of several roles, such as
+// the steps of a workflow.
+bool has_one_template(const api::OwnerReference& owner) {
+    return owner.kind == "ReplicaSet" || owner.kind == "StatefulSet" ||
+           owner.kind == "ReplicationController" ||
+           (owner.kind == "Job" && owner.apiVersion.starts_with("batch/"));
 }
 
-bool has_same_requests(const api::PodSpec& a, const api::PodSpec& b) {
-    return a.containers == b.containers && a.initContainers == b.initContainers && a.resources == b.resources;
+// Returns the key of the pods that are made alike. Among pods of several roles, only one of the same name is
+// like another. Empty: the pod does not come back elsewhere.
+std::string group_of(const api::Pod& pod) {
+    const auto* owner = scheduling::is_bound_to_node(pod) ? nullptr : api::controller_of(pod.metadata);
+    if (!owner) return {};
+    return has_one_template(*owner) ? owner->uid : owner->uid + "/" + pod.metadata.name;
+}
+
+api::ResourceList resizable(const api::ResourceList& requests) {
+    api::ResourceList resizable;
+    for (const auto* name : {"cpu", "memory"})
+        if (const auto found = requests.find(name); found != requests.end()) resizable.insert(*found);
+    return resizable;
 }
 
 // Reports whether `a` requests more than `b` of any resource.
@@ -34,69 +49,93 @@ bool requests_more(const api::PodSpec& a, const api::PodSpec& b) {
     return scheduling::at_least(requests, scheduling::requests_of(a, names)) != requests;
 }
 
+// Returns the pod with what its node granted. A new pod requests about as much, because the owner's template
+// does not ask for what the node refused.
+std::shared_ptr<const api::Pod> as_granted(const api::Pod& pod) {
+    auto granted = std::make_shared<api::Pod>(pod);
+    const auto set = [](api::ResourceList& requests, const api::ResourceList& allocated) {
+        for (const auto& [name, quantity] : resizable(allocated)) requests[name] = quantity;
+    };
+    auto& spec = granted->spec;
+    for (const auto& [containers, statuses] :
+         {std::pair(&spec.containers, &pod.status.containerStatuses),
+          std::pair(&spec.initContainers, &pod.status.initContainerStatuses)}) {
+        if (containers->empty()) continue;
+        for (const auto& status : *statuses)
+            for (auto& container : **containers)
+                if (container.name == status.name)
+                    set(container.resources.requests, status.allocatedResources);
+    }
+    if (spec.resources && !pod.status.allocatedResources.empty())
+        set(spec.resources->requests, *pod.status.allocatedResources);
+    return granted;
+}
+
 }  // namespace
 
-void RequestHistory::set_requests(api::PodSpec& spec, const Requests& requests) {
-    spec.containers = requests.containers;
-    spec.initContainers = requests.init_containers;
-    spec.resources = requests.of_pod;
+RequestHistory::Requests RequestHistory::requests_of(const api::PodSpec& spec) {
+    Requests requests;
+    for (const auto* containers : {&spec.containers, &spec.initContainers})
+        for (const auto& container : *containers)
+            requests.of_containers.emplace(container.name, resizable(container.resources.requests));
+    if (spec.resources) requests.of_pod = resizable(spec.resources->requests);
+    return requests;
+}
+
+std::shared_ptr<const api::Pod> RequestHistory::with(const api::Pod& pod, const Requests& requests) {
+    auto changed = std::make_shared<api::Pod>(pod);
+    auto& spec = changed->spec;
+    for (auto* containers : {&spec.containers, &spec.initContainers}) {
+        if (containers->empty()) continue;
+        for (auto& container : **containers) {
+            const auto known = requests.of_containers.find(container.name);
+            if (known == requests.of_containers.end()) continue;
+            for (const auto& [name, quantity] : known->second) container.resources.requests[name] = quantity;
+        }
+    }
+    if (spec.resources)
+        for (const auto& [name, quantity] : requests.of_pod) spec.resources->requests[name] = quantity;
+    return changed;
 }
 
 void RequestHistory::observe(const api::Pod* before, const api::Pod* after) {
-    const auto* owner = after ? owner_of(*after) : nullptr;
-    const auto* last_owner = before ? owner_of(*before) : nullptr;
-    const bool is_same = owner && last_owner && owner->uid == last_owner->uid;
+    const auto group = after ? group_of(*after) : std::string();
+    const bool is_same =
+        before && after && before->metadata.uid == after->metadata.uid && group_of(*before) == group;
     if (before && !is_same) remove(*before);
     if (after && !is_same) add(*after);
-    if (!is_same || has_same_requests(before->spec, after->spec)) return;
-    const auto known = owners_.find(owner->uid);
-    if (known == owners_.end() || !requests_more(before->spec, after->spec)) return;
-    known->second.shrunk = now();
-    note_variation(known->second);
-}
-
-void RequestHistory::note_variation(Owner& owner) {
-    if (!owner.varies) ++varying_;
-    owner.varies = true;
-}
-
-void RequestHistory::forget(std::map<std::string, Owner>::iterator owner) {
-    if (owner->second.varies) --varying_;
-    owners_.erase(owner);
+    const auto known = is_same ? groups_.find(group) : groups_.end();
+    if (known == groups_.end() || requests_of(before->spec) == requests_of(after->spec)) return;
+    if (requests_more(before->spec, after->spec)) known->second.shrunk = now();
 }
 
 void RequestHistory::add(const api::Pod& pod) {
-    const auto* reference = owner_of(pod);
-    if (!reference) return;
-    auto& owner = owners_[reference->uid];
-    const bool is_first = owner.pods == 0 && !owner.gone;
-    ++owner.pods;
-    owner.gone.reset();
+    const auto key = group_of(pod);
+    if (key.empty()) return;
+    auto& group = groups_[key];
+    const bool is_first = group.pods == 0 && !group.gone;
+    ++group.pods;
+    group.gone.reset();
     const auto created = pod.metadata.creationTimestamp.value_or(api::Time());
-    auto last = pod.spec;
-    if (!is_first) set_requests(last, owner.first);
-    const bool is_same = has_same_requests(last, pod.spec);
-    if (!is_same) note_variation(owner);
-    if (!is_first && created < owner.created) return;
-    const bool is_as_large = is_same || !requests_more(last, pod.spec);
+    if (!is_first && created < group.created) return;
+    const bool is_as_large = is_first || !requests_more(with(pod, group.first)->spec, pod.spec);
     // Of pods that are equally old, one may have been shrunk before it was seen.
-    if (created == owner.created && !is_as_large) return;
-    if (owner.shrunk && is_as_large && created > owner.created) owner.came_back = now();
-    owner.created = created;
-    owner.first = {pod.spec.containers, pod.spec.initContainers, pod.spec.resources};
+    if (created == group.created && !is_as_large) return;
+    if (group.shrunk && is_as_large && created > group.created) group.came_back = now();
+    group.created = created;
+    group.first = requests_of(pod.spec);
 }
 
 void RequestHistory::remove(const api::Pod& pod) {
-    const auto* reference = owner_of(pod);
-    const auto known = reference ? owners_.find(reference->uid) : owners_.end();
-    if (known == owners_.end()) return;
-    auto& owner = known->second;
-    if (owner.pods > 0) --owner.pods;
-    if (owner.pods > 0) return;
-    if (owner.shrunk || owner.came_back)
-        owner.gone = now();
+    const auto known = groups_.find(group_of(pod));
+    if (known == groups_.end()) return;
+    auto& group = known->second;
+    if (group.pods > 0) --group.pods;
+    if (group.pods > 0) return;
+    if (group.shrunk)
+        group.gone = now();
     else
-        forget(known);
+        groups_.erase(known);
     forget_old();
 }
 
@@ -104,35 +143,36 @@ void RequestHistory::forget_old() {
     const auto time = now();
     if (looked_ && time.at < looked_->at + kWithoutPods) return;
     looked_ = time;
-    for (auto owner = owners_.begin(); owner != owners_.end();) {
-        const auto each = owner++;
-        if (each->second.gone && time.at >= each->second.gone->at + kWithoutPods) forget(each);
-    }
+    std::erase_if(groups_, [&](const auto& entry) {
+        const auto& gone = entry.second.gone;
+        return gone && time.at >= gone->at + kWithoutPods;
+    });
 }
 
-bool RequestHistory::is_valid(const Owner& owner) const {
+bool RequestHistory::is_valid(const Group& group) const {
     const auto time = now();
-    return time.at < owner.created.at + kRemembered || (owner.shrunk && time.at < owner.shrunk->at + kRemembered) ||
-           (owner.came_back && time.at < owner.came_back->at + kProven);
-}
-
-std::shared_ptr<const api::Pod> RequestHistory::returning(const api::Pod& pod, const Owner& owner) const {
-    auto returning = std::make_shared<api::Pod>(pod);
-    set_requests(returning->spec, owner.first);
-    if (has_same_requests(returning->spec, pod.spec) || !requests_more(returning->spec, pod.spec))
-        return nullptr;
-    return returning;
+    return (group.shrunk && time.at < group.shrunk->at + kRemembered) ||
+           (group.came_back && time.at < group.came_back->at + kProven);
 }
 
 std::map<std::string, std::shared_ptr<const api::Pod>> RequestHistory::returning(
     const kube::Store<api::Pod>& pods) const {
     std::map<std::string, std::shared_ptr<const api::Pod>> all;
-    if (varying_ == 0) return all;
+    const bool any_shrunk =
+        std::ranges::any_of(groups_, [this](const auto& entry) { return is_valid(entry.second); });
     for (const auto& [key, pod] : pods.all()) {
-        const auto* reference = pod->spec.nodeName.empty() ? nullptr : owner_of(*pod);
-        const auto known = reference ? owners_.find(reference->uid) : owners_.end();
-        if (known == owners_.end() || !known->second.varies || !is_valid(known->second)) continue;
-        if (auto larger = returning(*pod, known->second)) all.emplace(pod->metadata.uid, std::move(larger));
+        if (pod->spec.nodeName.empty()) continue;
+        const bool is_refused = scheduling::is_infeasible(*pod);
+        if (!any_shrunk && !is_refused) continue;
+        const auto known = groups_.find(group_of(*pod));
+        if (known != groups_.end() && is_valid(known->second)) {
+            auto larger = with(*pod, known->second.first);
+            if (requests_more(larger->spec, pod->spec)) {
+                all.emplace(pod->metadata.uid, std::move(larger));
+                continue;
+            }
+        }
+        if (is_refused) all.emplace(pod->metadata.uid, as_granted(*pod));
     }
     return all;
 }

@@ -1,5 +1,5 @@
-// Remembers what pods requested when they were new. A pod that was resized in place is replaced by a new one
-// after its eviction, which requests what its owner's template and the admission give it.
+// Remembers what pods requested before they were shrunk in place. After an eviction, such a pod is replaced
+// by a new one, which requests what its owner's template and the admission give it.
 #pragma once
 #include <map>
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace controllers {
 
-// RequestHistory remembers, for each owner, the first requests of its newest pod. An operator that has just
-// started knows only the present ones.
+// RequestHistory remembers, for each group of like pods, the first requests of the newest one. An operator
+// that has just started knows only the present ones.
 class RequestHistory {
 public:
     // The clock must outlive it.
@@ -27,35 +27,32 @@ public:
     std::map<std::string, std::shared_ptr<const api::Pod>> returning(const kube::Store<api::Pod>& pods) const;
 
 private:
+    // Requests holds what a pod requests of the resources that a resize in place may change.
     struct Requests {
-        api::Shared<std::vector<api::Container>> containers;
-        api::Shared<std::vector<api::Container>> init_containers;
-        api::Shared<api::ResourceRequirements> of_pod;
+        std::map<std::string, api::ResourceList> of_containers;  // by name of the container
+        api::ResourceList of_pod;
+        bool operator==(const Requests&) const = default;
     };
-    struct Owner {
+    struct Group {
         std::size_t pods = 0;
-        api::Time created;    // the newest pod
-        Requests first;       // of the newest pod
-        bool varies = false;  // other pods have or had other requests
-        std::optional<api::Time> shrunk;
+        api::Time created;                   // the newest pod
+        Requests first;                      // of the newest pod
+        std::optional<api::Time> shrunk;     // a pod lost requests in place
         std::optional<api::Time> came_back;  // a new pod had the size that older ones had lost
         std::optional<api::Time> gone;       // its last pod
     };
 
-    std::shared_ptr<const api::Pod> returning(const api::Pod& pod, const Owner& owner) const;
+    static Requests requests_of(const api::PodSpec& spec);
+    static std::shared_ptr<const api::Pod> with(const api::Pod& pod, const Requests& requests);
     void add(const api::Pod& pod);
     void remove(const api::Pod& pod);
-    void note_variation(Owner& owner);
-    void forget(std::map<std::string, Owner>::iterator owner);
     void forget_old();
-    bool is_valid(const Owner& owner) const;
+    bool is_valid(const Group& group) const;
     api::Time now() const { return api::Time(clock_.wall_now()); }
-    static void set_requests(api::PodSpec& spec, const Requests& requests);
 
     base::Clock& clock_;
-    std::map<std::string, Owner> owners_;  // by UID
-    std::size_t varying_ = 0;              // number of owners whose pods vary
-    std::optional<api::Time> looked_;      // for owners to forget
+    std::map<std::string, Group> groups_;
+    std::optional<api::Time> looked_;  // for groups to forget
 };
 
 }  // namespace controllers

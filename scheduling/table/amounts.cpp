@@ -126,12 +126,6 @@ void raise(api::ResourceList& list, const api::ResourceList& other) {
     }
 }
 
-// Reports that the node can never grant the present spec, so that it keeps what it granted before.
-bool is_infeasible(const api::Pod& pod) {
-    const auto* pending = api::find_condition(pod.status.conditions, api::conditions::kPodResizePending);
-    return pending && pending->reason == "Infeasible";
-}
-
 // Resizes computes resources during an in-place resize. Requested, granted and used amounts
 // may differ then: the largest counts.
 class Resizes {
@@ -183,6 +177,11 @@ Amounts with_overhead(Amounts amounts, const api::PodSpec& pod, ResourceNames& n
 }
 
 }  // namespace
+
+bool is_infeasible(const api::Pod& pod) {
+    const auto* pending = api::find_condition(pod.status.conditions, api::conditions::kPodResizePending);
+    return pending && pending->reason == "Infeasible";
+}
 
 Amounts requests_of(const api::PodSpec& pod, ResourceNames& names) {
     auto amounts = of_containers(pod, [&names](const api::Container& container) {

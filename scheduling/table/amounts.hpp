@@ -66,6 +66,8 @@ Amounts amounts_of(const api::ResourceList& list, ResourceNames& names);
 // and of each step of its initialization, plus overhead. Requests stated for the whole pod replace that
 // maximum. Source: k8s.io/component-helpers/resource (helpers.go, PodRequests).
 Amounts requests_of(const api::PodSpec& pod, ResourceNames& names);
+// Reports that the node can never grant the present spec, so that it keeps what it granted before.
+bool is_infeasible(const api::Pod& pod);
 // Returns what a pod takes from its present node. That may be more or less while it is resized in place,
 // which a node grants later or never. Source: the same with UseStatusResources.
 Amounts taken_by(const api::Pod& pod, ResourceNames& names);
