@@ -39,7 +39,8 @@ bool removal_hangs(const NodeSmithClaim& claim) {
     const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
     if (drained && drained->reason == reasons::kDrainStalled) return true;
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
-    if (!deleted || deleted->status != ConditionStatus::False) return false;
+    if (!deleted || deleted->status != ConditionStatus::False)
+        return deleted && deleted->reason == claim::kNodeTerminating;
     return deleted->reason != reasons::kAttemptFailed && deleted->reason != reasons::kDeleting &&
            deleted->reason != reasons::kProviderError && deleted->reason != reasons::kOtherCluster;
 }

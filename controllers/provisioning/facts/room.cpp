@@ -30,11 +30,13 @@ RoomRefusal refusal_of(const Informers& informers, const NodeSmithClaim& claim) 
 }
 
 // Returns the pods whose places depend on a launch: waiting ones, and those on nodes that are being removed.
+// Where a removal hangs, the pods do not move, so they need no place yet.
 std::set<std::string> pods_in_need(const Informers& informers) {
     std::set<std::string> uids;
     for (const auto& pod : unschedulable_pods(informers)) uids.insert(pod->metadata.uid);
     for (const auto& [key, claim] : informers.claims.store().all()) {
-        if (disruption::is_staying(*claim) || claim->status.nodeName.empty()) continue;
+        if (disruption::is_staying(*claim) || removal_hangs(*claim) || claim->status.nodeName.empty())
+            continue;
         for (const auto& pod : informers.pods.store().by_index(kPodsByNode, claim->status.nodeName))
             uids.insert(pod->metadata.uid);
     }
