@@ -139,9 +139,12 @@ Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& ran
       control_planes(client, clock, random, executor, {}, forgetting<api::v1alpha1::NodeSmithControlPlane>()),
       hosts(client, clock, random, executor, {}, forgetting<api::v1alpha1::NodeSmithHost>()),
       request_history(clock),
+      released_volumes(clock),
       pod_groups(clock) {
-    pods.on_change(
-        [this](const api::Pod* before, const api::Pod* after) { request_history.observe(before, after); });
+    pods.on_change([this](const api::Pod* before, const api::Pod* after) {
+        request_history.observe(before, after);
+        released_volumes.observe(before, after);
+    });
     pods.share_parts([this](api::Pod& pod) { parts_.share(pod); });
     index_core(*this);
     index_ours(*this);

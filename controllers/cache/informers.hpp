@@ -11,6 +11,7 @@
 #include "controllers/cache/kinds.hpp"
 #include "controllers/cache/managed_namespaces.hpp"
 #include "controllers/cache/pod_groups.hpp"
+#include "controllers/cache/released_volumes.hpp"
 #include "controllers/cache/request_history.hpp"
 #include "controllers/cache/unread.hpp"
 #include "kube/informer.hpp"
@@ -64,8 +65,9 @@ public:
     kube::Informer<NodeSmithControlPlane> control_planes;
     kube::Informer<NodeSmithHost> hosts;
 
-    RequestHistory request_history;  // of the pods
-    PodGroups pod_groups;            // those that were read
+    RequestHistory request_history;    // of the pods
+    ReleasedVolumes released_volumes;  // by the pods
+    PodGroups pod_groups;              // those that were read
 
     void spawn_all(base::TaskGroup& group);
     asio::awaitable<void> wait_synced();

@@ -4,25 +4,33 @@
 #include <map>
 #include <utility>
 
+#include "controllers/cache/released_volumes.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::provisioning {
 
 namespace {
 
-// Most volumes are detached within seconds. Until then their place counts as free, so that no machine is
-// launched for it.
-constexpr std::chrono::minutes kDetachPatience{2};
-
-std::optional<api::Time> hangs_from(const api::VolumeAttachment& attachment) {
-    const auto& deletion = attachment.metadata.deletionTimestamp;
-    return deletion ? std::optional(api::Time(deletion->at + kDetachPatience)) : std::nullopt;
+// Returns from when on the place of an attachment without pods counts as taken. Until then it counts as free,
+// so that no machine is launched for it.
+api::Time hangs_from(const api::VolumeAttachment& attachment, const Informers& informers) {
+    const auto& spec = attachment.spec;
+    const auto volume = informers.persistent_volumes.store().get({"", spec.source.persistentVolumeName});
+    const auto claim = volume && volume->spec.claimRef
+                           ? kube::ObjectKey(volume->spec.claimRef->namespace_, volume->spec.claimRef->name)
+                           : kube::ObjectKey();
+    auto released = informers.released_volumes.released(spec.nodeName, claim);
+    // The attach-detach controller begins once the kubelet has unmounted the volume.
+    if (const auto& deletion = attachment.metadata.deletionTimestamp)
+        released = std::max(released, *deletion);
+    return api::Time(released.at + ReleasedVolumes::kDetachPatience);
 }
 
 std::vector<std::shared_ptr<const api::VolumeAttachment>> lasting_attachments(const Informers& informers,
                                                                               api::Time now) {
     auto attachments = informers.volume_attachments.store().values();
-    std::erase_if(attachments, [&](const auto& attachment) { return hangs_from(*attachment) > now; });
+    std::erase_if(attachments,
+                  [&](const auto& attachment) { return hangs_from(*attachment, informers) > now; });
     return attachments;
 }
 
@@ -60,7 +68,7 @@ void note_declared_features(scheduling::Snapshot& snapshot) {
 std::optional<api::Time> next_hanging_detachment(const Informers& informers, api::Time now) {
     std::optional<api::Time> next;
     for (const auto& [key, attachment] : informers.volume_attachments.store().all())
-        if (const auto from = hangs_from(*attachment); from > now) next = kube::sooner(next, from);
+        if (const auto from = hangs_from(*attachment, informers); from > now) next = kube::sooner(next, from);
     return next;
 }
 
