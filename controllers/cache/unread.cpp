@@ -1,5 +1,7 @@
 #include "controllers/cache/unread.hpp"
 
+#include "controllers/cache/preemption.hpp"
+
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -77,7 +79,9 @@ void forget_settled_resources(api::Pod& pod) {
 }
 
 bool is_read_condition(const api::Condition& condition) {
-    if (condition.type == conditions::kPodResizePending || condition.type == conditions::kReady) return true;
+    if (condition.type == conditions::kPodResizePending || condition.type == conditions::kReady ||
+        is_preemption(condition))
+        return true;
     return condition.type == conditions::kPodScheduled && condition.status != ConditionStatus::True;
 }
 

@@ -144,12 +144,13 @@ ProvisioningDecision decide(const DecisionInputs& inputs, scheduling::Solver& so
 World world_for_removals(const DecisionInputs& inputs, api::Time now) {
     const auto& informers = inputs.informers;
     const auto unschedulable = unschedulable_pods(informers);
-    auto pods =
-        pods_that_keep_nodes(unschedulable, informers.pools.store().all(), informers.nodes.store().all(),
-                             demand_rules(informers, unschedulable, now));
+    const auto& nodes = informers.nodes.store().all();
+    const auto rules = demand_rules(informers, unschedulable, now);
+    auto pods = pods_that_keep_nodes(unschedulable, informers.pools.store().all(), nodes, rules);
     auto supplies = look_at_pools(informers, inputs.reservations, inputs.under_way, now);
     auto world = build_world(informers, inputs.template_hashes, std::move(supplies), std::move(pods),
                              inputs.under_way, now);
+    hold_nominated_room(world, nominated_pods(unschedulable, nodes, rules));
     const auto launches = recent_launches(inputs, now);
     for (const auto& [uid, count] : launches)
         if (is_exhausted(uid, launches)) world.exhausted.insert(uid);

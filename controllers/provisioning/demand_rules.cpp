@@ -1,12 +1,16 @@
 #include "controllers/provisioning/demand_rules.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "controllers/cache/preemption.hpp"
 #include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/provisioning/cluster_objects.hpp"
 #include "controllers/provisioning/freed_room.hpp"
 #include "controllers/provisioning/nomination.hpp"
 #include "kube/controller.hpp"
+#include "scheduling/nodes/node_digest.hpp"
+#include "scheduling/table/amounts.hpp"
 
 namespace controllers::provisioning {
 
@@ -17,13 +21,44 @@ bool takes_pods(const api::Node& node) {
            !api::find_taint(node.spec.taints, api::taints::kDisrupted, api::taints::kNoSchedule);
 }
 
-// Returns until when the scheduler may wait for pods to end there; nullopt: time alone changes nothing.
-std::optional<api::Time> last_end(const Informers& informers, const std::string& node) {
-    std::optional<api::Time> last;
-    for (const auto& pod : informers.pods.store().by_index(kPodsByNode, node))
-        last = std::max(last, ends_by(*pod));
-    return last;
-}
+// Limits how long preempted pods may take to end. A machine is available sooner than after that.
+constexpr std::chrono::minutes kLongestPreemption{15};
+
+// FutureRoom is the room on a node once the pods that are about to end are gone.
+class FutureRoom {
+public:
+    FutureRoom(const api::Node& node, const PodPointers& pods, api::Time now)
+        : free_(scheduling::amounts_of(node.status.allocatable, names_)) {
+        for (const auto& pod : pods) {
+            if (scheduling::is_finished(*pod)) continue;
+            const auto end = ends_by(*pod);
+            const bool is_victim = is_preempted(*pod);
+            const base::Duration patience = is_victim ? kLongestPreemption : kLongestWaitForRoom;
+            if (end && *end > now && end->at - now.at <= patience) {
+                any_preempted_ |= is_victim;
+                until_ = std::max(until_, end);
+            } else {
+                free_ -= scheduling::taken_by(*pod, names_);
+            }
+        }
+    }
+
+    // Takes the room that the scheduler makes for the pod. Returns false if it does not suffice.
+    bool take(const api::Pod& pod) {
+        const auto wanted = scheduling::requests_of(pod.spec, names_);
+        if (!any_preempted_ || !scheduling::fits(wanted, free_)) return false;
+        free_ -= wanted;
+        return true;
+    }
+    // Returns when all of the room should be free.
+    std::optional<api::Time> until() const { return until_; }
+
+private:
+    scheduling::ResourceNames names_;
+    scheduling::Amounts free_;
+    bool any_preempted_ = false;
+    std::optional<api::Time> until_;
+};
 
 // Returns when the next young node should run its CSI drivers and have reported their room.
 std::optional<api::Time> next_report(const Informers& informers, api::Time now) {
@@ -37,16 +72,28 @@ std::optional<api::Time> next_report(const Informers& informers, api::Time now) 
     return next;
 }
 
-// Marks nominations for a node where no pod is ending.
-void judge_unfounded(const PodPointers& pods, DemandRules& rules, api::Time now) {
-    for (const auto& pod : pods) {
-        const auto created = pod->metadata.creationTimestamp.value_or(api::Time());
-        const api::Time patience(created.at + kPreemptionPatience);
-        if (patience > now)
-            rules.look_again = kube::sooner(rules.look_again, std::optional(patience));
+// Marks a nomination for a node where the scheduler makes no room.
+void judge_unfounded(const api::Pod& pod, DemandRules& rules, api::Time now) {
+    const auto created = pod.metadata.creationTimestamp.value_or(api::Time());
+    const api::Time patience(created.at + kPreemptionPatience);
+    if (patience > now)
+        rules.look_again = kube::sooner(rules.look_again, std::optional(patience));
+    else
+        rules.unfounded_nominations.insert(pod.metadata.uid);
+}
+
+// Judges the nominations for one node. Pods of higher priority get the room first.
+void judge_nominations(const api::Node& node, const PodPointers& on_node, PodPointers nominated,
+                       DemandRules& rules, api::Time now) {
+    FutureRoom room(node, on_node, now);
+    std::ranges::sort(nominated, {}, [](const auto& pod) {
+        return std::pair(-std::int64_t{pod->spec.priority.value_or(0)}, api::key_of(*pod));
+    });
+    for (const auto& pod : nominated)
+        if (room.take(*pod))
+            rules.look_again = kube::sooner(rules.look_again, room.until());
         else
-            rules.unfounded_nominations.insert(pod->metadata.uid);
-    }
+            judge_unfounded(*pod, rules, now);
 }
 
 }  // namespace
@@ -89,13 +136,10 @@ DemandRules demand_rules(const Informers& informers, const PodPointers& unschedu
     rules.look_again = kube::sooner(next_report(informers, now), next_hanging_detachment(informers, now));
     for (const auto& [name, pods] : nominated) {
         const auto node = informers.nodes.store().get({"", name});
-        const auto end = last_end(informers, name);
-        if (!node || !takes_pods(*node) || (end && *end <= now))
-            rules.void_nominations.insert(name);
-        else if (end)
-            rules.look_again = kube::sooner(rules.look_again, end);
+        if (node && takes_pods(*node))
+            judge_nominations(*node, informers.pods.store().by_index(kPodsByNode, name), pods, rules, now);
         else
-            judge_unfounded(pods, rules, now);
+            rules.void_nominations.insert(name);
     }
     return rules;
 }

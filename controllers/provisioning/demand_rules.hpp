@@ -19,10 +19,10 @@ struct DemandRules {
     std::int32_t expendable_below = std::numeric_limits<std::int32_t>::min();
     KindHistories kinds;
     std::function<std::string(const api::Pod&)> kind_of;  // empty: kinds do not matter
-    // Names nodes where preemption for a pod will not succeed. They are leaving, or
-    // their pods did not end in time.
+    // Names nodes where preemption for a pod will not succeed, because they are leaving or take no pods.
     std::set<std::string> void_nominations;
-    // UIDs of pods nominated for a node where no pod is ending: their room exists, or never will.
+    // UIDs of pods nominated for a node where the scheduler makes no room that suffices: their room exists,
+    // or never will.
     std::set<std::string> unfounded_nominations;
     // UIDs of pods that are nominated for the machine launched for them: they wait as before.
     std::set<std::string> told_of_their_machine;

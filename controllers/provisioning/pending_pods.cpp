@@ -21,6 +21,10 @@ bool is_being_made_room_for(const api::Pod& pod, const Nodes& nodes, const Deman
            !rules.told_of_their_machine.contains(pod.metadata.uid);
 }
 
+bool is_nominated(const api::Pod& pod, const Nodes& nodes, const DemandRules& rules) {
+    return !is_of_daemon_set(pod) && is_being_made_room_for(pod, nodes, rules);
+}
+
 bool is_nobodys_demand(const api::Pod& pod, const Nodes& nodes, const DemandRules& rules) {
     return is_of_daemon_set(pod) || is_being_made_room_for(pod, nodes, rules);
 }
@@ -136,6 +140,11 @@ PendingPods select_demand(const PodPointers& unschedulable, const std::map<std::
             demand.pods.push_back(pod);
     }
     return demand;
+}
+
+PodPointers nominated_pods(PodPointers unschedulable, const Nodes& nodes, const DemandRules& rules) {
+    std::erase_if(unschedulable, [&](const auto& pod) { return !is_nominated(*pod, nodes, rules); });
+    return unschedulable;
 }
 
 PodPointers waiting_daemon_pods(const Informers& informers) {

@@ -34,6 +34,9 @@ PendingPods select_demand(const PodPointers& unschedulable, const std::map<std::
                           const Pools& pools, const Nodes& nodes, api::Time now,
                           const DemandRules& rules = {});
 
+// Returns pods for which the scheduler makes room by preemption.
+PodPointers nominated_pods(PodPointers unschedulable, const Nodes& nodes, const DemandRules& rules);
+
 // Returns pods of DaemonSets that have no room on their node according to the scheduler.
 PodPointers waiting_daemon_pods(const Informers& informers);
 

@@ -23,6 +23,30 @@ void put_full_node(World& world) {
     world.run_for(2s);
 }
 
+// Puts a pod "new" for which the scheduler has nominated the node of put_full_node().
+void put_nominated_pod(World& world) {
+    world.put_pending_pod("new");
+    world.server.edit<api::Pod>({"default", "new"},
+                                [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
+}
+
+// Deletes the pod as the scheduler does to make room.
+void preempt(World& world, const std::string& name, std::int64_t grace_seconds) {
+    world.server.edit<api::Pod>({"default", name}, [](api::Pod& pod) {
+        objects::set_condition(*pod.status.conditions, "DisruptionTarget", api::ConditionStatus::True,
+                               objects::kStart, "PreemptionByScheduler");
+    });
+    world.server.remove<api::Pod>({"default", name}, grace_seconds);
+}
+
+std::vector<std::string> pods_on(const controllers::provisioning::World& world, const std::string& node) {
+    std::vector<std::string> names;
+    for (const auto& entry : world.snapshot.nodes)
+        if (entry.node->metadata.name == node)
+            for (const auto& pod : entry.pods) names.push_back(pod->metadata.name);
+    return names;
+}
+
 void put_storage(World& world) {
     api::StorageClass storage_class;
     storage_class.metadata.name = "late";
@@ -174,23 +198,58 @@ TEST_CASE("a pod that takes long to end is not waited for") {
 TEST_CASE("a pod for which the scheduler makes room waits for that as long as it may come true") {
     World world;
     put_full_node(world);
-    world.put_pending_pod("new");
-    world.server.edit<api::Pod>({"default", "new"},
-                                [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
-    world.server.remove<api::Pod>({"default", "old"}, 600);
+    put_nominated_pod(world);
+    preempt(world, "old", 600);
     world.run_for(600s);
     CHECK(world.claims().empty());
     world.run_for(15s);
     CHECK(world.claims().size() == 1);
 }
 
+TEST_CASE("a pod does not wait for room that the scheduler can make only much later") {
+    World world;
+    put_full_node(world);
+    put_nominated_pod(world);
+    preempt(world, "old", 5 * 3600);
+    world.run_for(70s);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("a pod is not kept waiting for pods that end on the nominated node without making enough room") {
+    World world;
+    put_full_node(world);
+    put_nominated_pod(world);
+    SECTION("because it is not the scheduler that removes them") {
+        world.put_pending_pod("job", "100m");
+        world.bind("job", "theirs");
+        world.server.remove<api::Pod>({"default", "job"}, 600);
+        world.server.remove<api::Pod>({"default", "old"}, 600);
+    }
+    SECTION("because they are too small") {
+        world.put_pending_pod("job", "100m");
+        world.bind("job", "theirs");
+        preempt(world, "job", 600);
+    }
+    world.run_for(70s);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("a removal of nodes leaves room for the pods that are nominated for them") {
+    World world;
+    put_full_node(world);
+    put_nominated_pod(world);
+    world.run_for(5s);
+    CHECK(pods_on(world.provisioning.world_for_removals(), "theirs") ==
+          std::vector<std::string>{"old", "new"});
+    world.run_for(70s);
+    CHECK(pods_on(world.provisioning.world_for_removals(), "theirs") == std::vector<std::string>{"old"});
+}
+
 TEST_CASE("room that the scheduler makes for one pod is not promised to another") {
     World world(World::fixed_size_pool());
     put_full_node(world);
-    world.put_pending_pod("new");
-    world.server.edit<api::Pod>({"default", "new"},
-                                [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
-    world.server.remove<api::Pod>({"default", "old"}, 60);
+    put_nominated_pod(world);
+    preempt(world, "old", 60);
     world.put_pending_pods(1);
     world.run_for(30s);
     CHECK(world.claims().size() == 1);
@@ -199,9 +258,7 @@ TEST_CASE("room that the scheduler makes for one pod is not promised to another"
 TEST_CASE("a pod is not kept waiting for a node that it is nominated for, and where nobody is ending") {
     World world;
     put_full_node(world);
-    world.put_pending_pod("new");
-    world.server.edit<api::Pod>({"default", "new"},
-                                [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
+    put_nominated_pod(world);
     world.run_for(50s);
     CHECK(world.claims().empty());
     world.run_for(30s);
@@ -221,9 +278,7 @@ TEST_CASE("a leaving node, one that is not ready and a cordoned one are no room 
     for (const auto& change : changes) {
         World world;
         put_full_node(world);
-        world.put_pending_pod("new");
-        world.server.edit<api::Pod>({"default", "new"},
-                                    [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
+        put_nominated_pod(world);
         world.run_for(30s);
         REQUIRE(world.claims().empty());
         world.server.edit<api::Node>({"", "theirs"}, change);
@@ -364,4 +419,32 @@ TEST_CASE("a machine that was empty from the beginning to the end was never used
     CHECK(was_never_used(claim));
     claim.status.emptySince = objects::at(10min);
     CHECK_FALSE(was_never_used(claim));
+}
+
+TEST_CASE("nothing is launched for dead pods on a Node that finalizers of other programs keep") {
+    World world;
+    world.server.options().pods_end_after.reset();
+    auto claim =
+        objects::in_service(objects::created_claim("gone", world.pool(), 100, 2, 4096), objects::at(0s));
+    claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
+    claim.metadata.deletionTimestamp = objects::at(0s);
+    objects::set_condition(claim.status.conditions, api::conditions::kMachineDeleted,
+                           api::ConditionStatus::True, objects::at(0s), "NodeTerminating");
+    auto node = objects::node("gone", false);
+    node.metadata.finalizers = {"wrangler.cattle.io/node"};
+    node.metadata.deletionTimestamp = objects::at(0s);
+    world.server.put(node);
+    auto pod = a_pod("db-0").requesting("1", "1Gi").owner("StatefulSet", "db").on("gone").pod;
+    pod.metadata.deletionTimestamp = objects::at(0s);
+    pod = world.server.put(pod);
+    world.server.put(claim);
+    // A claim that was created for the pod is superfluous, too.
+    auto waiting = objects::created_claim("waiting", world.pool(), 101, 2, 4096);
+    waiting.metadata.annotations[std::string(api::annotations::kLaunchedFor)] = pod.metadata.uid;
+    objects::set_condition(waiting.status.conditions, api::conditions::kLaunched, api::ConditionStatus::False,
+                           objects::at(0s), "InsufficientCapacity");
+    world.server.put(waiting);
+    world.run_for(10min);
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.claims().front().metadata.name == "gone");
 }
