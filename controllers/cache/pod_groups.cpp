@@ -1,6 +1,8 @@
 #include "controllers/cache/pod_groups.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/json/value.hpp>
+#include <boost/system/system_error.hpp>
 #include <chrono>
 #include <exception>
 #include <string_view>
@@ -77,18 +79,21 @@ asio::awaitable<PodGroupPolicy> PodGroups::read_one(kube::Client& client, std::s
     try {
         const auto object = co_await client.get_json(target);
         if (object) co_return policy_in(*object);
-    } catch (const kube::ApiError&) {
+    } catch (const kube::ApiError& error) {
         // Without the kind or the right, all waiting pods of the group start together.
+        if (!error.is_forbidden() && !error.is_not_found()) throw;
     }
     co_return PodGroupPolicy{};
 }
 
 asio::awaitable<void> PodGroups::read(kube::Client& client, const PodPointers& pods) {
     std::map<std::string, std::vector<std::string>> targets;  // by group
+    std::set<std::string> groups;
     for (const auto& pod : pods) {
         const auto reference = reference_of(*pod);
         if (reference.name.empty()) continue;
         const auto group = pod->metadata.namespace_ + "/" + reference.name;
+        groups.insert(group);
         const auto known = groups_.find(group);
         if (known != groups_.end() && clock_.now() < known->second.read + kFresh) continue;
         if (targets.size() >= kMostReads || targets.contains(group)) continue;
@@ -98,19 +103,26 @@ asio::awaitable<void> PodGroups::read(kube::Client& client, const PodPointers& p
                                      base::percent_encode(reference.name));
     }
     if (targets.empty()) co_return;
-    std::erase_if(groups_, [&](const auto& entry) { return clock_.now() >= entry.second.read + kFresh; });
+    std::erase_if(groups_, [&](const auto& entry) {
+        return !groups.contains(entry.first) && clock_.now() >= entry.second.read + kFresh;
+    });
     bool is_reached = true;
     for (const auto& [group, versions] : targets) {
         PodGroupPolicy policy;
         for (const auto& target : versions) {
+            // Decisions do not wait for one timeout after the other.
             if (!is_reached || policy.min_pods) break;
             try {
                 policy = co_await read_one(client, target);
+            } catch (const boost::system::system_error& error) {
+                if (error.code() == asio::error::operation_aborted) throw;
+                is_reached = false;
             } catch (const std::exception&) {
-                // Decisions do not wait for one timeout after the other.
                 is_reached = false;
             }
         }
+        // A failure says nothing about the group, so the policy that is known still holds.
+        if (!is_reached) policy = policy_of(group);
         groups_.insert_or_assign(group, Group{policy, clock_.now()});
     }
 }

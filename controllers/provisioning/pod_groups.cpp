@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "scheduling/nodes/node_digest.hpp"
 
 namespace controllers::provisioning {
 
@@ -45,14 +46,16 @@ std::vector<Group> groups_that_wait(const PendingPods& demand, const Informers& 
     for (const auto& held : demand.held_back)
         if (const auto group = groups.find(pod_group_of(*held.pod)); group != groups.end())
             group->second.held.push_back(&held);
-    std::map<std::string, std::int64_t> running;
+    std::map<std::string, std::int64_t> running, with_own_room;
     for (const auto& [key, pod] : informers.pods.store().all())
-        if (!pod->spec.nodeName.empty()) ++running[pod_group_of(*pod)];
+        if (!pod->spec.nodeName.empty() && !scheduling::is_finished(*pod)) ++running[pod_group_of(*pod)];
+    for (const auto& pod : demand.nominated) ++with_own_room[pod_group_of(*pod)];
     std::vector<Group> ordered;
     for (auto& [name, group] : groups) {
         group.name = name;
         group.min_pods = informers.pod_groups.policy_of(name).min_pods;
-        const auto started = running[name];
+        // Pods that have room on a node count towards a minimum, but they do not show that the group runs.
+        const auto started = running[name] + (group.min_pods ? with_own_room[name] : 0);
         if (started >= group.min_pods.value_or(1)) continue;
         group.needed = group.min_pods ? *group.min_pods - started : group.waiting();
         if (group.needed > 1 || !group.min_pods) ordered.push_back(std::move(group));
@@ -200,6 +203,12 @@ private:
 };
 
 }  // namespace
+
+std::map<std::string, std::int64_t> needed_together(const PendingPods& demand, const Informers& informers) {
+    std::map<std::string, std::int64_t> needed;
+    for (const auto& group : groups_that_wait(demand, informers)) needed[group.name] = group.needed;
+    return needed;
+}
 
 std::vector<RefusedPod> remove_incomplete_groups(World& world, const PendingPods& demand,
                                                  const Informers& informers, scheduling::Solver& solver) {

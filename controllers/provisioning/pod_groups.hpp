@@ -1,6 +1,8 @@
 // Keeps machines from being launched for a part of a PodGroup, whose pods the scheduler starts only together.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,10 @@ struct RefusedPod {
     const api::Pod* pod = nullptr;
     std::vector<std::string> reasons;  // for people
 };
+
+// Returns how many of its waiting pods each PodGroup needs to start, by the group. Groups that have started,
+// or that start with one pod, are left out.
+std::map<std::string, std::int64_t> needed_together(const PendingPods& demand, const Informers& informers);
 
 // Removes PodGroups from the world's pods if too few of their waiting pods can have room: fewer than the
 // group's minimum or, if that is unknown, not all. A group that has started is left alone, because each

@@ -51,13 +51,16 @@ std::set<std::string> contradicted_pods(const ProvisioningDecision& decision, co
     }
     for (const auto& uid : pods_of_empty_machines(informers))
         if (!fitting.contains(uid)) pods.insert(uid);
-    // Pods of a PodGroup wait until each of them has a place.
-    std::set<std::string> gathering;
+    // Pods of a PodGroup wait until as many have a place as start together.
+    auto gathering = provisioning::needed_together(decision.demand, informers);
     for (const auto& pod : decision.demand.pods)
-        if (!pods.contains(pod->metadata.uid)) gathering.insert(pod_group_of(*pod));
-    gathering.erase("");
+        if (const auto group = gathering.find(pod_group_of(*pod));
+            group != gathering.end() && pods.contains(pod->metadata.uid))
+            --group->second;
     for (const auto& pod : decision.demand.pods)
-        if (gathering.contains(pod_group_of(*pod))) pods.erase(pod->metadata.uid);
+        if (const auto group = gathering.find(pod_group_of(*pod));
+            group != gathering.end() && group->second > 0)
+            pods.erase(pod->metadata.uid);
     return pods;
 }
 

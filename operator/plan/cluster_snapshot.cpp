@@ -259,8 +259,12 @@ asio::awaitable<void> ClusterSnapshot::read_all(Reading reading) {
     if (reading == Reading::ours_and_maybe_nodes) lists.add_nodes_and_pods(Wanted::if_allowed);
     if (reading == Reading::everything) lists.add_core();
     co_await lists.read();
+    // One call reads a few groups only, so that the operator's decisions do not wait for all of them.
     if (reading == Reading::everything)
-        co_await informers_.pod_groups.read(client_, controllers::unschedulable_pods(informers_));
+        for (const auto& pod : controllers::unschedulable_pods(informers_)) {
+            const controllers::PodPointers one{pod};
+            co_await informers_.pod_groups.read(client_, one);
+        }
     for (const auto& note : lists.notes()) notes_.push_back(note);
     has_nodes_ = reading != Reading::ours && lists.refused().empty();
     if (lists.missing().empty()) co_return;

@@ -176,3 +176,74 @@ TEST_CASE("a PodGroup without a gang has ordinary pods") {
     CHECK_FALSE(policy_of("scheduling.volcano.sh/v1beta1", "{}"));
     CHECK_FALSE(groups.policy_of("default/unknown").min_pods);
 }
+
+TEST_CASE("members of a PodGroup that have ended do not count as started") {
+    World world(pool_of(2));
+    put_group(world, "train", 4);
+    world.server.put<api::Node>(objects::a_node("theirs").label("kubernetes.io/hostname", "theirs"));
+    for (int i = 0; i < 4; ++i) {
+        const auto name = "ended-" + std::to_string(i);
+        auto pod = test::a_pod(name)
+                       .requesting("100m", "64Mi")
+                       .label(std::string(api::labels::kCoschedulingGroup), "train")
+                       .on("theirs")
+                       .pod;
+        pod.status.phase = api::PodPhase::Failed;
+        // A snapshot for plan has them, other than the operator's cache.
+        world.informers.pods.observe(pod);
+    }
+    put_members(world, "train", 4);
+    CHECK(world.claims().empty());
+}
+
+TEST_CASE("members of a PodGroup that the scheduler makes room for count towards its minimum") {
+    World world(pool_of(2));
+    put_group(world, "train", 4);
+    for (int i = 0; i < 2; ++i) {
+        const auto node = "theirs-" + std::to_string(i);
+        world.server.put<api::Node>(objects::a_node(node).label("kubernetes.io/hostname", node));
+        auto victim = test::a_pod("victim-" + std::to_string(i)).requesting("1500m", "1Gi").on(node).pod;
+        victim.metadata.deletionTimestamp = api::Time(world.clock.wall_now() + 5min);
+        objects::set_condition(*victim.status.conditions, "DisruptionTarget", api::ConditionStatus::True,
+                               objects::kStart, "PreemptionByScheduler");
+        world.server.put(victim);
+        auto pod = test::a_pod("nominated-" + std::to_string(i))
+                       .requesting("1500m", "1Gi")
+                       .label(std::string(api::labels::kCoschedulingGroup), "train");
+        world.put_pending(pod);
+        world.server.edit<api::Pod>({"default", "nominated-" + std::to_string(i)},
+                                    [&](api::Pod& waiting) { waiting.status.nominatedNodeName = node; });
+    }
+    put_members(world, "train", 2);
+    CHECK(world.claims().size() == 2);
+}
+
+TEST_CASE("a PodGroup that cannot be read for a while keeps its minimum") {
+    World world(pool_of(1));
+    put_group(world, "train", 2);
+    world.server.put<api::Node>(objects::a_node("theirs").label("kubernetes.io/hostname", "theirs"));
+    world.put_pending(test::a_pod("train-runs")
+                          .requesting("1500m", "1Gi")
+                          .label(std::string(api::labels::kCoschedulingGroup), "train"));
+    put_members(world, "train", 2);
+    REQUIRE(world.informers.pod_groups.policy_of("default/train").min_pods == 2);
+    const auto answer_groups_with = [&](int status) {
+        world.requests.answer =
+            [status](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+            if (request.target.find("/podgroups/") == std::string::npos) return std::nullopt;
+            base::HttpResponse refusal;
+            refusal.status = status;
+            return refusal;
+        };
+        world.run_for(35s);
+        world.put_pending_pod("another-" + std::to_string(status), "100");
+        world.run_for(5s);
+    };
+    answer_groups_with(500);
+    CHECK(world.informers.pod_groups.policy_of("default/train").min_pods == 2);
+    answer_groups_with(429);
+    CHECK(world.informers.pod_groups.policy_of("default/train").min_pods == 2);
+    // Somebody took the right away, or removed the kind.
+    answer_groups_with(403);
+    CHECK_FALSE(world.informers.pod_groups.policy_of("default/train").min_pods);
+}
