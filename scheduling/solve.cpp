@@ -117,14 +117,24 @@ void Solve::refuse(const Demand& demand) {
         result_.unplaced.push_back(std::move(unplaced));
         return;
     }
-    for (const auto pool : placer_.pool_order()) {
-        auto why = explain(snapshot_, placer_, classes_, demand.pod_class, pool);
-        if (why.budget != kNone) cuts_.emplace(why.budget, why.cut);
-        unplaced.reasons.push_back(std::move(why.text));
-    }
-    if (unplaced.reasons.empty())
-        unplaced.reasons.emplace_back("there is no pool that could create a node: create a NodeSmithPool");
+    unplaced.reasons = reasons_of(demand.pod_class);
     result_.unplaced.push_back(std::move(unplaced));
+}
+
+// An explanation may look at all pods, so pods of one class share it. It holds for all of them, because pods
+// are refused only after all others are placed.
+const std::vector<std::string>& Solve::reasons_of(ClassId pod_class) {
+    const auto [entry, is_new] = reasons_.try_emplace(pod_class);
+    auto& reasons = entry->second;
+    if (!is_new) return reasons;
+    for (const auto pool : placer_.pool_order()) {
+        auto why = explain(snapshot_, placer_, classes_, pod_class, pool);
+        if (why.budget != kNone) cuts_.emplace(why.budget, why.cut);
+        reasons.push_back(std::move(why.text));
+    }
+    if (reasons.empty())
+        reasons.emplace_back("there is no pool that could create a node: create a NodeSmithPool");
+    return reasons;
 }
 
 void Solve::describe_claims(const SpareResult& spare) {

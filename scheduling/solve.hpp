@@ -60,6 +60,8 @@ private:
     // Returns false for kNone.
     bool note(const Demand& demand, std::size_t slot);
     void refuse(const Demand& demand);
+    // Returns why no pool creates a machine for a pod of the class, after all others are placed.
+    const std::vector<std::string>& reasons_of(ClassId pod_class);
     void describe_claims(const SpareResult& spare);
     std::string zone_of(const NewMachine& new_machine) const;
     void name_only_places();
@@ -74,6 +76,7 @@ private:
     PodPlacer placer_;
     std::vector<std::size_t> pods_on_;         // by slot, without pods of DaemonSets
     std::map<std::size_t, std::string> cuts_;  // by budget
+    std::map<ClassId, std::vector<std::string>> reasons_;
     SolveResult result_;
 };
 

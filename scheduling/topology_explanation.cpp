@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "scheduling/selector_text.hpp"
 #include "scheduling/topology/pod_matcher.hpp"
+#include "scheduling/topology/rule_reader.hpp"
 
 namespace scheduling {
 
@@ -37,16 +38,32 @@ const std::vector<api::PodAffinityTerm>& required_terms(const std::optional<api:
     return affinity ? affinity->requiredDuringSchedulingIgnoredDuringExecution : none;
 }
 
-// Returns, for example, "of pod shop/hermit on node n1", for a pod on a node that keeps `pod` away.
-std::string one_that_keeps_away(const Snapshot& snapshot, const api::Pod& pod) {
+// Reports whether a new machine at one of the places would be in the node's domain.
+bool shares_domain(const Pool& pool, const BitSet& places, const api::Node& node, const std::string& key) {
+    const auto* domain = api::find(node.metadata.labels, key);
+    if (!domain) return false;
+    for (auto place = places.next(0); place != kNone; place = places.next(place + 1)) {
+        const auto* value = api::find(pool.places[place].labels, key);
+        if (!value) value = api::find(pool.labels, key);
+        if (value && *value == *domain) return true;
+    }
+    return false;
+}
+
+// Returns, for example, "of pod shop/hermit on node n1", for a pod on a node that keeps `pod` away from the
+// places. A rule by hostname keeps no pod away from a new machine.
+std::string one_that_keeps_away(const Snapshot& snapshot, const api::Pod& pod, const BitSet& places,
+                                std::size_t pool) {
     const SelectionReader selections(snapshot.namespaces);
     for (const auto& node : snapshot.nodes)
         for (const auto& other : node.pods)
             for (const auto& term : required_terms(other->spec.affinity->podAntiAffinity))
-                if (selections.read(term, *other).matches(pod))
+                if (!differs_by_node(term.topologyKey) &&
+                    shares_domain(snapshot.pools[pool], places, *node.node, term.topologyKey) &&
+                    selections.read(term, *other).matches(pod))
                     return "of pod " + api::key_of(*other).str() + " on node " + node.node->metadata.name +
                            " (by " + term.topologyKey + ")";
-    return "of other pods";
+    return "of other pending pods, which get room first,";
 }
 
 // `all` are the rules of the pod and those of other pods that keep it away.
@@ -62,7 +79,7 @@ std::string anti_affinity_obstacle(const Snapshot& snapshot, const PodPlacer& pl
     if (left.empty())
         return "pod anti-affinity excludes every place where it could create a machine (" +
                words_of_terms(required_terms(sample.spec.affinity->podAntiAffinity)) + ")";
-    return "pod anti-affinity " + one_that_keeps_away(snapshot, sample) +
+    return "pod anti-affinity " + one_that_keeps_away(snapshot, sample, left, pool) +
            " excludes every place where it could create a machine";
 }
 

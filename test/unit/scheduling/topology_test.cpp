@@ -424,4 +424,12 @@ TEST_CASE("the reason names the rule about other pods, its key and what it asks 
     CHECK(result.unplaced[0].reasons[0] ==
           "pool small: pod anti-affinity of pod default/hermit on node busy (by topology.kubernetes.io/zone) "
           "excludes every place where it could create a machine");
+
+    // Only this pod keeps others away from new machines. One of them keeps others off its own node, and one
+    // is elsewhere.
+    cluster.nodes = {node_in("own", "host-a"), node_in("far", "host-z"), node_in("busy", "host-a")};
+    cluster.nodes[0].pods = {apart("alone", "alone", "web", "kubernetes.io/hostname")};
+    cluster.nodes[1].pods = {apart("abroad", "abroad", "web", kZone)};
+    cluster.nodes[2].pods = {apart("hermit", "hermit", "web", kZone)};
+    CHECK(solve(cluster).unplaced[0].reasons == result.unplaced[0].reasons);
 }
