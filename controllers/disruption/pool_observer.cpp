@@ -119,7 +119,7 @@ void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {
     // A failed drain keeps its own node only. The pods that block it say nothing about other nodes.
     if (disrupted && disrupted->status == ConditionStatus::False && disrupted->reason == kReplacementTimeout)
         facts.last_failure = std::max(facts.last_failure, disrupted->lastTransitionTime);
-    if (!api::is_true(claim.status.conditions, conditions::kInitialized)) return;
+    if (is_over || !api::is_true(claim.status.conditions, conditions::kInitialized)) return;
     ++facts.in_service;
     const auto* node = node_of(claim, informers_.nodes.store().all());
     if (!goes && !(node && is_ready(*node))) ++facts.not_ready;

@@ -177,7 +177,9 @@ private:
         using disruption::Kind;
         disruption::BudgetUse use;
         for (const auto& facts : report_.claims) {
-            if (facts.pool.get() != &pool || !facts.node) continue;
+            // Other programs may keep the Node of a machine that is gone for long.
+            const bool is_over = claim::is_true(*facts.claim, api::conditions::kMachineDeleted);
+            if (facts.pool.get() != &pool || !facts.node || is_over) continue;
             ++use.nodes;
             const bool leaves = facts.claim->metadata.deletionTimestamp ||
                                 claim::is_true(*facts.claim, api::conditions::kDisrupted);

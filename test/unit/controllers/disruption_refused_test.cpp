@@ -72,3 +72,31 @@ TEST_CASE("a Node that finalizers of others keep after its machine is gone holds
     CHECK(world.condition("a", "MachineDeleted") == "True NodeTerminating");
     CHECK_FALSE(world.find("b"));
 }
+
+TEST_CASE("machines that are gone raise no share of nodes that may be disrupted") {
+    const std::vector<std::string> gone{"c", "d", "e", "f", "g", "h", "i"};
+    World world({"a", "b", "c", "d", "e", "f", "g", "h", "i"});
+    world.edit_pool([](auto& pool) {
+        pool.spec.disruption.budgets.emplace_back().nodes = "30%";
+        pool.spec.scaleDown.maxConcurrent = 9;
+        pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::WhenEmpty;
+    });
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b");
+    for (const auto& name : gone) {
+        world.server.edit<api::Node>({"", name}, [](api::Node& node) {
+            node.metadata.finalizers = {"wrangler.cattle.io/node"};
+            node.metadata.annotations = api::StringMap{};
+        });
+        world.server.remove<objects::NodeSmithClaim>({"default", name});
+    }
+    world.live(10min);
+    for (const auto& name : gone) REQUIRE(world.condition(name, "MachineDeleted") == "True NodeTerminating");
+    world.hold_machines();
+    for (const auto* name : {"one", "two"}) {
+        world.replicas.erase(name);
+        world.server.remove<api::Pod>({"default", name}, 0);
+    }
+    world.live(70s);
+    CHECK(world.is_leaving("a") != world.is_leaving("b"));
+}
