@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
+#include <charconv>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "api/names.hpp"
+#include "base/saturating.hpp"
 #include "base/text.hpp"
 #include "operator/plan/cluster_snapshot.hpp"
 #include "scheduling/pods/pod_defaults.hpp"
@@ -226,6 +228,28 @@ std::string written_namespace(const json::object& document) {
 
 bool is_stateful_set(const json::object& document) {
     return is_kind(document, "apps/v1", "StatefulSet");
+}
+
+bool replaces_pods(const json::object& document) {
+    if (is_deployment(document)) return true;
+    const auto* spec = object_in(document, "spec");
+    const auto* strategy = spec ? object_in(*spec, "updateStrategy") : nullptr;
+    return is_stateful_set(document) && !(strategy && text_in(*strategy, "type") == "OnDelete");
+}
+
+std::int64_t surge_of(const json::object& document) {
+    constexpr std::int64_t kDefaultPercent = 25;
+    constexpr std::int64_t kWhole = 100;
+    const auto* spec = object_in(document, "spec");
+    const auto* strategy = spec ? object_in(*spec, "strategy") : nullptr;
+    if (strategy && text_in(*strategy, "type") == "Recreate") return 0;
+    const auto* rolling = strategy ? object_in(*strategy, "rollingUpdate") : nullptr;
+    if (const auto number = rolling ? number_in(*rolling, "maxSurge") : std::nullopt) return *number;
+    auto percent = kDefaultPercent;
+    if (const auto text = rolling ? text_in(*rolling, "maxSurge") : std::string(); text.ends_with('%'))
+        std::from_chars(text.data(), text.data() + text.size(), percent);
+    const auto replicas = spec ? number_in(*spec, "replicas").value_or(1) : 1;
+    return (base::Saturating(replicas) * percent + kWhole - 1) / kWhole;
 }
 
 std::string why_without_pods(const json::object& document) {

@@ -75,6 +75,11 @@ std::string written_name(const boost::json::object& metadata);
 std::string written_namespace(const boost::json::object& document);
 // Reports whether the pods of the workload keep their numbers: it is a StatefulSet.
 bool is_stateful_set(const boost::json::object& document);
+// Reports whether the workload's controller replaces running pods when their template changes. Others only
+// create the pods that are missing.
+bool replaces_pods(const boost::json::object& document);
+// Returns how many pods of an older template a Deployment keeps beside as many new ones as it has replicas.
+std::int64_t surge_of(const boost::json::object& document);
 // Returns why the workload has no pods for now, although it asks for some; empty: it has them.
 std::string why_without_pods(const boost::json::object& document);
 // Returns a scheduling gate of the pod, which the scheduler ignores until the gate is removed; empty: none.

@@ -1,12 +1,15 @@
 #include "operator/plan/written_world.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "api/json.hpp"
 #include "api/names.hpp"
 #include "scheduling/nodes/node_digest.hpp"
+#include "scheduling/pods/pod_class.hpp"
 #include "scheduling/table/amounts.hpp"
 #include "scheduling/volumes/volumes.hpp"
 
@@ -17,6 +20,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
+// Differs from the resourceVersion of any object, as a store does not take the same version twice.
+constexpr std::string_view kReplaced = "replaced";
 
 // Returns the topologies in which the class allows its volumes.
 std::vector<api::NodeSelectorTerm> terms_of(const api::StorageClass& storage_class) {
@@ -27,6 +32,37 @@ std::vector<api::NodeSelectorTerm> terms_of(const api::StorageClass& storage_cla
             term.matchExpressions.push_back({label.key, api::SelectorOperator::In, label.values});
     }
     return terms;
+}
+
+template <class List>
+bool has_all(const List& list, const List& wanted) {
+    return std::ranges::all_of(wanted,
+                               [&](const auto& each) { return std::ranges::find(list, each) != list.end(); });
+}
+
+std::set<std::string> claims_of(const api::PodSpec& spec) {
+    std::set<std::string> claims;
+    for (const auto& volume : spec.volumes)
+        if (volume.persistentVolumeClaim) claims.insert(volume.persistentVolumeClaim->claimName);
+    return claims;
+}
+
+// Reports whether a running pod has all that the scheduler reads of the written one. Admission may have added
+// more to it.
+bool asks_for_the_same(const api::PodSpec& written, const api::PodSpec& running) {
+    scheduling::ResourceNames names;
+    return scheduling::requests_of(written, names) == scheduling::requests_of(running, names) &&
+           has_all(*running.nodeSelector, *written.nodeSelector) &&
+           has_all(*running.tolerations, *written.tolerations) &&
+           (!written.affinity || running.affinity == written.affinity) &&
+           (written.topologySpreadConstraints.empty() ||
+            running.topologySpreadConstraints == written.topologySpreadConstraints) &&
+           std::ranges::equal(scheduling::host_ports_of(running), scheduling::host_ports_of(written),
+                              [](const auto& a, const auto& b) {
+                                  return a.port == b.port && a.protocol == b.protocol &&
+                                         a.address == b.address;
+                              }) &&
+           std::ranges::includes(claims_of(running), claims_of(written));
 }
 
 }  // namespace
@@ -84,38 +120,58 @@ std::string WrittenWorld::add_pods(const json::object& document, WrittenWorkload
         if (informers_.persistent_volume_claims.store().get(api::key_of(claim))) continue;
         if (auto refusal = add(std::move(claim)); !refusal.empty()) return refusal;
     }
-    const bool has_numbers = is_stateful_set(document);
+    if (is_stateful_set(document)) return add_numbered(document, workload);
     std::optional<std::size_t> running;
     for (const auto& written : workload.pods) {
         auto pod = decode_object<api::Pod>(written);
-        if (has_numbers) {
-            if (informers_.pods.store().get(api::key_of(pod))) continue;
-        } else {
-            if (!running) running = running_pods(document, pod);
-            if (*running > 0) {
-                --*running;
-                continue;
-            }
-            const auto& owner = pod.metadata.ownerReferences->front().name;
-            pod.metadata.name = unused_name(pod.metadata.namespace_, owner + "-");
+        if (!running) running = keep_running_pods(document, pod);
+        if (*running > 0) {
+            --*running;
+            continue;
         }
+        const auto& owner = pod.metadata.ownerReferences->front().name;
+        pod.metadata.name = unused_name(pod.metadata.namespace_, owner + "-");
         if (auto refusal = add(std::move(pod), written); !refusal.empty()) return refusal;
     }
     return {};
 }
 
-// Pods with other requests do not stay: the workload's controller replaces them.
-std::size_t WrittenWorld::running_pods(const json::object& document, const api::Pod& written) const {
-    auto completed = written;
-    if (!admission_.admit(completed.metadata.namespace_, completed.spec).empty()) return 0;
-    scheduling::ResourceNames names;
-    const auto requests = scheduling::requests_of(completed.spec, names);
-    return static_cast<std::size_t>(
-        std::ranges::count_if(informers_.pods.store().all(), [&](const auto& entry) {
-            const auto& pod = *entry.second;
-            return is_pod_of(pod, document) && !scheduling::is_finished(pod) &&
-                   !pod.metadata.deletionTimestamp && scheduling::requests_of(pod.spec, names) == requests;
-        }));
+std::string WrittenWorld::add_numbered(const json::object& document, const WrittenWorkload& workload) {
+    for (const auto& written : workload.pods) {
+        auto pod = decode_object<api::Pod>(written);
+        const auto running = informers_.pods.store().get(api::key_of(pod));
+        if (running && (!replaces_pods(document) || stays(*running, pod))) continue;
+        if (running) pod.metadata.resourceVersion = kReplaced;
+        if (auto refusal = add(std::move(pod), written); !refusal.empty()) return refusal;
+    }
+    return {};
+}
+
+bool WrittenWorld::stays(const api::Pod& running, const api::Pod& written) const {
+    auto completed = written.spec;
+    return admission_.admit(written.metadata.namespace_, completed).empty() &&
+           asks_for_the_same(completed, running.spec);
+}
+
+std::size_t WrittenWorld::keep_running_pods(const json::object& document, const api::Pod& written) {
+    std::vector<std::shared_ptr<const api::Pod>> replaced;
+    std::size_t kept = 0;
+    for (const auto& [key, pod] : informers_.pods.store().all()) {
+        if (!is_pod_of(*pod, document) || scheduling::is_finished(*pod) || pod->metadata.deletionTimestamp)
+            continue;
+        if (!replaces_pods(document) || stays(*pod, written))
+            ++kept;
+        else
+            replaced.push_back(pod);
+    }
+    const auto surge = static_cast<std::size_t>(std::max<std::int64_t>(surge_of(document), 0));
+    for (std::size_t i = surge; i < replaced.size(); ++i) {
+        auto ended = *replaced[i];
+        ended.metadata.resourceVersion = kReplaced;
+        ended.status.phase = api::PodPhase::Succeeded;
+        informers_.pods.observe(std::move(ended));
+    }
+    return kept;
 }
 
 std::string WrittenWorld::unused_name(const std::string& namespace_, const std::string& prefix) {

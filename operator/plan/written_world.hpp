@@ -39,8 +39,13 @@ private:
     std::string add(api::Pod pod, const boost::json::object& document);
     // Adds the pods, and claims for them, that are not there yet.
     std::string add_pods(const boost::json::object& document, WrittenWorkload workload);
-    // Returns how many pods of the workload run already and stay when it is applied.
-    std::size_t running_pods(const boost::json::object& document, const api::Pod& written) const;
+    // Adds the pods that a StatefulSet lacks or replaces.
+    std::string add_numbered(const boost::json::object& document, const WrittenWorkload& workload);
+    // Reports whether a running pod is kept when its workload is applied.
+    bool stays(const api::Pod& running, const api::Pod& written) const;
+    // Returns how many pods of the workload run already and are kept when it is applied. Those that a new
+    // template replaces end, except for those that a Deployment keeps beside the new ones.
+    std::size_t keep_running_pods(const boost::json::object& document, const api::Pod& written);
     bool is_gated(const boost::json::object& pod, const std::string& title);
     std::string unused_name(const std::string& namespace_, const std::string& prefix);
     std::string add(api::PersistentVolumeClaim claim);

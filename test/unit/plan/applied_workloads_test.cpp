@@ -85,6 +85,45 @@ TEST_CASE("a written workload needs only the pods that do not run yet") {
     CHECK(plan.pods.front().pod.name == "db-1");
 }
 
+TEST_CASE("pods that a changed template replaces make room, as far as the workload's controller lets them") {
+    const auto two_run =
+        kNode + running("web-5d8-a", "ReplicaSet", "web-5d8") + running("web-5d8-b", "ReplicaSet", "web-5d8");
+    const std::string elsewhere = "nodeSelector: {disk: ssd}, ";
+    const auto machines = [&](const std::string& spec, const std::string& pod) {
+        return plan_of(workload("Deployment", "name: web", "  replicas: 2\n" + spec, pod) + two_run).pods;
+    };
+    CHECK(machines("", "").empty());
+    CHECK(machines("", elsewhere).size() == 2);
+    // The node has three CPUs. One of the old pods is kept until the new ones run.
+    const std::string tolerant = "tolerations: [{key: dedicated, operator: Exists}], ";
+    const auto are_placed = [](const std::vector<WaitingPod>& pods) {
+        return std::ranges::count(pods, WaitingPod::Outlook::node, &WaitingPod::outlook);
+    };
+    CHECK(are_placed(machines("", tolerant)) == 2);
+    const std::string both_kept = "  strategy: {rollingUpdate: {maxSurge: 2}}\n";
+    CHECK(are_placed(machines(both_kept, tolerant)) == 1);
+    const auto three_run = two_run + running("web-5d8-c", "ReplicaSet", "web-5d8");
+    const auto recreated = plan_of(
+        workload("Deployment", "name: web", kThree + "  strategy: {type: Recreate}\n", tolerant) + three_run);
+    CHECK(are_placed(recreated.pods) == 3);
+
+    const auto set_runs = kNode + running("db-0", "StatefulSet", "db");
+    const auto set = [&](const std::string& spec, const std::string& pod) {
+        return plan_of(workload("StatefulSet", "name: db", spec, pod) + set_runs).pods;
+    };
+    CHECK(set("", "").empty());
+    REQUIRE(set("", elsewhere).size() == 1);
+    CHECK(set("", elsewhere).front().pod.name == "db-0");
+    auto without_version = set_runs;
+    without_version.erase(without_version.find("resourceVersion"),
+                          std::string("resourceVersion: \"7\", ").size());
+    CHECK(plan_of(workload("StatefulSet", "name: db", "", elsewhere) + without_version).pods.size() == 1);
+    CHECK(set("  updateStrategy: {type: OnDelete}\n", elsewhere).empty());
+    // A ReplicaSet leaves its pods alone.
+    const auto replica_set = workload("ReplicaSet", "name: one", "", elsewhere);
+    CHECK(plan_of(replica_set + kNode + running("one-a", "ReplicaSet", "one")).pods.empty());
+}
+
 TEST_CASE("a written pod or claim that the cluster has already stays as it is") {
     const std::string pod =
         "---\napiVersion: v1\nkind: Pod\nmetadata: {name: one, namespace: shop}\n"
