@@ -29,7 +29,8 @@ bool holds_somewhere(const Pool& pool, const Holds& holds) {
 // Reports whether people may give the pool's nodes the label. Kubernetes and the operator set the others.
 bool may_be_stated(std::string_view label) {
     const auto domain = label.substr(0, label.find('/'));
-    const bool is_set_by_others = domain.ends_with("kubernetes.io") || domain.ends_with("kubenodesmith.io");
+    const auto within = "." + std::string(domain);
+    const bool is_set_by_others = within.ends_with(".kubernetes.io") || within.ends_with(".kubenodesmith.io");
     return domain == label || !is_set_by_others || domain == "node-role.kubernetes.io";
 }
 

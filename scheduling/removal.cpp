@@ -89,7 +89,9 @@ private:
     void check_waiting_pods(const Snapshot& snapshot) {
         for (const auto& placement : base_.placements)
             if (placement.node && leaving_.contains(*placement.node))
-                deny("pod " + name_of(*placement.pod) + " is pending and fits on " +
+                deny("pod " + name_of(*placement.pod) +
+                     (placement.pod->spec.nodeName.empty() ? " is pending and fits on "
+                                                           : " moves off another node and fits on ") +
                      snapshot.nodes[*placement.node].node->metadata.name);
     }
 

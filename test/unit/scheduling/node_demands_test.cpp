@@ -67,6 +67,17 @@ TEST_CASE("each pool has its own reason, in the order in which they were tried")
                   ": if they should have it, add it to machineTemplate.labels of the pool"});
 }
 
+TEST_CASE("a label may be added to a pool unless Kubernetes or the operator sets it") {
+    const auto has_advice = [](const std::string& label) {
+        return reason_for(snapshot(), PodBuilder("a").select(label, "x")).find("machineTemplate.labels") !=
+               std::string::npos;
+    };
+    CHECK(has_advice("disk"));
+    CHECK(has_advice("notkubernetes.io/disk"));
+    CHECK_FALSE(has_advice("kubernetes.io/disk"));
+    CHECK_FALSE(has_advice("topology.kubernetes.io/disk"));
+}
+
 TEST_CASE("without a pool the reason says so") {
     auto cluster = snapshot();
     cluster.pools.clear();

@@ -109,6 +109,15 @@ TEST_CASE("a pod that waits blocks the removal of the node that it fits on, and 
     CHECK(simulate_removal(cluster, {{0}}).possible);
 }
 
+TEST_CASE("a pod that moves off another node keeps the node that it fits on, and is not called pending") {
+    auto cluster = two_nodes();
+    cluster.nodes[1].pods = {web("mover", "1").on("b")};
+    cluster.nodes[1].availability = scheduling::Availability::leaving;
+    const auto removal = simulate_removal(cluster, {{0}});
+    REQUIRE_FALSE(removal.reasons.empty());
+    CHECK(removal.reasons.front() == "pod default/mover moves off another node and fits on a");
+}
+
 // The machine for a waiting pod must not count as free for pods of a hardly used node. These pods come first
 // where machines are launched.
 TEST_CASE("a pod that waits is there before those that still run elsewhere, however important they are") {
