@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -94,6 +95,12 @@ def test_its_bill_of_materials_has_the_minimum_elements_of_ntia(dist):
 
 def test_workflows_have_no_findings():
     run(judge("actionlint"), "-color=false", *sorted((ROOT / ".github/workflows").glob("*.yaml")))
+
+
+def test_workflows_name_actions_by_their_commit():
+    uses = [(file.name, use) for file in (ROOT / ".github/workflows").glob("*.yaml") for use in re.findall(r"uses: (.*)", file.read_text())]
+    assert len(uses) > 5
+    assert [use for use in uses if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}  # v[0-9.]+", use[1])] == []
 
 
 def test_the_release_workflow_publishes_and_signs_each_kind_of_artifact():
