@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from conftest import ROOT, kustomize, objects, optional_tool, run, tool
+from conftest import ROOT, kustomize, objects, run, tool
 
 HEALTH = ROOT / "config/argocd/health.yaml"
 PREFIX = "resource.customizations.health.kubenodesmith.parawell.cloud_"
@@ -39,7 +39,7 @@ def lua(value):
 
 def health_of(thing):
     program = f"local obj = {lua(thing)}\nlocal function health()\n{scripts()[thing['kind']]}\nend\nprint(health().status)"
-    return run(optional_tool("lua5.3"), "-", input=program).strip()
+    return run("lua5.3", "-", input=program).strip()
 
 
 def kstatus_of(thing):
