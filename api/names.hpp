@@ -42,7 +42,7 @@ inline constexpr std::string_view kVolcanoGroup =
 inline constexpr std::string_view kScaleDownDisabled = "cluster-autoscaler.kubernetes.io/scale-down-disabled";
 // On a NodeSmithHost: a new value requests another try of credentials that its BMC refused.
 inline constexpr std::string_view kRetryCredentials = "kubenodesmith.io/retry-credentials";
-inline constexpr std::string_view kAdopt = "kubenodesmith.io/adopt";  // on a Provider
+inline constexpr std::string_view kAdopt = "kubenodesmith.io/adopt";  // on a NodeSmithHost
 // On a Provider: the name or the identity of the Proxmox cluster to which a person has moved it.
 inline constexpr std::string_view kAcceptCluster = "kubenodesmith.io/accept-cluster";
 // On a Lease: the random epochs of its leaders, the newest last.

@@ -38,7 +38,8 @@ spec:
   shortDescription: Explain and plan node autoscaling
   description: |
     Says why a pod waits, why a node stays and what a claim or a pool of KubeNodeSmith waits for, and shows which machines would be
-    created and removed now. Only pause, resume and replace change anything in the cluster.
+    created and removed now. Only pause, resume, replace and setup proxmox --apply change anything in the cluster, and setup proxmox
+    also creates a user with its rights in Proxmox.
   platforms:
 """
 PLATFORM = """\
