@@ -18,9 +18,23 @@ from pathlib import Path
 
 NAME = "kubenodesmith"
 SOURCE = "https://kubenodesmith.parawell.cloud"
-# The content identifies an image. The time is SOURCE_DATE_EPOCH if it is set, and the same for every build otherwise.
-EPOCH = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH") or 0), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def git(*argv):
+    """Returns what git says about the sources, or "" where they have no repository."""
+    return subprocess.run(["git", "-C", Path(__file__).parent, *argv], capture_output=True, text=True, check=False).stdout.strip()
+
+
+def epoch():
+    """Returns the time of the sources in seconds, so that the same sources give the same artifacts: SOURCE_DATE_EPOCH, or the time of
+    the last commit."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or git("log", "-1", "--format=%ct") or 0)
+
+
+def created():
+    """Returns epoch() as text of RFC 3339."""
+    return datetime.fromtimestamp(epoch(), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def clean(entry):
@@ -43,15 +57,15 @@ def digest(data):
 
 
 def config_of(layer, version):
-    revision = subprocess.run(["git", "-C", Path(__file__).parent, "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    revision = git("rev-parse", "HEAD")
     labels = {"org.opencontainers.image.source": SOURCE, **({"org.opencontainers.image.revision": revision} if revision else {}),
               "org.opencontainers.image.title": NAME, "org.opencontainers.image.version": version,
               "org.opencontainers.image.licenses": "MIT",
               "org.opencontainers.image.description": "A node autoscaler for Kubernetes on your own hardware"}
-    return {"created": EPOCH, "architecture": ARCHITECTURES[os.uname().machine], "os": "linux",
+    return {"created": created(), "architecture": ARCHITECTURES[os.uname().machine], "os": "linux",
             "config": {"User": "65532:65532", "Entrypoint": ["/usr/bin/kubenodesmith"], "Cmd": ["run"], "Labels": labels},
             "rootfs": {"type": "layers", "diff_ids": [digest(layer)]},
-            "history": [{"created": EPOCH, "created_by": "hack/oci_image.py"}]}
+            "history": [{"created": created(), "created_by": "hack/oci_image.py"}]}
 
 
 def archive(root, version, target):

@@ -10,7 +10,6 @@ are SOURCE_DATE_EPOCH, or that of the last commit. So --join fails if two folder
 """
 
 import argparse
-import functools
 import gzip
 import hashlib
 import io
@@ -54,18 +53,13 @@ PLATFORM = """\
 """
 
 
-def output(*argv, **options):
-    return subprocess.run([str(word) for word in argv], capture_output=True, text=True, check=True, cwd=ROOT, **options).stdout
+def output(*argv):
+    return subprocess.run([str(word) for word in argv], capture_output=True, text=True, check=True, cwd=ROOT).stdout
 
 
 def version():
     (line,) = (line for line in (ROOT / "CMakeLists.txt").read_text().splitlines() if line.startswith("project("))
     return line.split("VERSION ")[1].split()[0]
-
-
-@functools.cache
-def epoch():
-    return int(os.environ.get("SOURCE_DATE_EPOCH") or output("git", "log", "-1", "--format=%ct"))
 
 
 def archive(target, files):
@@ -74,7 +68,7 @@ def archive(target, files):
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, data, mode in sorted(files):
             entry = tarfile.TarInfo(name)
-            entry.size, entry.mode, entry.mtime = len(data), mode, epoch()
+            entry.size, entry.mode, entry.mtime = len(data), mode, oci_image.epoch()
             tar.addfile(entry, io.BytesIO(data))
     target.write_bytes(gzip.compress(buffer.getvalue(), 9, mtime=0))
 
@@ -99,8 +93,7 @@ def image(out, architecture, program):
     subprocess.run([ROOT / "hack/image_root.sh", program, root], check=True)
     oci_image.archive(root, version(), f"{target}.oci.tar")
     shutil.rmtree(root)
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch())}
-    (out / f"{target.name}.spdx.json").write_text(output(sys.executable, "hack/sbom.py", program, version(), env=environment))
+    (out / f"{target.name}.spdx.json").write_text(output(sys.executable, "hack/sbom.py", program, version()))
 
 
 def chart(out, name, repository):

@@ -8,24 +8,17 @@ each after the word shared or static.
 
 import hashlib
 import json
-import os
 import re
 import subprocess
 import sys
-from datetime import datetime, timezone
-from pathlib import Path
+
+import oci_image
 
 STATIC = ["libboost1.81-dev", "libboost-json1.81-dev", "libboost-url1.81-dev", "libboost-container1.81-dev", "libyaml-cpp-dev",
           "libspdlog-dev", "libfmt-dev", "libcli11-dev"]
 
 
 MAKER = "Organization: The KubeNodeSmith authors"
-
-
-def created():
-    """The time of the sources, so that the same sources give the same document: SOURCE_DATE_EPOCH, or that of the last commit."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH") or output("git", "-C", str(Path(__file__).parent), "log", "-1", "--format=%ct")
-    return datetime.fromtimestamp(int(epoch), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def output(*argv):
@@ -75,7 +68,7 @@ def main():
     document = {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"kubenodesmith-{version}",
         "documentNamespace": f"https://kubenodesmith.parawell.cloud/spdx/{version}/{checksum}",
-        "creationInfo": {"created": created(), "creators": [MAKER, "Tool: hack/sbom.py"]},
+        "creationInfo": {"created": oci_image.created(), "creators": [MAKER, "Tool: hack/sbom.py"]},
         "packages": [ours, *packages.values()],
         "relationships": [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": ours["SPDXID"]}]
         + [{"spdxElementId": ours["SPDXID"], "relationshipType": how, "relatedSpdxElement": packages[name]["SPDXID"]} for how, name in links]}

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tarfile
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,9 @@ ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
 DATED = {**os.environ, "SOURCE_DATE_EPOCH": "1790000000"}
 
 
-def release(*argv, check=True):
-    return subprocess.run([sys.executable, ROOT / "hack/release.py", "--kubectl", tool("kubectl"), *argv], env=DATED, check=check, capture_output=True, text=True)
+def release(*argv, check=True, environment=None):
+    command = [sys.executable, ROOT / "hack/release.py", "--kubectl", tool("kubectl"), *argv]
+    return subprocess.run(command, env=environment or DATED, check=check, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +53,28 @@ def test_the_same_sources_make_the_same_bytes_and_architectures_join(dist, tmp_p
     (tmp_path / "second/install.yaml").write_text("")
     refused = release("--out", tmp_path / "differ", "--join", dist, tmp_path / "second", check=False)
     assert refused.returncode != 0 and "differs from the one of another architecture" in refused.stderr
+
+
+def times_in(folder):
+    """Returns the times at which image, bill of materials and charts say that they were made."""
+    with tarfile.open(folder / f"kubenodesmith_{VERSION}_linux_{ARCHITECTURE}.oci.tar") as tar:
+        def blob(name):
+            return json.load(tar.extractfile(name))
+        manifest = blob("blobs/" + blob("index.json")["manifests"][0]["digest"].replace(":", "/"))
+        config = blob("blobs/" + manifest["config"]["digest"].replace(":", "/"))
+    materials = json.loads((folder / f"kubenodesmith_{VERSION}_linux_{ARCHITECTURE}.spdx.json").read_text())
+    with tarfile.open(folder / f"kubenodesmith-{VERSION}.tgz") as tar:
+        (charts,) = {member.mtime for member in tar.getmembers()}
+    return [config["created"], config["history"][0]["created"], materials["creationInfo"]["created"],
+            datetime.fromtimestamp(charts, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")]
+
+
+def test_all_artifacts_have_one_time_that_of_the_commit_or_the_given_one(dist, tmp_path):
+    assert times_in(dist) == ["2026-09-21T14:13:20Z"] * 4
+    undated = {name: value for name, value in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
+    release("--image", "registry.example.com:5000/kubenodesmith", "--out", tmp_path / "undated", PROGRAM, environment=undated)
+    commit = datetime.fromtimestamp(int(run("git", "-C", ROOT, "log", "-1", "--format=%ct")), timezone.utc)
+    assert times_in(tmp_path / "undated") == [commit.strftime("%Y-%m-%dT%H:%M:%SZ")] * 4
 
 
 def images(documents):
