@@ -30,11 +30,13 @@ help: ## Show this help
 setup: packages python ## Install packages and Python requirements, build everything (needs root or sudo for packages)
 	@hack/with_controlplane.sh $(MAKE) --no-print-directory build
 
-.PHONY: packages python controlplane
+.PHONY: packages python site-tools controlplane
 packages:
 	@hack/setup_packages.sh
 python: packages
 	@hack/setup_python.sh
+site-tools: packages
+	@hack/setup_python.sh $(DOCS) hack/mkdocs.txt
 controlplane: packages
 	@hack/setup_controlplane.sh
 
@@ -44,7 +46,7 @@ build: ## Build the C++ programs and tests into build/PRESET (programs: build/PR
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
 
 .PHONY: test
-test: packages python ## Run all tests, the suited ones under sanitizers, the unit tests only there (TREES=release: without sanitizers)
+test: packages python site-tools ## Run all tests, the suited ones under sanitizers, the unit tests only there (TREES=release: without sanitizers)
 	@hack/with_controlplane.sh hack/test.py --only-build --jobs $(JOBS) $(TREES)
 	@hack/test.py --jobs $(JOBS) $(TREES)
 
@@ -115,9 +117,8 @@ charts: python ## Write anew what the charts share with config/ and crds/, and t
 	$(PYTHON) hack/charts.py
 
 .PHONY: docs
-docs: python ## Write docs/api.md anew from the CRDs, and build the documentation site into build/site (SERVE=1 shows it)
+docs: python site-tools ## Write docs/api.md anew from the CRDs, and build the documentation site into build/site (SERVE=1 shows it)
 	$(PYTHON) hack/api_reference.py
-	@hack/setup_python.sh $(DOCS) hack/mkdocs.txt
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs $(if $(SERVE),serve --watch mkdocs.yml,build --strict --quiet)
 
 .PHONY: format

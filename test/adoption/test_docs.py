@@ -148,8 +148,38 @@ def test_troubleshooting_names_no_reason_that_nothing_says():
     assert {reason for reason in reasons if f'"{reason}"' not in sources} == set()
 
 
-def test_the_site_can_be_built():
+SITE = yaml.load((ROOT / "mkdocs.yml").read_text().split("\nmarkdown_extensions:")[0], yaml.SafeLoader)["site_url"]
+ADDRESS = re.compile(re.escape(SITE.removesuffix("docs/")) + r"([\w./-]*)(?:#([\w-]+))?")
+OUTSIDE = {"", "releases", "spdx/"}  # the project's own page, the place of releases, and names of bills of materials
+
+
+def addresses():
+    """Returns each address of the site in a file of the repository that is not a test: file, path, anchor."""
+    names = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ":!test", ":!build", cwd=ROOT)
+    for name in filter(None, names.split("\0")):
+        file = ROOT / name
+        if file.is_file() and file.suffix != ".png":
+            for path, anchor in ADDRESS.findall(file.read_text()):
+                yield name, path.removesuffix("."), anchor
+
+
+def test_every_address_of_the_site_is_a_page_and_heading_of_it():
+    found = list(addresses())
+    assert len({name for name, _, _ in found}) > 5
+    wrong = []
+    for name, path, anchor in found:
+        page = ROOT / re.sub(r"\.html$", ".md", path)
+        is_right = path in OUTSIDE or path == "docs/" or (path.startswith("docs/") and page.is_file())
+        if not is_right or (anchor and anchor not in anchors(page)):
+            wrong.append(f"{name}: {path}#{anchor}")
+    assert wrong == []
+
+
+def test_the_site_is_built_without_warnings_and_has_each_page(tmp_path):
     mkdocs = ROOT / "build/docs-venv/bin/mkdocs"
     if not mkdocs.exists():
-        pytest.skip("make docs installs mkdocs")
-    run(mkdocs, "build", "--strict", "--quiet", "--site-dir", ROOT / "build/site-of-tests", cwd=ROOT)
+        pytest.skip("make site-tools installs mkdocs")
+    run(mkdocs, "build", "--strict", "--quiet", "--site-dir", tmp_path / "site", cwd=ROOT)
+    made = {file.relative_to(tmp_path / "site").as_posix() for file in (tmp_path / "site").rglob("*.html")}
+    assert {page.relative_to(ROOT / "docs").with_suffix(".html").as_posix() for page in (ROOT / "docs").rglob("*.md")} <= made
+    assert f'<link rel="canonical" href="{SITE}alerts.html">' in (tmp_path / "site/alerts.html").read_text()
