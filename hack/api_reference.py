@@ -14,7 +14,8 @@ KINDS = ["nodesmithproviders", "nodesmithpools", "nodesmithcontrolplanes", "node
 
 HEAD = """# API reference
 
-Made from `crds/` by `hack/api_reference.py`; do not edit. `kubectl explain nodesmithpools.spec` shows the same in a cluster.
+Made from `crds/` by `hack/api_reference.py`; do not edit. `kubectl explain nodesmithpools.spec` shows fields,
+descriptions and defaults in a cluster.
 All kinds are namespaced, in `kubenodesmith.parawell.cloud/v1alpha1`, and in the category `kubenodesmith`.
 """
 
@@ -51,6 +52,19 @@ def sentence(text):
     return (text if is_name else text[:1].upper() + text[1:]) + "."
 
 
+def described_default(schema):
+    """The sentence that ends the description of a field with such a default, for kubectl explain; "" if none has to."""
+    default = schema.get("default")
+    if default in (None, "") or isinstance(default, (dict, list)):
+        return ""
+    return f"Default: {json.dumps(default) if isinstance(default, bool) else default}."
+
+
+def without_default(schema):
+    """The description without that sentence, because the page has a column for defaults."""
+    return schema.get("description", "").strip().removesuffix(described_default(schema)).strip()
+
+
 def cell(text):
     return " ".join(str(text).split()).replace("|", "\\|")
 
@@ -63,7 +77,7 @@ def rows(schema, prefix=""):
         kind = type_of(field) + (", required" if name in required else "")
         default = field.get("default")
         default = f"`{json.dumps(default)}`" if default not in (None, {}, []) else ""
-        description = " ".join(sentence(part) for part in [field.get("description", ""), *bounds_of(field)] if part)
+        description = " ".join(sentence(part) for part in [without_default(field), *bounds_of(field)] if part)
         yield f"| `{path}` | {kind} | {cell(default)} | {cell(description)} |"
         inner = field["items"] if field.get("type") == "array" else field
         mark = "[]." if field.get("type") == "array" else "."

@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT / "test/e2e"))
 import documented  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "hack"))
+import api_reference  # noqa: E402
 import check_prose  # noqa: E402
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", ROOT / "CODE_OF_CONDUCT.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -32,6 +33,25 @@ def anchors(page):
 
 def test_the_api_reference_is_current():
     run(sys.executable, ROOT / "hack/api_reference.py", "--check")
+
+
+def fields(schema, path=""):
+    for name, field in schema.get("properties", {}).items():
+        yield f"{path}.{name}", field
+        yield from fields(field["items"] if field.get("type") == "array" else field, f"{path}.{name}")
+
+
+@pytest.mark.parametrize("kind", api_reference.KINDS)
+def test_the_description_of_a_field_ends_with_its_default(kind):
+    """kubectl explain shows descriptions and no defaults."""
+    crd = yaml.safe_load((ROOT / f"crds/{kind}.yaml").read_text())
+    spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    wrong = []
+    for path, field in fields(spec):
+        named = re.findall(r"Default: .*", " ".join(field.get("description", "").split()))
+        if named != [sentence for sentence in [api_reference.described_default(field)] if sentence]:
+            wrong.append(f"{path}: {named} is not {field.get('default')}")
+    assert wrong == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
