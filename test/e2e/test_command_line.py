@@ -174,14 +174,6 @@ def test_hosts_of_a_range_are_ones_that_the_api_server_takes(stack):
     assert hosts[2]["spec"]["bmc"]["address"] == "https://10.0.9.20"
 
 
-def test_bash_completes_commands_and_flags(stack):
-    script = f"""PATH={BIN}:$PATH; source <(kubenodesmith completion bash)
-    COMP_WORDS=(kubenodesmith plan --req); COMP_CWORD=2; _kubenodesmith; echo "${{COMPREPLY[@]}}"
-    COMP_WORDS=(kubenodesmith stat); COMP_CWORD=1; _kubenodesmith; echo "${{COMPREPLY[@]}}" """
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["--request-timeout", "status"]
-
-
 def test_what_is_paused_creates_nothing_until_it_is_resumed(stack):
     def mode():
         return stack.objects("nodesmithcontrolplanes")[0]["spec"]["mode"]
