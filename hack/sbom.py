@@ -8,9 +8,11 @@ each after the word shared or static.
 
 import hashlib
 import json
+import platform
 import re
 import subprocess
 import sys
+from urllib.parse import quote
 
 import oci_image
 
@@ -19,6 +21,12 @@ STATIC = ["libboost1.81-dev", "libboost-json1.81-dev", "libboost-url1.81-dev", "
 
 
 MAKER = "Organization: The KubeNodeSmith authors"
+# The licences that the source packages' copyright files declare for what gets into the image, without tests and build files. The
+# keys are names of source packages without their version.
+LICENSES = {
+    "boost": "BSL-1.0", "ca-certificates": "MPL-2.0 AND GPL-2.0-or-later", "cli11": "BSD-3-Clause", "fmtlib": "MIT",
+    "gcc": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later", "openssl": "Apache-2.0", "spdlog": "MIT",
+    "yaml-cpp": "MIT"}
 
 
 def output(*argv):
@@ -34,13 +42,36 @@ def package_of(file):
     raise SystemExit(f"sbom: no Debian package has {file}")
 
 
+def license_key(source):
+    """Returns the name of a source package without the version in it: gcc-12, boost1.81."""
+    return re.sub(r"(-[0-9]+|[0-9]+\.[0-9]+)$", "", source)
+
+
+def license_of(source):
+    key = license_key(source)
+    if key not in LICENSES:
+        raise SystemExit(f"sbom: state the licence of the Debian source package {key} in hack/sbom.py")
+    return LICENSES[key]
+
+
+def purl(kind, name, version, qualifiers=""):
+    """Returns a reference by a package URL (https://github.com/package-url/purl-spec)."""
+    locator = f"pkg:{kind}/{quote(name, safe='/')}@{quote(version, safe=':')}{qualifiers}"
+    return {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": locator}
+
+
 def entry(name):
-    version, source = output("dpkg-query", "-W", "-f", "${Version} ${source:Package}", name).split()
+    """Describes a package. A statically linked one is named by its source package, too, because scanners look for the sources' faults."""
+    fields = "${Version} ${Architecture} ${source:Package} ${source:Version}"
+    version, architecture, source, source_version = output("dpkg-query", "-W", "-f", fields, name).split()
+    distribution = platform.freedesktop_os_release()["VERSION_CODENAME"]
+    references = [purl("deb", f"debian/{name}", version, f"?arch={architecture}&distro={distribution}")]
+    if name in STATIC:
+        references.append(purl("deb", f"debian/{source}", source_version, f"?arch=source&distro={distribution}"))
     return {"SPDXID": "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name), "name": name, "versionInfo": version,
             "supplier": "Organization: Debian", "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
-            "sourceInfo": f"Debian source package {source}",
-            "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                              "referenceLocator": f"pkg:deb/debian/{name}@{version}?distro=bookworm"}]}
+            "licenseDeclared": license_of(source), "sourceInfo": f"Debian source package {source} {source_version}",
+            "externalRefs": references}
 
 
 def shared_packages(program):
@@ -59,8 +90,7 @@ def main():
         checksum = hashlib.file_digest(file, "sha256").hexdigest()
     ours = {"SPDXID": "SPDXRef-kubenodesmith", "name": "kubenodesmith", "versionInfo": version, "licenseDeclared": "MIT",
             "supplier": MAKER, "copyrightText": "Copyright (c) 2026 The KubeNodeSmith authors",
-            "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                              "referenceLocator": f"pkg:generic/kubenodesmith@{version}"}],
+            "externalRefs": [purl("generic", "kubenodesmith", version)],
             "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
             "checksums": [{"algorithm": "SHA256", "checksumValue": checksum}]}
     packages = {name: entry(name) for name in [*shared, *STATIC]}

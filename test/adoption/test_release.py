@@ -15,6 +15,9 @@ import yaml
 
 from conftest import ROOT, judge, objects, run, tool
 
+sys.path.insert(0, str(ROOT / "hack"))
+import sbom  # noqa: E402
+
 PROGRAM = Path(os.environ.get("KUBENODESMITH_BIN") or ROOT / "build/release/bin") / "kubenodesmith"
 VERSION = yaml.safe_load((ROOT / "charts/kubenodesmith/Chart.yaml").read_text())["version"]
 ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
@@ -112,9 +115,33 @@ def test_its_bill_of_materials_has_the_minimum_elements_of_ntia(dist):
     related = {link[end] for link in document["relationships"] for end in ("spdxElementId", "relatedSpdxElement")}
     for package in document["packages"]:
         assert package["name"] and package["versionInfo"] and package["supplier"].startswith("Organization: "), package
-        assert [ref["referenceType"] for ref in package["externalRefs"]] == ["purl"], package
+        assert {ref["referenceType"] for ref in package["externalRefs"]} == {"purl"}, package
         assert package["SPDXID"] in related
     assert "DESCRIBES" in {link["relationshipType"] for link in document["relationships"]}
+
+
+def test_its_bill_of_materials_has_the_licence_of_each_part_and_the_source_of_static_ones(dist):
+    document = json.loads((dist / f"kubenodesmith_{VERSION}_linux_{ARCHITECTURE}.spdx.json").read_text())
+    static = {link["relatedSpdxElement"] for link in document["relationships"] if link["relationshipType"] == "STATIC_LINK"}
+    assert static
+    for package in document["packages"]:
+        assert package["licenseDeclared"] in {*sbom.LICENSES.values(), "MIT"}, package
+        purls = [ref["referenceLocator"] for ref in package["externalRefs"]]
+        assert all(re.fullmatch(r"pkg:(deb/debian|generic)/[\w.%-]+@[\w.~:%-]+(\?arch=\w+&distro=\w+)?", text) for text in purls), purls
+        assert any("arch=source" in text for text in purls) == (package["SPDXID"] in static), purls
+
+
+def test_debian_declares_the_licences_of_the_bill_of_materials(dist):
+    words = {"BSL-1.0": "BSL-1.0", "MPL-2.0": "MPL-2.0", "GPL-2.0-or-later": r"GPL-2\+", "BSD-3-Clause": "BSD-3-clause", "MIT": "Expat|X11",
+             "GPL-3.0-or-later": "GNU General Public License.*version 3", "GCC-exception-3.1": "GCC RUNTIME LIBRARY EXCEPTION",
+             "LGPL-2.1-or-later": "GNU Lesser General Public.*version 2.1", "Apache-2.0": "Apache-2.0"}
+    document = json.loads((dist / f"kubenodesmith_{VERSION}_linux_{ARCHITECTURE}.spdx.json").read_text())
+    parts = [package for package in document["packages"] if package["supplier"] == "Organization: Debian"]
+    assert {sbom.license_key(package["sourceInfo"].split()[3]) for package in parts} == set(sbom.LICENSES)
+    for package in parts:
+        text = Path(f"/usr/share/doc/{package['name']}/copyright").read_text()
+        for licence in re.split(r" (?:AND|WITH) ", package["licenseDeclared"]):
+            assert re.search(words[licence], text, re.DOTALL), (package["name"], licence)
 
 
 def test_workflows_have_no_findings():
