@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -142,6 +143,15 @@ def test_debian_declares_the_licences_of_the_bill_of_materials(dist):
         text = Path(f"/usr/share/doc/{package['name']}/copyright").read_text()
         for licence in re.split(r" (?:AND|WITH) ", package["licenseDeclared"]):
             assert re.search(words[licence], text, re.DOTALL), (package["name"], licence)
+
+
+def test_every_file_has_a_licence():
+    stated = tomllib.loads((ROOT / "REUSE.toml").read_text())
+    assert stated["version"] == 1
+    (everything,) = stated["annotations"]
+    assert everything["path"] == "**" and everything["SPDX-License-Identifier"] == "MIT"
+    assert (ROOT / "LICENSES/MIT.txt").read_text() == (ROOT / "LICENSE").read_text()
+    assert everything["SPDX-FileCopyrightText"] in (ROOT / "LICENSE").read_text()
 
 
 def test_workflows_have_no_findings():
