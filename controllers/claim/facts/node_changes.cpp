@@ -15,6 +15,8 @@ namespace {
 
 // Load balancers look at the label's key only. The value tells our label from a person's.
 constexpr const char* kExcludedByOperator = "kubenodesmith";
+constexpr const char* kInstanceType = "node.kubernetes.io/instance-type";
+constexpr std::size_t kLongestLabelValue = 63;
 
 bool remove_taint(std::vector<api::Taint>& list, std::string_view key) {
     return std::erase_if(list, [key](const api::Taint& taint) { return taint.key == key; }) > 0;
@@ -30,6 +32,17 @@ void identify(api::StringMap& wanted, const NodeOrigin& origin) {
 
 void render_into(api::StringMap& result, const api::StringMap& templates, const NodeSmithClaim& claim) {
     for (const auto& [key, value] : templates) result[key] = render(value, claim);
+}
+
+// Returns the machine's size as the value of a label, such as "4c-8Gi"; empty: it is not known, or its text
+// is not one that we write.
+std::string instance_type_of(const NodeSmithClaim& claim) {
+    auto text = claim.status.size;
+    std::ranges::replace(text, '/', '-');
+    const bool is_ours = !text.empty() && text.size() <= kLongestLabelValue &&
+                         text.find_first_not_of("0123456789cGiM-") == std::string::npos &&
+                         text.front() != '-' && text.back() != '-';
+    return is_ours ? text : std::string();
 }
 
 void merge(api::StringMap& into, const api::StringMap& wanted) {
@@ -136,6 +149,9 @@ api::Node registered(const api::Node& node, const NodeOrigin& origin) {
     if (result.spec.providerID.empty() && !cloud_controller) {
         result.spec.providerID = origin.claim.status.providerID;
     }
+    // Template, kubelet and cloud controllers may set the type, too, and it is not restored.
+    const auto type = instance_type_of(origin.claim);
+    if (!type.empty() && !cloud_controller) result.metadata.labels->try_emplace(kInstanceType, type);
     return result;
 }
 

@@ -48,7 +48,8 @@ api::StringMap node_labels(const NodeOrigin& origin);
 bool is_closed(const api::Node& node);
 
 // Adds labels, annotations, taints and, unless a cloud controller does it, providerID. Startup taints are
-// added once, and only if the Node lacked them when it joined (its image joins by itself).
+// added once, and only if the Node lacked them when it joined (its image joins by itself). A Node without an
+// instance type gets the machine's size as its type.
 api::Node registered(const api::Node& node, const NodeOrigin& origin);
 // Adds the labels of pool and claim. Without them no Node is ever deleted.
 api::Node kept(const api::Node& node, const NodeOrigin& origin);

@@ -1,5 +1,6 @@
 #include "controllers/claim/facts/node_changes.hpp"
 
+#include "controllers/claim/facts/label_upkeep.hpp"
 #include "controllers/disruption/facts/disruption_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
@@ -90,6 +91,34 @@ TEST_CASE("providerID is left to a cloud controller that is expected, and never 
     scene.node.spec.taints.clear();
     scene.node.spec.providerID = "proxmox://region/101";
     CHECK(registered(scene.node, scene.origin()).spec.providerID == "proxmox://region/101");
+}
+
+TEST_CASE("a Node without an instance type gets the size of its machine as its type") {
+    Scene scene;
+    const auto type = [&scene] {
+        const auto result = registered(scene.node, scene.origin());
+        const auto* found = api::find(result.metadata.labels, "node.kubernetes.io/instance-type");
+        return found ? *found : std::string();
+    };
+    scene.claim.status.size = "";
+    CHECK(type().empty());
+    scene.claim.status.size = "4c/8Gi";
+    CHECK(type() == "4c-8Gi");
+    CHECK(deviations(registered(scene.node, scene.origin()), scene.origin()).empty());
+    scene.node.spec.taints = {taint("node.cloudprovider.kubernetes.io/uninitialized")};
+    CHECK(type().empty());
+    scene.node.spec.taints.clear();
+    scene.node.metadata.labels["node.kubernetes.io/instance-type"] = "of the cloud controller manager";
+    CHECK(type() == "of the cloud controller manager");
+    scene.pool.spec.machineTemplate.labels["node.kubernetes.io/instance-type"] = "of the pool";
+    CHECK(type() == "of the pool");
+}
+
+TEST_CASE("a size that is no value of a label is no instance type") {
+    Scene scene;
+    scene.claim.status.size = GENERATE("-4c", "4c/", "4c 8Gi", "4c/8Gi\n", "x", std::string(64, '4'));
+    CHECK_FALSE(
+        registered(scene.node, scene.origin()).metadata.labels->contains("node.kubernetes.io/instance-type"));
 }
 
 TEST_CASE("a Node gets the region of its provider unless somebody has told it another one") {
