@@ -8,6 +8,7 @@
 #include "controllers/cache/writes.hpp"
 #include "controllers/claim/facts/node_search.hpp"
 #include "controllers/claim/facts/pool_counts.hpp"
+#include "controllers/state/course.hpp"
 #include "controllers/state/hold_back.hpp"
 #include "kube/watches.hpp"
 #include "providers/capabilities.hpp"
@@ -341,7 +342,7 @@ asio::awaitable<void> HostReconciler::end_sessions() {
 
 void HostReconciler::count(const NodeSmithHost& host) {
     ready_.with({host.metadata.namespace_, host.metadata.name})
-        .set(api::is_true(host.status.conditions, conditions::kReady) && !host.status.claimRef ? 1 : 0);
+        .set(is_fit_for_use(host) && !host.status.claimRef ? 1 : 0);
 }
 
 void HostReconciler::forget(const kube::ObjectKey& key) {

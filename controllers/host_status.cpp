@@ -265,7 +265,8 @@ std::string lacking_capacity(const HostStatus& status) {
 
 HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
     const auto& host = facts.host;
-    if (host.spec.maintenance) return {HostPhase::Maintenance, "Maintenance", "is in maintenance"};
+    if (host.spec.maintenance)
+        return {HostPhase::Maintenance, std::string(kInMaintenance), "is in maintenance"};
     if (!facts.report) {
         const auto* ready = api::find_condition(host.status.conditions, conditions::kReady);
         const bool is_known = ready && host.status.phase && host.status.phase != HostPhase::Discovering;
@@ -359,8 +360,9 @@ HostStatus next_host_status(const HostFacts& facts) {
     }
     status.phase = verdict.phase;
     judge_power(status, facts);
-    // A host in use is as healthy as an available one.
-    const bool is_well = verdict.reason.empty() || verdict.phase == HostPhase::InUse;
+    // A host in use is as healthy as an available one. One in maintenance is as a person wants it.
+    const bool is_well = verdict.reason.empty() || verdict.phase == HostPhase::InUse ||
+                         verdict.phase == HostPhase::Maintenance;
     set(status, conditions::kReady, is_well ? ConditionStatus::True : ConditionStatus::False,
         verdict.reason.empty() ? std::string(reasons::kReady) : verdict.reason, verdict.message, facts);
     auto after = facts.host;

@@ -445,6 +445,8 @@ MUTATIONS = [
              Edit("build", r"if \((entry\.version != credentials\.version)\)", "false")),
     Mutation("believe memory only beside cores", "people state what the BMC tells", "controllers",
              Edit("next_capacity", r"if \((told_memory > 0)\)", "told_memory > 0 && told_cores > 0")),
+    Mutation("take a host that was in maintenance for one that is fit", "a claim gets a host that nobody has looked at", "controllers",
+             Edit("is_fit_for_use", r"(!is_turned_off\(ready->reason\))", "true")),
     Mutation("say nothing of a host whose deletion waits", "nobody knows what to do", "controllers",
              Edit("while_it_waits", r"if \((host\.metadata\.deletionTimestamp) &&", "false &&")),
     Mutation("undo what another cluster prepared", "its host boots something else", "providers/redfish",

@@ -7,6 +7,7 @@
 #include "controllers/provisioning/expected_node.hpp"
 #include "controllers/provisioning/facts/room.hpp"
 #include "controllers/services/drain.hpp"
+#include "controllers/state/course.hpp"
 #include "controllers/state/losses.hpp"
 #include "kube/watches.hpp"
 
@@ -39,10 +40,6 @@ auto essence_of_provider(const NodeSmithProvider& provider) {
 
 auto essence_of_host(const NodeSmithHost& host) {
     return std::tie(host.spec, host.metadata.labels, host.status.capacity, host.status.claimRef);
-}
-
-bool is_host_ready(const NodeSmithHost& host) {
-    return api::is_true(host.status.conditions, conditions::kReady);
 }
 
 // Applies to pools and control planes.
@@ -89,7 +86,10 @@ void subscribe_to_changes(Informers& informers, const Triggers& triggers) {
     kube::watch(informers.nodes).changed(is_ready, essence_of_node).call(again);
     kube::watch(informers.pools).changed(essence_of_pool, kUsage).call(again);
     kube::watch(informers.providers).changed(essence_of_provider, why_not_ready).call(again);
-    kube::watch(informers.hosts).changed(essence_of_host, is_host_ready).call(again);
+    // A host becomes fit without a change of its spec, for example when its BMC answers again. When
+    // maintenance ends, its spec changes first, and the host becomes fit after the next look at it. Therefore
+    // both start another round.
+    kube::watch(informers.hosts).changed(essence_of_host, is_fit_for_use).call(again);
     kube::watch(informers.control_planes).changed(&NodeSmithControlPlane::spec, kUsage).call(again);
     // These change where volumes of waiting pods can be provisioned or attached.
     kube::watch(informers.csi_drivers).changed(&api::CSIDriver::spec).call(again);

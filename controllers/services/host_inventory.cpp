@@ -10,6 +10,7 @@
 #include "controllers/claim/facts/node_search.hpp"
 #include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/services/secret_data.hpp"
+#include "controllers/state/course.hpp"
 #include "providers/errors.hpp"
 
 struct providers::HostSource {
@@ -98,7 +99,7 @@ providers::Host host_of(ObjectPointer object) {
     host.is_given = is_adoptable(*object);
     host.quirks = spec.quirks;
     if (const auto* ready = api::find_condition(status.conditions, api::conditions::kReady))
-        host.readiness = {ready->status == api::ConditionStatus::True, ready->message};
+        host.readiness = {is_fit_for_use(*object), ready->message};
     host.is_reachable = api::is_true(status.conditions, api::conditions::kReachable);
     host.power_state = status.powerState;
     host.system_uuid = status.systemUUID;

@@ -48,7 +48,8 @@ constexpr std::string_view kProvidersRecoverFrom[] = {reasons::kNotReconciled, r
                                                       reasons::kDeleting};
 constexpr std::string_view kHostsRecoverFrom[] = {reasons::kBackingOff, "Discovering"};
 constexpr std::string_view kOutages[] = {reasons::kUnreachable, "NoQuorum"};
-constexpr std::string_view kTurnedOff[] = {reasons::kNotSelected, reasons::kPaused, reasons::kObserve};
+constexpr std::string_view kTurnedOff[] = {reasons::kNotSelected, reasons::kPaused, reasons::kObserve,
+                                           kInMaintenance};
 
 template <std::size_t N>
 bool is_among(const std::string_view (&known)[N], std::string_view reason) {
@@ -201,8 +202,7 @@ Course course_of(const NodeSmithHost& host, api::Time now) {
     const auto* ready = ready_in(host.status.conditions);
     if (ready->status == ConditionStatus::True) return Course::settled;
     const auto phase = host.status.phase.value_or(HostPhase::Discovering);
-    const bool waits_for_people =
-        phase == HostPhase::Quarantined || phase == HostPhase::Foreign || phase == HostPhase::Maintenance;
+    const bool waits_for_people = phase == HostPhase::Quarantined || phase == HostPhase::Foreign;
     const bool may_recover =
         is_among(kHostsRecoverFrom, ready->reason) || has_short_outage(host.status.conditions, now);
     return waits_for_people && !may_recover ? Course::stalled : Course::goes_on;
@@ -216,6 +216,11 @@ bool is_stalled(const Conditions& conditions) {
 
 bool is_turned_off(std::string_view reason) {
     return is_among(kTurnedOff, reason);
+}
+
+bool is_fit_for_use(const NodeSmithHost& host) {
+    const auto* ready = ready_in(host.status.conditions);
+    return ready && ready->status == ConditionStatus::True && !is_turned_off(ready->reason);
 }
 
 void conclude(NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time now,

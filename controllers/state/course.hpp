@@ -2,8 +2,8 @@
 // read them (kubectl wait, Flux, Argo CD). They follow kstatus (sigs.k8s.io/cli-utils/pkg/kstatus). At most
 // one of the latter two exists, and only while it is True. Pure; no other code writes them.
 // kstatus counts an object as in progress while it is Reconciling or not Ready, and as failed while it is
-// Stalled. A pool that a person turned off is Ready, so that a tool that waits for it neither waits forever
-// nor fails.
+// Stalled. A pool that a person turned off and a host in maintenance are Ready, so that a tool that waits for
+// them neither waits forever nor fails.
 #pragma once
 
 #include <optional>
@@ -17,9 +17,16 @@ namespace controllers {
 // Reports whether the object makes no progress until someone changes something.
 bool is_stalled(const api::Conditions& conditions);
 
+// Reason of Ready of a host whose spec.maintenance keeps it from use.
+inline constexpr std::string_view kInMaintenance = "Maintenance";
+
 // Reports whether the reason of a condition means that a person turned the object off: nothing is created or
 // removed, and nothing is wrong.
 bool is_turned_off(std::string_view reason);
+
+// Reports whether the host was found fit for use. A host in maintenance is Ready and not fit, also when its
+// spec has already changed.
+bool is_fit_for_use(const NodeSmithHost& host);
 
 // An outage that is no longer than this may end by itself, so the object is Reconciling meanwhile. Afterwards
 // it is Stalled.

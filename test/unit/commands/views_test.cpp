@@ -69,6 +69,13 @@ TEST_CASE("what goes on, and what a person has paused, is no trouble") {
         with_provider("conditions: [{type: Ready, status: \"True\", reason: Paused, message: mode Paused}]");
     CHECK(report::troubles_of(picture({paused})->report()).empty());
     CHECK_THAT(status_text(*picture({paused}), ""), Contains("True, Paused"));
+    const auto repaired = std::string(
+        "apiVersion: kubenodesmith.parawell.cloud/v1alpha1\nkind: NodeSmithHost\nmetadata: {name: r1, "
+        "namespace: ours}\nspec: {providerRef: racks, bmc: "
+        "{address: \"https://10.0.0.17\"}}\nstatus: {phase: Maintenance, conditions: [{type: Ready, status: "
+        "\"True\", reason: Maintenance, message: is in maintenance}]}\n");
+    CHECK(report::troubles_of(picture({repaired})->report()).empty());
+    CHECK_THAT(status_text(*picture({repaired}), ""), Contains("True, Maintenance"));
     const auto unlisted = with_provider(
         "conditions: [{type: Ready, status: \"True\", reason: NotSelected}, {type: Managed, status: "
         "\"False\", reason: NotSelected, message: listed nowhere}]");

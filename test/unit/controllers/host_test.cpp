@@ -82,6 +82,35 @@ TEST_CASE("hosts are discovered, each with one look, and then left in peace") {
     CHECK(rack.writes() == writes);
 }
 
+TEST_CASE("a host in maintenance is as a person wants it, and can be given to a claim afterwards") {
+    Rack rack;
+    rack.put("a");
+    rack.server.edit<NodeSmithHost>(kA, [](NodeSmithHost& host) { host.spec.maintenance = true; });
+    rack.start();
+    rack.run_for(seconds{20});
+    CHECK(rack.host("a").status.phase == HostPhase::Maintenance);
+    CHECK(api::is_true(rack.host("a").status.conditions, "Ready"));
+    CHECK(rack.reason("a") == "Maintenance");
+    CHECK(rack.reason("a", "Stalled").empty());
+    CHECK_THAT(rack.metrics.exposition(),
+               Catch::Contains("kubenodesmith_host_ready{namespace=\"default\",host=\"a\"} 0"));
+    rack.server.edit<NodeSmithHost>(kA, [](NodeSmithHost& edited) { edited.spec.maintenance = false; });
+    rack.run_for(minutes{1});
+    CHECK(rack.host("a").status.phase == HostPhase::Available);
+    CHECK(rack.seen("a").readiness->is_ready);
+}
+
+TEST_CASE("after its maintenance a host is unfit until it was looked at again") {
+    Rack rack;
+    rack.put("a");
+    rack.server.edit<NodeSmithHost>(kA, [](NodeSmithHost& host) {
+        objects::set_condition(host.status.conditions, "Ready", api::ConditionStatus::True, objects::kStart,
+                               "Maintenance");
+    });
+    CHECK_FALSE(rack.seen("a").is_in_maintenance);
+    CHECK_FALSE(rack.seen("a").readiness->is_ready);
+}
+
 TEST_CASE("a machine that is listed twice is found, whoever is looked at first") {
     Rack rack;
     rack.put("a", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3132"});
