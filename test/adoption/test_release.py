@@ -108,6 +108,16 @@ def test_its_plugin_runs_and_krew_finds_it(dist, tmp_path):
     assert VERSION in run(tmp_path / platform["bin"], "version")
 
 
+def test_the_program_needs_no_newer_libraries_than_the_documentation_says():
+    needed = {}
+    for name, number in re.findall(r"\b(GLIBC|GLIBCXX|OPENSSL)_([0-9.]+)", run("objdump", "-T", PROGRAM)):
+        needed[name] = max(needed.get(name, (0,)), tuple(int(part) for part in number.split(".")))
+    (row,) = [line for line in (ROOT / "docs/compatibility.md").read_text().splitlines() if line.startswith("| plugin of kubectl |")]
+    stated = dict(zip(("GLIBC", "GLIBCXX", "OPENSSL"), re.findall(r"(?:glibc|libstdc\+\+|OpenSSL) ([0-9.]+)", row)))
+    for name, number in needed.items():
+        assert number <= (*(int(part) for part in stated[name].split(".")), 0), (name, number)
+
+
 def test_its_bill_of_materials_has_the_minimum_elements_of_ntia(dist):
     """Author and time of the document; supplier, name, version, unique identifier and relationship of each part."""
     document = json.loads((dist / f"kubenodesmith_{VERSION}_linux_{ARCHITECTURE}.spdx.json").read_text())
