@@ -148,33 +148,42 @@ private:
                               base::counted(found.replicas, "replica") + " available";
             say(found.available > 0 ? CheckResult::ok : CheckResult::problem, text);
         }
-        if (operators_.size() > 1)
-            say(CheckResult::problem, "there are several operators; only one may manage a namespace");
+        for (std::size_t i = 0; i < operators_.size(); ++i)
+            for (std::size_t k = i + 1; k < operators_.size(); ++k)
+                if (overlap(operators_[i], operators_[k]))
+                    say(CheckResult::problem, "Deployments " + operators_[i].key.str() + " and " +
+                                                  operators_[k].key.str() +
+                                                  " manage the same namespace; only one may");
     }
 
     asio::awaitable<void> check_leader() {
-        const auto name = Options().leader_election_id;
-        std::set<std::string> namespaces{"kubenodesmith-system"};
-        for (const auto& found : operators_) namespaces.insert(found.key.namespace_);
-        for (const auto& namespace_ : namespaces) {
-            const api::ObjectKey key{namespace_, name};
-            const auto lease = co_await client_.get<api::Lease>(key);
-            if (!lease) continue;
-            const auto& spec = lease->spec;
-            const auto age = spec.renewTime
-                                 ? session_.now().at - std::chrono::floor<base::Seconds>(spec.renewTime->at)
-                                 : base::Seconds::max();
-            constexpr base::Seconds kFresh = std::chrono::seconds{60};
-            if (!spec.holderIdentity.empty() && age < kFresh)
-                say(CheckResult::ok, spec.holderIdentity + " leads");
+        const api::ObjectKey usual{"kubenodesmith-system", Options().leader_election_id};
+        if (operators_.empty()) co_await check_lease(usual);
+        for (const auto& found : operators_) {
+            if (found.elects_leader)
+                co_await check_lease(found.lease);
             else
-                say(CheckResult::problem,
-                    "Lease " + namespace_ + "/" + name +
-                        " was not renewed for a minute, so no operator works; look at its log");
+                say(CheckResult::ok, "Deployment " + found.key.str() + " works without leader election");
+        }
+    }
+
+    asio::awaitable<void> check_lease(api::ObjectKey key) {
+        const auto lease = co_await client_.get<api::Lease>(key);
+        if (!lease) {
+            say(CheckResult::problem, "there is no Lease " + key.str() + ", so no operator has worked yet");
             co_return;
         }
-        say(CheckResult::problem, "there is no Lease " + name + " in " + base::joined(namespaces) +
-                                      ", so no operator has worked yet");
+        const auto& spec = lease->spec;
+        const auto age = spec.renewTime
+                             ? session_.now().at - std::chrono::floor<base::Seconds>(spec.renewTime->at)
+                             : base::Seconds::max();
+        constexpr base::Seconds kFresh = std::chrono::seconds{60};
+        if (!spec.holderIdentity.empty() && age < kFresh)
+            say(CheckResult::ok, spec.holderIdentity + " leads");
+        else
+            say(CheckResult::problem,
+                "Lease " + key.str() +
+                    " was not renewed for a minute, so no operator works; look at its log");
     }
 
     asio::awaitable<void> check_rights() {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/json/value.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "controllers/cache/managed_namespaces.hpp"
 #include "kube/client.hpp"
 
 namespace kubenodesmith {
@@ -16,7 +18,17 @@ struct OperatorDeployment {
     std::string service_account;
     std::int64_t replicas = 0;
     std::int64_t available = 0;
+    // The rest follows from the flags of the container.
+    bool elects_leader = true;
+    api::ObjectKey lease;
+    controllers::ManagedNamespaces managed;
 };
+
+// Reads a Deployment of the API. Flags that this program does not know, such as those of a newer operator,
+// have no effect.
+OperatorDeployment deployment_of(const boost::json::value& document);
+// Reports whether both operators manage one namespace, where they would act against each other.
+bool overlap(const OperatorDeployment& one, const OperatorDeployment& other);
 
 // Returns the Deployments with the label app.kubernetes.io/name=kubenodesmith. Returns none if this user may
 // not list Deployments.

@@ -143,7 +143,8 @@ base::HttpHandler make_ui_handler(const UiSite& site) {
 
 void add_ui_command(CLI::App& app, ClientOptions& options, Command& chosen, const std::string& program) {
     auto request = std::make_shared<UiRequest>();
-    auto* command = app.add_subcommand("ui", "Serve the status page at an address of this computer, until Ctrl-C");
+    auto* command =
+        app.add_subcommand("ui", "Serve the status page at an address of this computer, until Ctrl-C");
     command->add_option("--port", request->port, "Port on 127.0.0.1; default: any free one")
         ->option_text("PORT");
     add_file_flag(*command, request->files);

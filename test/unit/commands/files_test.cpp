@@ -13,6 +13,7 @@
 #include "operator/commands/completion.hpp"
 #include "operator/commands/host_add.hpp"
 #include "operator/commands/manual.hpp"
+#include "operator/commands/operator_pods.hpp"
 #include "operator/commands/redaction.hpp"
 #include "operator/commands/support_bundle.hpp"
 #include "operator/commands/tar.hpp"
@@ -55,6 +56,37 @@ TEST_CASE("a range in brackets, or from one address to another, is each of its e
     const auto* wrong = GENERATE("a[1-", "a]1-2[", "a[1]", "a[2-1]", "a[x-y]", "a[1-2][3-4]", "a[1-100000]",
                                  "a[1--2]", "10.0.0.5-10.0.1.6", "a[1-99999999999999999999]");
     CHECK_THROWS_WITH(expand_range(wrong), Contains("is no range"));
+}
+
+namespace {
+
+OperatorDeployment deployed(const std::string& name, const std::string& args) {
+    return deployment_of(boost::json::parse(R"({"metadata": {"namespace": "ops", "name": ")" + name +
+                                            R"("}, "spec": {"template": {"spec": {"containers": [{"args": )" +
+                                            args + "}]}}}}"));
+}
+
+}  // namespace
+
+TEST_CASE("the flags of an operator's Deployment say where its Lease is, and whether there is one") {
+    const auto usual = deployed("a", R"(["run", "--leader-elect"])");
+    CHECK(usual.elects_leader);
+    CHECK(usual.lease.str() == "ops/12c57729.kubenodesmith.parawell.cloud");
+    const auto other =
+        deployed("a", R"(["run", "--leader-election-id=mine", "--leader-election-namespace", "leases"])");
+    CHECK(other.lease.str() == "leases/mine");
+    CHECK_FALSE(deployed("a", R"(["run", "--leader-elect=false"])").elects_leader);
+    const auto newer = deployed("a", R"(["run", "--leader-election-id=mine", "--of-a-newer-version=1"])");
+    CHECK(newer.lease.name == "mine");
+    CHECK(deployed("a", "null").lease == usual.lease);
+}
+
+TEST_CASE("operators are in each other's way only if they manage the same namespace") {
+    const auto one = deployed("one", R"(["run", "--namespaces=lab,shop"])");
+    CHECK(overlap(one, deployed("other", R"(["run", "--namespaces=shop"])")));
+    CHECK(overlap(one, deployed("other", R"(["run", "--namespaces=*"])")));
+    CHECK_FALSE(overlap(one, deployed("other", R"(["run", "--namespaces=bench"])")));
+    CHECK_FALSE(overlap(one, deployed("other", R"(["run"])")));  // only the one in which it runs
 }
 
 TEST_CASE("an archive is one that tar reads") {
