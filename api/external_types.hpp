@@ -1,4 +1,5 @@
-// Types that are described in another source file than their users'. Only api/*.cpp include it.
+// Declares types that are described in another source file than the types that use them. Only api/*.cpp
+// include it.
 #pragma once
 #include "api/core.hpp"
 #include "api/describe.hpp"

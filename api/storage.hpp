@@ -108,7 +108,7 @@ struct CSIStorageCapacity {
     static constexpr Resource kResource{"storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity"};
     ObjectMeta metadata;
     std::string storageClassName;
-    std::optional<LabelSelector> nodeTopology;  // absent: nowhere
+    std::optional<LabelSelector> nodeTopology;  // absent: available on no node
     std::optional<Quantity> capacity;
     std::optional<Quantity> maximumVolumeSize;  // overrides capacity
     bool operator==(const CSIStorageCapacity&) const = default;

@@ -13,7 +13,7 @@ std::size_t unread_of(const HttpConnection& connection) {
     return connection.closed ? 0 : connection.answer_bytes - connection.taken_bytes;
 }
 
-// Returns how badly a connection uses its place. The greatest burden is closed first.
+// Ranks connections: when there are too many, the one with the greatest rank is closed first.
 auto burden_of(const HttpConnection& connection, std::size_t of_client, TimePoint now) {
     const double seconds = std::chrono::duration<double>(now - connection.since).count();
     const bool takes = connection.stage == Stage::takes;

@@ -112,7 +112,7 @@ asio::awaitable<base::HttpResponse> respond(SeedSource& source, base::HttpReques
     }
     if (!failure.empty()) {
         // An exception that leaves here would be logged with the path.
-        base::log::warning("Could not make boot data that a machine asked for", {{"error", failure}});
+        base::log::warning("Could not generate the boot data that a machine requested", {{"error", failure}});
         co_return answer(kUnavailable, "not available now\n");
     }
     if (!seed) co_return not_found();

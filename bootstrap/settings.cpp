@@ -23,7 +23,7 @@ std::string problem_of_talos(const Bootstrap& settings) {
         return "bootstrap.format Talos needs bootstrap.machineConfigSecretRef: the Secret with the machine "
                "configuration of a worker";
     if (settings.userData == BootstrapUserData::Ignition)
-        return "bootstrap.userData Ignition has no meaning with bootstrap.format Talos";
+        return "bootstrap.userData Ignition has no effect with bootstrap.format Talos: leave it out";
     return {};
 }
 

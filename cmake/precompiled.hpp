@@ -1,5 +1,5 @@
-// What most files include, compiled once (KUBENODESMITH_PRECOMPILED_HEADERS). No file may count on it: the
-// tree lint does without.
+// Headers that most files include, compiled once (KUBENODESMITH_PRECOMPILED_HEADERS). No file may rely on
+// them: `make lint` builds without them.
 #pragma once
 #include <algorithm>
 #include <array>

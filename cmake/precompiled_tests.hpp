@@ -1,4 +1,4 @@
-// The same for test programs.
+// Precompiled headers for test programs.
 #pragma once
 #include "cmake/precompiled.hpp"
 #include "test/support/catch.hpp"

@@ -1,4 +1,4 @@
-// The same for the many tests of the reconcilers.
+// Precompiled headers for the tests of reconcilers.
 #pragma once
 #include "cmake/precompiled_tests.hpp"
 #include "test/unit/controllers/claim_world.hpp"

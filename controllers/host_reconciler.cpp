@@ -159,9 +159,9 @@ asio::awaitable<bool> HostReconciler::has_nobody(NodeSmithHost host) {
 asio::awaitable<void> HostReconciler::release_unseen(NodeSmithHost host) {
     const auto key = api::key_of(host);
     events_.warning(host, "ReleasedUnseen",
-                    "the host is deleted without a check of its power state: claim " +
-                        host.status.claimRef->name + ", whose machine it was, and provider " +
-                        host.spec.providerRef + " are gone; check yourself whether the host is on");
+                    "the host is deleted without a check of its power state, because its claim " +
+                        host.status.claimRef->name + " and its provider " + host.spec.providerRef +
+                        " are gone; check yourself whether the host is on");
     co_await instances_.credentials().release_of_host(key);
     protections_.erase(key);
     const auto current = informers_.hosts.store().get(key);

@@ -73,6 +73,8 @@ void UnmanagedReconciler<T>::subscribe(kube::WorkQueue& queue) {
     });
 }
 
+// Handles one waiting object per call. The key only stands for the kind, so that one object is written at a
+// time.
 template <api::Kind T>
 asio::awaitable<kube::Result> UnmanagedReconciler<T>::reconcile(kube::ObjectKey) {
     const auto next = waiting_.take();

@@ -116,8 +116,8 @@ struct Controller::Impl {
     // next look sees the change.
     void report(const ObjectKey& key, const std::string& error, bool overtaken) const {
         const auto level = overtaken ? base::log::Level::debug : base::log::Level::warning;
-        const auto* message =
-            overtaken ? "Overtaken by another writer, looking again" : "Reconciling failed, trying again";
+        const auto* message = overtaken ? "Someone else wrote the object first, reconciling it again"
+                                        : "Reconciling failed, trying again";
         base::log::write(level, message,
                          {{"controller", options.name},
                           {"object", key.str()},

@@ -265,7 +265,8 @@ private:
         } catch (const std::exception& error) {
             failure = WriteFailure{error.what()};
         }
-        // What is left behind when a namespace is deleted must be told where people can read it.
+        // Warnings from a namespace that is being deleted are written to namespace default, where they stay
+        // readable.
         const bool moves = is_ending && event.type == kWarning && event.metadata.namespace_ != "default";
         if (moves) failure = co_await write(about_namespace(std::move(event)));
         if (repeated) failure = co_await count(key, std::move(event));

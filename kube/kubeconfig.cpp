@@ -163,7 +163,8 @@ ExecCredential exec_of(const Section& exec) {
     if (result.command.find('/') != std::string::npos) result.command = exec.path("command");
     result.install_hint = exec.text("installHint");
     result.provide_cluster_info = exec.flag("provideClusterInfo");
-    if (exec.text("interactiveMode") == "Always") exec.fail("interactiveMode", "nobody is there to be asked");
+    if (exec.text("interactiveMode") == "Always")
+        exec.fail("interactiveMode", "Always is not supported, because nobody can answer a prompt");
     if (const auto* arguments = exec.list("args")) {
         for (const auto& argument : *arguments) {
             if (!argument.is_string()) exec.fail("args", "expected strings");

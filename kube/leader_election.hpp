@@ -13,8 +13,8 @@
 
 namespace kube {
 
-// LeaderEpochs tells the leaders of one Lease from those of a copy of it. Each process that leads draws a
-// random epoch.
+// LeaderEpochs distinguishes the leaders of one Lease from the leaders of a copy of it. Each process that
+// leads draws a random epoch.
 struct LeaderEpochs {
     std::string own;                 // of this process
     std::vector<std::string> chain;  // of all leaders of the Lease with its own, the newest last; at most 64

@@ -55,7 +55,7 @@ void set_labels(Draft& draft, Setting& setting) {
     auto& labels = pool_of(draft, setting).spec.machineTemplate.labels;
     for (const auto& [key, value] : *object) {
         if (!value.is_string())
-            throw std::invalid_argument("the value of label " + std::string(key) + " is no text");
+            throw std::invalid_argument("the value of label " + std::string(key) + " is not a string");
         labels[key] = std::string(value.get_string());
     }
 }

@@ -123,7 +123,7 @@ void LoopWatch::note(base::Duration held) {
     if (held <= longest_) return;
     longest_ = held;
     if (held >= kWorthAWord)
-        base::log::warning("One step blocked the event loop, and nothing else was done",
+        base::log::warning("One step blocked the event loop, so nothing else ran",
                            {{"seconds", in_seconds(held)}});
 }
 

@@ -80,7 +80,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
     if (settings.kproximate_metrics)
         kproximate_metrics =
             add_kproximate_metrics(metrics, [this] { return report(); }, informers.pods.store());
-    // Without a Lease nothing tells this process from a copy.
+    // Without a Lease nothing distinguishes this process from a copy.
     if (leader_election) {
         provider_environment.why_not_destroy = [this](const std::string& uid) {
             return epochs.why_not_destroy(uid);

@@ -11,7 +11,7 @@ namespace scheduling {
 
 namespace {
 
-// Keeps the places where the rules of one kind hold for a new machine.
+// Erases the places where a pod on a new machine of the pool would violate one of the rules.
 void retain(BitSet& places, const PodPlacer& placer, const Rules& rules, std::size_t pool) {
     const auto& topology = placer.topology();
     std::vector<std::int32_t> limits;

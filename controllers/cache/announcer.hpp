@@ -22,7 +22,7 @@ public:
         last = {reason, message};
         events_.event(about, type, reason, message);
     }
-    // Forgets what was said about the object. If the matter returns, it is said again.
+    // Forgets the last Event about the object. The next one is emitted even if it is the same.
     void settle(const std::string& uid) { said_.erase(uid); }
     // Keeps only the entries of these objects.
     void keep(const std::set<std::string>& uids) {

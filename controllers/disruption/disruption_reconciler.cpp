@@ -212,8 +212,8 @@ DisruptionMetrics::DisruptionMetrics(base::MetricsRegistry& registry)
                                "Nodes that there is a reason to remove, at the last decision about the pool",
                                {"namespace", "pool", "reason"})),
       allowed_(registry.gauge("kubenodesmith_disruption_allowed_nodes",
-                              "Further nodes that disruption.budgets and scaleDown.maxConcurrent allow to "
-                              "remove, at the last decision about the pool",
+                              "Further nodes whose removal disruption.budgets and scaleDown.maxConcurrent "
+                              "allow, at the last decision about the pool",
                               {"namespace", "pool", "reason"})),
       took_(registry
                 .histogram("kubenodesmith_disruption_decision_seconds",

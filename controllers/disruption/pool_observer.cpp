@@ -35,7 +35,8 @@ bool was_broken(const NodeSmithClaim& claim) {
     return disrupted && disrupted->reason == reasons::kUnhealthy;
 }
 
-// Reports whether other pods may be placed on it. An empty node does not count, because it will be removed.
+// Reports whether pods of other nodes may be placed on the member's node. An empty node does not count,
+// because it will be removed.
 bool takes_pods(const Member& member) {
     return serves(*member.claim) && is_ready(*member.node) && !member.node->spec.unschedulable &&
            member.facts.evictable_pods > 0;

@@ -30,7 +30,7 @@ void StoppedMachines::subscribe(kube::WorkQueue& queue) {
             keys.push_back(claim::provider_of(*claim));
         return keys;
     });
-    // Called immediately, because the provider's key may be busy with another machine for long.
+    // This is not queued, because the queue may be busy with another machine of the provider for a long time.
     kube::watch(informers_.nodes).became(is_ready).call([this](const api::Node& node) {
         for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node.metadata.name))
             forget(claim->metadata.uid);

@@ -127,11 +127,12 @@ LaunchGate gate_of(const GateFacts& facts, api::Time now) {
     }
     if (facts.probe.is_needed) {
         if (!facts.probe.claim.empty())
-            return for_a_while(
-                closed("OneAtATime",
-                       "replacements were removed, too: the next machine is created once that of claim " +
-                           facts.probe.claim + " has stayed for a while",
-                       facts.probe.proven_at));
+            return for_a_while(closed(
+                "OneAtATime",
+                "someone else removed the replacements, too, so machines are created one at a time: the "
+                "next one after the machine of claim " +
+                    facts.probe.claim + " has been in service for two minutes",
+                facts.probe.proven_at));
         gate.most_claims = std::min<std::int64_t>(gate.most_claims, 1);
     }
     if (const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour; most > 0) {

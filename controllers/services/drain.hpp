@@ -60,7 +60,8 @@ DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::
 // Reports whether a drain evicts the pod: it is neither static nor of a DaemonSet nor ended.
 bool is_drainable(const api::Pod& pod);
 // Reports whether an eviction may be without effect: a controller creates the pod again, and it tolerates the
-// taint of a node that is drained. The scheduler may bind it there at once, as often as it is evicted.
+// taint of a node that is drained. The scheduler may then bind it to the same node immediately, after each
+// eviction.
 bool may_come_back(const api::Pod& pod);
 // Returns the pods of the node according to the API server.
 asio::awaitable<PodPointers> live_pods(kube::Client& client, std::string node);

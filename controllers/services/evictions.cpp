@@ -190,7 +190,7 @@ void Evictions::refuse(Record& record, Kind kind, std::string message,
     if (retry_after && *retry_after > kLongestEvictionPause)
         record.message += " (it asks for a pause of " +
                           api::Duration(std::chrono::duration_cast<base::Seconds>(*retry_after)).str() +
-                          ", but is asked again each minute)";
+                          ", but the operator retries every minute)";
     if (retry_after) pause = std::clamp(*retry_after, pause, kLongestEvictionPause);
     record.due = clock_.now() + pause;
 }

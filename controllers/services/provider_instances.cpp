@@ -59,6 +59,7 @@ asio::awaitable<ProviderLookup> ProviderInstances::refresh(kube::ObjectKey key) 
     if (known && !is_understood(known->metadata))
         co_return unavailable(reasons::kUnknownValue, why_not_understood(known->metadata));
     auto lookup = co_await build(key);
+    // The object may have changed during the wait.
     const auto object = informers_.providers.store().get(key);
     const auto entry = entries_.find(key);
     const bool is_leaving = object && object->metadata.deletionTimestamp;

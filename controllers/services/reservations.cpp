@@ -124,7 +124,8 @@ std::int64_t Reservations::first_unseen(const NodeSmithPool& pool) const {
     // A backup was restored. Machines of claims that it lacks may still run under their names.
     if (own != pools_.end() && own->second.next_sequence > pool.status.nextClaimSequence)
         return own->second.next_sequence;
-    // Our claims that will still be created have names already.
+    // A reservation of this process is in use. Its claims have names already, although some may not exist
+    // yet.
     if (own != pools_.end() && own->second.open > 0) return pool.status.nextClaimSequence;
     std::set<std::string> seen;
     for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()))

@@ -77,8 +77,8 @@ asio::awaitable<api::RoleBinding> RightsKeeper::apply(std::string namespace_) {
     co_return co_await client_.patch<api::RoleBinding>(key, std::move(patch));
 }
 
-// Asks the API server, since a watch may be late: rights that are given up in a namespace that is being
-// deleted cannot be had again.
+// Asks the API server, because a watch may be late. Rights that are revoked in a namespace that is being
+// deleted cannot be granted again.
 asio::awaitable<bool> RightsKeeper::is_ending(std::string namespace_) {
     const auto itself = kube::only({"", std::move(namespace_)});
     const auto list = co_await client_.list<api::Namespace>(itself);

@@ -1,5 +1,6 @@
-// Handles labels of a pool that something else overwrites, as its claims have seen. The pool's status
-// remembers them longer than their machines, its condition reports them, and pods are not offered them. Pure.
+// Handles labels of a pool that another program overwrites on Nodes, as recorded by the pool's claims. The
+// pool's status keeps them after their machines are gone, and a condition reports them. No machine is created
+// for pods that require them. Pure.
 #pragma once
 
 #include <string>

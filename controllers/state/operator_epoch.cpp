@@ -57,7 +57,7 @@ EpochDecision next_epoch(const EpochState& before, const EpochSight& sight) {
     if (!state.other.empty()) {
         state.is_alone = false;
         state.waits.reset();
-        // The record tells both operators of each other, and their successors.
+        // Through the record both operators and their successors learn of each other.
         const bool is_told = record && !record->rival.empty();
         if (is_told) return {.state = std::move(state)};
         providers::EpochRecord of_both{own, state.other};
@@ -78,13 +78,14 @@ EpochDecision next_epoch(const EpochState& before, const EpochSight& sight) {
 
 providers::RemovalHold why_not_destroy(const EpochState& state, const std::string& own) {
     if (!state.other.empty())
-        return {"another operator with epoch " + state.other +
-                    " owns the same machines as this one with epoch " + own +
-                    ", most likely because the control plane was copied. Nothing is removed until a person "
-                    "decides. To go on with this operator, end the other one for good, then annotate the "
-                    "NodeSmithProvider with " +
-                    std::string(api::annotations::kOtherOperatorEnded) + "=" + state.other,
-                true};
+        return {
+            "another operator with epoch " + state.other + " owns the same machines as this one with epoch " +
+                own +
+                ", most likely because the control plane was copied. Nothing is removed until a person "
+                "decides. To continue with this operator, stop the other one permanently, then annotate the "
+                "NodeSmithProvider with " +
+                std::string(api::annotations::kOtherOperatorEnded) + "=" + state.other,
+            true};
     if (state.is_alone || state.has_nothing_to_lose) return {};
     return {
         "after a change of the leader nothing is removed for about two minutes, in which another operator "

@@ -25,7 +25,7 @@ std::optional<base::Duration> timeout_of(const std::string& text) {
         value = api::Duration::parse(is_number(text) ? text + "s" : text).value;
     } catch (const std::invalid_argument&) {
         throw CLI::ValidationError("--request-timeout",
-                                   "\"" + text + "\" is no duration; give one such as 10s");
+                                   "\"" + text + "\" is not a duration; give one such as 10s");
     }
     if (value < base::Duration{})
         throw CLI::ValidationError("--request-timeout",

@@ -39,7 +39,7 @@ struct HostRequest {
 
 [[noreturn]] void refuse(const std::string& pattern) {
     throw UsageError("\"" + pattern +
-                     "\" is no range; give one such as rack1-[01-32], https://10.0.0.[17-48] or "
+                     "\" is not a range; give one such as rack1-[01-32], https://10.0.0.[17-48] or "
                      "10.0.0.17-10.0.0.48, of at most " +
                      std::to_string(kMostHosts));
 }
@@ -97,7 +97,7 @@ api::StringMap labels_of(const std::vector<std::string>& labels) {
     for (const auto& label : labels) {
         const auto equals = label.find('=');
         if (equals == std::string::npos || equals == 0)
-            throw UsageError("\"" + label + "\" is no label; give KEY=VALUE");
+            throw UsageError("\"" + label + "\" is not a label; give KEY=VALUE");
         map[label.substr(0, equals)] = label.substr(equals + 1);
     }
     return map;

@@ -126,7 +126,7 @@ json::object range_of(const std::string& text) {
     const auto upper = dash == std::string::npos ? 0 : number(text.substr(dash + 1));
     if (lower < 100 || upper < lower)
         throw UsageError("--vmid-range \"" + text +
-                         "\" is no range: give one such as 5000-5099, from 100 on");
+                         "\" is not a range: give one such as 5000-5099, from 100 on");
     return {{"lower", lower}, {"upper", upper}};
 }
 
@@ -150,14 +150,14 @@ json::object template_of(const SetupObjects& objects, const ProxmoxSetup& wish) 
 ProxmoxSetup chosen_setup(ProxmoxSetup wish, const ProxmoxSite& site, const SetupObjects& objects) {
     const bool is_image = !objects.image_url.empty();
     if (is_image == !wish.templates.empty())
-        throw UsageError("machines are made of a template or of an image: give --template VMID (" +
+        throw UsageError("machines are made from a template or an image: give --template VMID (" +
                          templates_text(site) + "), or --image URL with --checksum");
     if (is_image && objects.image_checksum.empty())
         throw UsageError("--image needs --checksum, such as sha512:...: the hosts verify what they download");
     if (wish.templates.size() > 1)
         throw UsageError(
-            "a provider has one template by VMID: give one --template, and write spec.proxmox.template "
-            "by name or tags for several");
+            "a provider can name only one template by VMID: give one --template; for several, name them in "
+            "spec.proxmox.template by name or tags");
     wish.major_version = site.major_version;
     wish.through_guest_agent = objects.join == "GuestAgent";
     constexpr StorageNeed kDisk{"--storage", kDisks, "disks of machines", false};

@@ -151,7 +151,7 @@ private:
         if (plan.steps.empty())
             say("Nothing is missing in Proxmox.\n");
         else
-            say("This does what these commands do:\n\n" + providers::commands_of(plan) + "\n");
+            say("This is equivalent to these commands:\n\n" + providers::commands_of(plan) + "\n");
         if (!plan.makes_token)
             say("The token " + plan.token_id +
                 " exists. Proxmox does not show its secret again, so no Secret is written: keep yours, or "
@@ -281,7 +281,8 @@ void add_objects(CLI::App& command, SetupRequest& request) {
                "bootstrap.format of the pool");
     add_text(command, "--api-server", objects.api_server,
              "bootstrap.apiServerEndpoint of the pool, HOST:PORT");
-    add_text(command, "--image", objects.image_url, "URL of a disk image that the hosts make templates of");
+    add_text(command, "--image", objects.image_url,
+             "URL of a disk image from which the hosts make templates");
     add_text(command, "--checksum", objects.image_checksum, "Its checksum, such as sha512:...");
     add_text(command, "--user-data-secret", objects.user_data_secret,
              "Secret whose key user-data has further cloud-init user data");

@@ -27,12 +27,14 @@ constexpr const char* kFolder = "kubenodesmith-support/";
 
 constexpr const char* kReadme =
     "What kubenodesmith support-bundle found in a cluster.\n\n"
-    "It reads no Secret and no ConfigMap. Of pods it holds no environment, arguments and annotations. Values "
-    "in objects\n"
-    "of KubeNodeSmith whose names sound like secrets, options of VMs and credentials in URLs are left out. "
-    "Names of\n"
-    "hosts, nodes, pods, namespaces and addresses are in it: review it before you share it.\n"
-    "The operator's log is not in it: kubectl logs deploy/kubenodesmith -n kubenodesmith-system\n";
+    "It reads no Secrets and no ConfigMaps, and leaves out the environment, arguments and annotations of "
+    "pods.\n"
+    "It also leaves out options of VMs, credentials in URLs, and those values in objects of KubeNodeSmith "
+    "whose\n"
+    "names sound like secrets. It contains addresses, and the names of hosts, nodes, pods and namespaces: "
+    "review\n"
+    "it before you share it. The operator's log is not in it: kubectl logs deploy/kubenodesmith -n "
+    "kubenodesmith-system\n";
 
 struct BundleRequest {
     std::string file;

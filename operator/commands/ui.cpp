@@ -125,9 +125,9 @@ Answer serve(const UiRequest& request, const ClientOptions& options, const std::
     const auto server =
         base::make_http_server(loop.get_executor(), *clock, std::move(limits), make_ui_handler(site));
     site.port = server->port();
-    const auto failure =
-        write_out("The status page is at http://" + std::string(kAddress) + ":" + std::to_string(site.port) +
-                  site.path + "\nIt shows what you may read, to whoever has this address, until Ctrl-C.\n");
+    const auto failure = write_out(
+        "The status page is at http://" + std::string(kAddress) + ":" + std::to_string(site.port) +
+        site.path + "\nUntil you press Ctrl-C, it shows everyone with this address what you may read.\n");
     if (!failure.empty()) throw std::runtime_error(failure);
     asio::co_spawn(loop, server->run(), asio::detached);
     asio::co_spawn(loop, source.keep_history(*clock), asio::detached);

@@ -14,7 +14,7 @@ namespace kubenodesmith {
 
 // Sentence for an object without conditions.
 inline constexpr const char* kNeverSeen =
-    "The operator has not examined it yet. Does it run, and does it manage this namespace? kubenodesmith "
+    "The operator has not examined it yet. Is it running, and does it manage this namespace? kubenodesmith "
     "check shows more.";
 
 struct Explanation {

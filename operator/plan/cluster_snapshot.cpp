@@ -41,7 +41,7 @@ public:
 private:
     template <class T>
     static asio::awaitable<T> refuse() {
-        throw base::TransportError("there is no API server in a picture from files", false);
+        throw base::TransportError("objects from files have no API server to send requests to", false);
         co_return T();
     }
 };
@@ -270,7 +270,8 @@ asio::awaitable<void> ClusterSnapshot::read_all(Reading reading) {
     if (lists.missing().empty()) co_return;
     std::string hint;
     if (informers_.managed.all() && lists.lacks_ours())
-        hint = "Who may read objects of KubeNodeSmith in some namespaces only names these with --namespaces.";
+        hint =
+            "If you may read objects of KubeNodeSmith only in some namespaces, name them with --namespaces.";
     throw ViewError(describe_missing(lists.missing(), lists.needed(), co_await who_am_i(), hint));
 }
 

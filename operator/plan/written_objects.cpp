@@ -181,7 +181,9 @@ void WorkloadBounds::take(const std::string& workload, std::int64_t count, std::
     if (pods > pods_)
         throw ViewError(workload + " asks for too many pods: all workloads together may have 150000");
     if (bytes > bytes_ / pods)
-        throw ViewError(workload + " has too large a template: those of all pods together may take 512 MiB");
+        throw ViewError(
+            workload +
+            " has a template that is too large: the templates of all pods together may take 512 MiB");
     pods_ -= pods;
     bytes_ -= pods * bytes;
 }
@@ -308,7 +310,7 @@ std::string influence_of(const json::object& document) {
     if (text_in(document, "apiVersion") == "v1" && kind == "ResourceQuota")
         return "the API server may refuse pods beyond it";
     if (text_in(document, "apiVersion").starts_with("autoscaling/") && kind == "HorizontalPodAutoscaler")
-        return "the number of pods is the one that the workload states";
+        return "plan uses the number of pods that the workload itself states";
     return {};
 }
 
@@ -330,8 +332,8 @@ std::vector<std::string> UnknownKinds::sentences(const std::set<std::string>& na
     std::vector<std::string> sentences;
     for (const auto& title : with_pods_)
         sentences.push_back(title +
-                            " is not counted: plan does not know its kind and version, so write "
-                            "down its pods or a workload of Kubernetes with the same template");
+                            " is not counted: plan does not know its kind and version. Add its pods "
+                            "to the file, or a Kubernetes workload with the same template");
     for (const auto& [namespace_, sentence] : with_influence_)
         if (namespaces.contains(namespace_)) sentences.push_back(sentence);
     std::vector<std::string> kinds;

@@ -59,7 +59,7 @@ asio::awaitable<Leftovers> HalfMadeFinder::find() {
     const auto state = co_await view_.state(kGuestsAge);
     Leftovers all;
     for (const auto& guest : state->guests) {
-        // A VM with tags or a proper name also has data that identify its owner.
+        // A VM with tags also has the data that identify its owner, so it is not half made.
         const bool may_be_one = !guest.is_container && is_left_behind(guest.lock) && guest.tags.empty();
         const auto* host = state->find_host(guest.node);
         if (!may_be_one || !host || !host->is_online) continue;

@@ -30,7 +30,8 @@ std::string progress_text(const std::string& upid) {
 std::string hanging_text(const std::string& upid) {
     const auto task = parse_upid(upid).value_or(Upid());
     return "task " + task.type + " (" + task.id + ") on host " + task.node +
-           " does not end, although it was told to stop: most likely it waits for a storage that does not "
+           " does not end, although the operator asked Proxmox to stop it: most likely it waits for a "
+           "storage that does not "
            "answer; see the host's log. It ends at the latest when the host is restarted";
 }
 
@@ -173,8 +174,9 @@ asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const 
     const auto status = co_await tasks_.end_overdue(upid, patience);
     if (status.outcome == TaskOutcome::running) {
         if (tasks_.defies_stopping(upid)) co_return blocked("TaskHangs", hanging_text(upid));
-        const auto* stopped =
-            tasks_.was_stopped(upid) ? "; the task was told to stop because it did not end" : "";
+        const auto* stopped = tasks_.was_stopped(upid)
+                                  ? "; the operator asked Proxmox to stop the task, because it did not end"
+                                  : "";
         co_return in_progress(progress_text(upid) + stopped, upid, tasks_.next_poll(upid));
     }
     // An old success that is read again must not end the pauses.

@@ -67,8 +67,8 @@ private:
     GrowingPauses pauses_;
     // Pauses after reads that failed temporarily. Calls during a pause return without waiting.
     GrowingPauses unread_;
-    // Pauses between requests for tasks without a seen success. If answers are lost, each request may have
-    // failed.
+    // Pauses between repeated requests for a task that was not seen to succeed. Their answers may be lost, so
+    // it is unknown whether they failed.
     GrowingPauses repeats_;
     std::set<std::string> shut_down_;  // SMBIOS UUIDs of machines that this process asked to shut down
     // SMBIOS UUIDs of machines with a possible unrecorded task, as an answer was lost or a lock is held.

@@ -1,6 +1,6 @@
 // Fills machines of fixed sizes as cheaply as possible, one after the other. Each gets the pod that
-// is hardest to place, and then pods that match its remaining room. Its size gives most for its
-// price. It knows requests and room only.
+// is hardest to place, and then pods that match its remaining room. The size of
+// each machine holds the most for its price. Only requests and room are considered.
 #pragma once
 #include <cstddef>
 #include <utility>

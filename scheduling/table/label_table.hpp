@@ -13,9 +13,9 @@
 namespace scheduling {
 
 using KeyId = std::uint32_t;
-using ValueId = std::uint32_t;  // number within its key
-inline constexpr ValueId kAbsent = 0;
-// This value is not known yet and equals no other: the host name of a future node.
+using ValueId = std::uint32_t;         // number within its key
+inline constexpr ValueId kAbsent = 0;  // the row lacks the label
+// The row will have a value that differs from all others: for example the host name of a future node.
 inline constexpr ValueId kUnlike = 1;
 
 // LabelRow is a source of labels. `labels` takes precedence over `more`, which may be null. An empty name is

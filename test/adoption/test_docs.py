@@ -149,7 +149,7 @@ def test_the_page_of_events_knows_every_event_and_no_other():
     assert {reason for reason in documented if f'"{reason}"' not in sources + names} == set()
 
 
-def test_some_page_knows_every_reason_of_a_backend_and_of_a_node_that_is_kept():
+def test_every_reason_of_backends_and_of_kept_nodes_is_documented():
     files = [*(ROOT / "providers").rglob("*.[ch]pp"), *(ROOT / "controllers/disruption").rglob("*.[ch]pp")]
     said = re.compile(r'\b(?:failed|blocked|blocker)\(\s*"([A-Z]\w+)"|\bBlocker\{"([A-Z]\w+)"|\.reason = [^;]*?"([A-Z]\w+)"')
     reasons = {name for file in files for groups in said.findall(file.read_text()) for name in groups if name}

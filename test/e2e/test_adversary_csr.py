@@ -214,7 +214,7 @@ def test_a_node_gets_serving_certificates_for_what_is_its_machines_only(clean, t
     forget_requests(stack)
 
 
-def test_approval_can_be_left_to_the_cluster_and_is_then_told_of(clean):
+def test_approval_can_be_left_to_the_cluster_and_a_condition_reports_it(clean):
     stack = clean
     joined(stack, approval="Cluster")
     (reason, groups) = approvals(stack)["system:bootstrap"]

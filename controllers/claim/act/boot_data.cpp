@@ -130,8 +130,9 @@ std::optional<Hold> BootData::obstacle(const Observation& observation) const {
     if (by_proxmox && cloud_init_of(observation).userDataSecretRef) {
         return Hold{
             reason,
-            "cloudInit.userDataSecretRef of the provider needs bootstrap.method CloudInit: Proxmox' own "
-            "cloud-init takes user-data only from a snippet that you placed (cloudInit.custom.user)"};
+            "cloudInit.userDataSecretRef of the provider has an effect only with bootstrap.method CloudInit; "
+            "with any other method put the user-data into a snippet on a storage and name it in "
+            "cloudInit.custom.user"};
     }
     if (wanted.method == BootstrapMethod::CloudInit && wanted.format == BootstrapFormat::Talos &&
         cloud_init_of(observation).userDataSecretRef) {

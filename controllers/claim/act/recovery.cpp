@@ -284,12 +284,13 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
             std::move(observation), kMachineNotKnown,
             "the claim may have lost its status, and it is not known whether it has a machine: " + obstacle);
     if (!node.empty())
-        co_return co_await wait(std::move(observation), kMachineNotShown,
-                                "Node " + node +
-                                    " has a system UUID of this claim, but the provider shows no such "
-                                    "machine. No second one is created: restore the rights of the provider's "
-                                    "account, or the mark (description and tag) that somebody took off the "
-                                    "machine, or delete the Node if its machine is gone");
+        co_return co_await wait(
+            std::move(observation), kMachineNotShown,
+            "Node " + node +
+                " has a system UUID of this claim, but the provider shows no such "
+                "machine. No second one is created: restore the rights of the provider's "
+                "account, or the mark (description and tag) that somebody removed from the "
+                "machine, or delete the Node if its machine is gone");
     note_looked(observation.claim->metadata.uid);
     co_return std::nullopt;
 }

@@ -47,7 +47,7 @@ asio::awaitable<kube::Result> Remover::drain(Observation observation) {
     if (!disruption::under_way(*observation.claim))
         writer_.warn_of_evictions(observation, drainer_.protected_on(request.node));
     const auto progress = co_await drainer_.step(request);
-    // The drain counts from the beginning of its first step. Pods in place of those evicted now are younger.
+    // The drain begins with its first step, so pods that replace evicted ones are younger than the drain.
     if (request.began) observation.now = api::Time(clock_.wall_now());
     const auto written =
         co_await writer_.record_outcome(observation, after_drain(observation.situation(), progress));

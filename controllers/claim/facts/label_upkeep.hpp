@@ -23,8 +23,8 @@ struct Deviation {
 };
 
 // Returns the Node's labels and taints that differ from those its machine was created with. A label
-// that the pool's template got or changed since is no deviation: machines are replaced for that.
-// Taints of a changed template are none either. Taints with the effect NoExecute are excluded,
+// that was added to the pool's template or changed in it since is not a deviation: machines are replaced for
+// that. The same holds for taints of a changed template. Taints with the effect NoExecute are excluded,
 // because restoring them would evict pods.
 std::vector<Deviation> deviations(const api::Node& node, const NodeOrigin& origin);
 

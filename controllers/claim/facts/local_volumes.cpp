@@ -93,8 +93,9 @@ private:
         });
     }
 
-    // Reports whether another named Node counts as a place for the volume. Nodes that are leaving do not
-    // count, unless all are. Then the last one by name counts.
+    // Reports whether `other` counts as a further place for the volume. A Node that is leaving does not
+    // count, unless `node` is leaving, too. Then the one with the greater name counts, so that one Node is
+    // left.
     bool counts_beside(const api::Node& other, const api::Node& node) const {
         if (other.metadata.name == node.metadata.name) return false;
         if (!is_leaving(other)) return true;

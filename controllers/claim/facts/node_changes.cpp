@@ -13,7 +13,7 @@ namespace taints = api::taints;
 
 namespace {
 
-// Load balancers look at the label's key only. The value tells our label from a person's.
+// Load balancers look at the label's key only. The value shows whether we or a person set it.
 constexpr const char* kExcludedByOperator = "kubenodesmith";
 constexpr const char* kInstanceType = "node.kubernetes.io/instance-type";
 constexpr std::size_t kLongestLabelValue = 63;

@@ -45,7 +45,7 @@ std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, a
     return rules.kind == Kind::Underutilized ? local_data_blocker(pod, rules.empty_dir) : std::nullopt;
 }
 
-// Checks budgets for pods that have no other place yet: none of them is back before the last has left.
+// Checks budgets for pods that have no other place yet: none of them runs again before all are evicted.
 std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPointers& budgets) {
     for (const auto& budget : budgets) {
         const auto leaving = std::ranges::count_if(

@@ -50,7 +50,7 @@ Guest parse_guest(const json::object& entry) {
     return guest;
 }
 
-// Adds a guest even if its entry is odd. Otherwise its VMID would look free, or its machine gone.
+// Adds a guest even if its entry is malformed. Otherwise its VMID would seem free, or its machine gone.
 void add_guest(ClusterState& state, const json::object& entry) {
     auto guest = parse_guest(entry);
     try {

@@ -357,7 +357,7 @@ asio::awaitable<std::string> HostChooser::storage_obstacle(std::string host, Clu
         const auto cause = full_storages_.cause(storage);
         if (!cause.empty())
             co_return storage.str() + " was full when a machine was created (" + cause +
-                "); it is tried again after a pause, or once room is freed there";
+                "); it is tried again after a pause, or when space on it is freed";
         if (room && room->free_mib < need)
             co_return storage.str() + " has no unreserved room for another " + gib_text(need) +
                 ": free room or enlarge it, or raise placement.storageAllocationPercent";

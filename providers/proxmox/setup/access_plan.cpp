@@ -293,7 +293,7 @@ private:
         if (!plan_.makes_token) return;
         const auto name = name_of_token();
         plan_.steps.push_back(
-            {"The token has the rights of its user. Its secret is shown this one time",
+            {"The token has the rights of its user. Its secret is shown only once",
              "pveum user token add " + wish_.user + " " + name + " --privsep 0",
              "POST",
              "/access/users/" + base::percent_encode(wish_.user) + "/token/" + base::percent_encode(name),

@@ -21,7 +21,8 @@ constexpr base::Duration kIdleTimeout = std::chrono::seconds{4};
 constexpr base::Duration kTicketLife = std::chrono::minutes{90};
 // A refused login blocks a worker of the server for 3 s. No request is sent during this pause.
 constexpr base::Duration kRefusalPause = std::chrono::seconds{10};
-// Timeout for a host that may be in a separate network. The endpoint is an alternative way.
+// Timeout of a direct connection to a host. Its network may be unreachable; then the endpoint is used
+// instead.
 constexpr base::Duration kDirectConnectTimeout = std::chrono::seconds{2};
 constexpr base::Duration kQuorumNews = std::chrono::minutes{2};
 // An endpoint without quorum is used last for this long, unless it regains quorum.

@@ -151,8 +151,8 @@ json::object BmcAccess::object_of(const std::string& tried, const base::HttpResp
     const bool is_encoded = encoding && !equal_ignoring_case(*encoding, "identity") && !encoding->empty();
     if (is_encoded) {
         complaint.message = "the answer is compressed (" + foreign::shown(std::string(*encoding)) +
-                            ") and cannot be read: it is damaged, longer than 2 MiB, or compressed in "
-                            "another way than gzip";
+                            ") and cannot be read: it is damaged, longer than 2 MiB, or not compressed "
+                            "with gzip";
         throw RedfishError(tried, std::move(complaint));
     }
     auto object = read_object(response.body, complaint.message);

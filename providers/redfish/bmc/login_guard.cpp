@@ -26,7 +26,7 @@ RedfishError doubtful(const std::string& tried, std::string message, base::Durat
 
 }  // namespace
 
-// Returns an error for a request that was not sent. It is no answer of the BMC to that request.
+// Returns the error for a request that was not sent. The BMC did not answer anything.
 RedfishError not_now(const std::string& tried, std::string message, base::Duration retry_after) {
     Complaint complaint;
     complaint.kind = RedfishErrorKind::session_limit;

@@ -51,7 +51,7 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
                                                System system) {
     const auto& boot = settings_.spec.boot;
     if (boot.method == BootMethod::Disk) {
-        // Otherwise it would boot from, and perhaps install, what somebody once wanted.
+        // Otherwise an old override would make the host boot from, and perhaps install, something else.
         if (keeps_from_disk(system.boot)) co_await station->hardware.boot().clear_boot(std::move(system));
         co_return;
     }

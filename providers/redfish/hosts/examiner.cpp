@@ -101,7 +101,7 @@ asio::awaitable<void> Examiner::cancel_served_boot(Host host, std::shared_ptr<St
         if (settings_.spec.boot.method != api::v1alpha1::BootMethod::VirtualMedia)
             co_await binding_.note_undone(std::move(host));
     } catch (const RedfishError& error) {
-        base::log::debug("Could not cancel a boot override that has served",
+        base::log::debug("Could not cancel a boot override that is no longer needed",
                          {{"host", host.name}, {"error", error.what()}});
     }
 }

@@ -102,7 +102,7 @@ asio::awaitable<bool> HardwareBoot::try_boot(std::string where, BootWish wish, B
             refusal =
                 "it accepted the change and did not keep it; it shows target " +
                 (shown.target.empty() ? "none" : foreign::shown(shown.target)) + ", " +
-                (shown.enabled.empty() ? "which is not said to be enabled" : foreign::shown(shown.enabled));
+                (shown.enabled.empty() ? "without BootSourceOverrideEnabled" : foreign::shown(shown.enabled));
     }
     co_return false;
 }

@@ -81,11 +81,12 @@ std::optional<LockAttempt> HostLock::why_not(const Places& places, const std::st
     if (std::ranges::any_of(places, takes)) return std::nullopt;
     if (places.empty())
         return unsupported("its BMC shows no AssetTag of the system, nor of a chassis that is its alone");
-    return LockAttempt{LockOutcome::unusable, "AssetTagTaken",
-                       "its AssetTag is " + quoted(places.front()) +
-                           ", which is somebody's own and is not replaced: clear it on its BMC, list it in "
-                           "spec.redfish.hostLock.freeValues if it says nothing, or " +
-                           kElsewhere};
+    return LockAttempt{
+        LockOutcome::unusable, "AssetTagTaken",
+        "its AssetTag is " + quoted(places.front()) +
+            ", which someone else wrote, so it is not replaced: clear it on its BMC, list it in "
+            "spec.redfish.hostLock.freeValues if it has no meaning, or " +
+            kElsewhere};
 }
 
 asio::awaitable<std::optional<HostLock::Places>> HostLock::readable_places(std::shared_ptr<Station> station,
@@ -284,7 +285,7 @@ asio::awaitable<LockReport> HostLock::mend_used(TagPlace place, std::string mark
     const auto answer = co_await station->hardware.write_tag(place, json::string(mark));
     if (answer.outcome == TagWrite::Outcome::lost)
         co_return as_report(
-            {LockOutcome::undecided, "", "the next look shows whether its BMC took the mark"});
+            {LockOutcome::undecided, "", "the next query will show whether its BMC accepted the mark"});
     if (answer.outcome == TagWrite::Outcome::refused)
         co_return as_report(unsupported("its BMC does not take a mark as AssetTag (" + answer.refusal + ")"));
     co_return LockReport{true, "Held", "its AssetTag carries the mark of its claim"};

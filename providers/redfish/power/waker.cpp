@@ -222,7 +222,7 @@ asio::awaitable<EnsureResult> Waker::give_up(MachineSpec spec, Host host, std::s
     const bool runs = co_await fleet_.inventory().has_ready_node(host);
     if (!runs) co_return failed("PowerOnFailed", what);
     auto machine = machine_of(spec, host, MachineState::starting,
-                              what + ", but its Node is Ready: its BMC is asked again");
+                              what + ", but its Node is Ready, so its BMC is queried again");
     machine.retry_after = kNamelessRetry;
     co_return machine;
 }
@@ -325,12 +325,12 @@ asio::awaitable<std::optional<Host>> Waker::enter_powering_on(MachineIdentity id
 asio::awaitable<bool> Waker::undo(Host host, std::shared_ptr<Station> station, System system) {
     if (settings_.spec.boot.method == api::v1alpha1::BootMethod::Disk) co_return true;
     bool is_undone = false;
-    std::string outcome = "what was prepared for its boot was undone";
+    std::string outcome = "the preparation of its boot was undone";
     try {
         co_await preparation_.undo(host, station, std::move(system));
         is_undone = true;
     } catch (const RedfishError& error) {
-        outcome = std::string("what was prepared for its boot could not be undone yet: ") + error.what();
+        outcome = std::string("the preparation of its boot could not be undone yet: ") + error.what();
     }
     fleet_.inventory().announce(
         host, "FoundOn",

@@ -302,7 +302,7 @@ TEST_CASE("the error of a watch is a Status, whatever kind is watched and in wha
     }
 }
 
-TEST_CASE("a watch line that is none is refused") {
+TEST_CASE("a watch line is refused if it is not JSON; an unknown type or unreadable object is reported") {
     const auto type = [](std::string_view line) { return api::decode_watch_event<api::Node>(line).type; };
     CHECK(type(R"({"type":"RENAMED","object":{}})") == api::WatchEventType::Unrecognized);
     CHECK(type(R"({"object":{}})") == api::WatchEventType::Unrecognized);

@@ -246,7 +246,7 @@ TEST_CASE("two claims that hold one address are told on their pools, and both ke
     }
 }
 
-TEST_CASE("a machine that is kept for a look, stopped, has no address any more") {
+TEST_CASE("a stopped machine that is kept for inspection holds no address") {
     World world;
     world.put_claim("a");
     world.reserve("a");

@@ -58,7 +58,7 @@ struct Silent : claims::World {
 }  // namespace
 
 TEST_CASE(
-    "a machine that never joined is told of with what it was given, what was seen and what to look at") {
+    "the message about a machine that never joined names its boot data, its progress and what to check") {
     Boot scene;
     CHECK(scene.told() ==
           "no Node of its machine appeared within 15m0s. It should have joined 10.0.0.10:6443 by an ISO "

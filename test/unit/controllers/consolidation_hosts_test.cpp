@@ -74,7 +74,7 @@ TEST_CASE("a host is not given up for one that may turn out to be as large") {
     CHECK(nodes_that_go(without_large, search) == 1);
 }
 
-TEST_CASE("what is saved is the price: what costs nothing is no reason, what is dear is one") {
+TEST_CASE("a node is removed for its price only if the other machine costs less") {
     Search search;
     search.candidates = {0};
     auto snapshot = rack();

@@ -144,9 +144,7 @@ TEST_CASE("a claim whose Node is not proven to be its own is not Ready, and wait
     CHECK(kstatus_of(claim) == "Failed");
 }
 
-TEST_CASE(
-    "what goes on and what stands still are never said at once, nor once "
-    "they are over") {
+TEST_CASE("Reconciling and Stalled are never reported together, and neither when Ready is True") {
     auto provider = objects::provider("proxmox");
     const auto say = [&](ConditionStatus status, const std::string& reason) {
         objects::set_condition(provider.status.conditions, "Ready", status, objects::kStart, reason);

@@ -117,7 +117,8 @@ TEST_CASE("a budget that allows nothing keeps the node until it gives way") {
 // The first pod waits for the end of its node. If its budget kept the other pods there, the drain would be
 // aborted and repeated every twenty minutes.
 TEST_CASE(
-    "pods that have other places only once their node is gone are drained if their budget lets all go") {
+    "a node whose pods fit elsewhere only after its removal is drained if their budgets allow all "
+    "evictions") {
     World world({"a", "b"}, Launching::on, 8);
     const bool may_all_go = GENERATE(false, true);
     world.server.put(budget(may_all_go ? 2 : 1));

@@ -5,7 +5,7 @@
 
 using namespace std::chrono_literals;
 
-TEST_CASE("who takes over knows what the last leader wrote, though the watches have not told of it yet") {
+TEST_CASE("a new leader knows the writes of the last one before the watches report them") {
     test::Cluster cluster;
     cluster.put_basics();
     cluster.server.put(objects::pool("small"));

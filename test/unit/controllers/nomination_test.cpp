@@ -111,7 +111,7 @@ TEST_CASE(
 
 // When many real Nodes join one by one, each makes the scheduler try all pods. The pods then use up their
 // nominations before their own Node accepts pods.
-TEST_CASE("a pod is told of its Node anew once that is open to pods, however often it was told before") {
+TEST_CASE("a pod is nominated again once its Node is open to pods, however often it was nominated before") {
     World world;
     const auto taint = [&world](bool is_there) {
         world.server.edit<api::Node>({"", world.registered}, [&](api::Node& node) {
@@ -169,7 +169,7 @@ TEST_CASE("older servers and control planes that do not want it are told nothing
     CHECK(unwanted.written.empty());
 }
 
-TEST_CASE("who does not want it any more has it taken back") {
+TEST_CASE("a nomination is withdrawn when its control plane no longer wants nominations") {
     World world;
     world.register_claim();
     REQUIRE_FALSE(world.told().empty());
@@ -303,7 +303,7 @@ TEST_CASE("a pod that no longer waits leaves its room to the others for which th
     CHECK(world.told("pod-2") == world.registered);
 }
 
-TEST_CASE("pods that take the place that they were told of take it from nobody") {
+TEST_CASE("pods on the Node of their nomination take no room from other nominated pods") {
     auto world = world_of_three();
     world.register_claim();
     for (const auto* pod : {"pod-0", "pod-1"}) world.bind(pod, world.registered);

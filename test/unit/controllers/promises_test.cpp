@@ -62,7 +62,7 @@ TEST_CASE("all resources count that pods ask for, and their number") {
     CHECK(without_room(node, {}, {pod("a", "0"), pod("b", "0"), pod("c", "0")}) == Uids{"uid-c"});
 }
 
-TEST_CASE("what a Node does not tell of yet keeps nobody away") {
+TEST_CASE("resources that a Node does not report yet exclude no pod") {
     auto node = a_node("a").node;
     CHECK(without_room(node, {}, {pod("a").requests({{"lab/gpu", "1"}})}).empty());
     node.status.allocatable.clear();

@@ -90,14 +90,15 @@ TEST_CASE("who may read in the managed namespaces only gets a plan and explanati
 }
 
 TEST_CASE(
-    "who may not read everywhere gets the list of what is missing, a role that is enough, and the flag") {
+    "without the right to read everywhere the error lists the missing rights, a sufficient role and "
+    "--namespaces") {
     CHECK_THROWS_WITH(Cluster({}), Contains("list nodesmithproviders.kubenodesmith.parawell.cloud") &&
                                        Contains("list nodesmithhosts.kubenodesmith.parawell.cloud") &&
                                        !Contains("  list nodes\n") && Contains("--namespaces") &&
                                        Contains("kind: ClusterRole\n"));
 }
 
-TEST_CASE("who asks about objects of ours needs no rights on others") {
+TEST_CASE("explaining an object of KubeNodeSmith needs no rights on other kinds") {
     struct ReadsOursOnly final : fake::Interference {
         std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
             if (request.target.find(api::kGroup) != std::string::npos) return std::nullopt;

@@ -124,7 +124,7 @@ TEST_CASE("pods that admission refuses for their RuntimeClass are not planned fo
                Contains("its overhead is not that of RuntimeClass sandbox"));
 }
 
-TEST_CASE("a DaemonSet that is only written down is refused for the same reasons") {
+TEST_CASE("a DaemonSet in a file is refused for the same reasons as other workloads") {
     const auto daemons = workload("DaemonSet", "selector: {}", "runtimeClassName: sandbox, " + kContainers);
     CHECK_THAT(said_of(daemons), Contains("DaemonSet shop/web is not counted") &&
                                      Contains("RuntimeClass sandbox does not exist"));

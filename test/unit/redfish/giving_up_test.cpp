@@ -127,7 +127,9 @@ TEST_CASE("a claim that is deleted between the override and On leaves no overrid
     CHECK(bmc.boot_enabled() == "Disabled");
 }
 
-TEST_CASE("who turns the host on while its boot is prepared boots what he wants, and people are told") {
+TEST_CASE(
+    "a host that someone else turns on during the boot preparation keeps their boot settings, with an "
+    "Event") {
     World world(booting(BootMethod::PXE));
     auto& bmc = world.add("a");
     bool was_turned_on = false;

@@ -456,7 +456,7 @@ TEST_CASE("a mark that the BMC does not clear keeps no claim, and people are tol
     CHECK(reason_of(world, "a") == "NotReleased");
 }
 
-TEST_CASE("a lost answer to a mark says nothing about what the BMC can bear") {
+TEST_CASE("a lost answer to a mark does not prove that the BMC cannot hold one") {
     World world(locked());
     auto& bmc = world.add("a");
     lose_tag_writes(world, "a", "AssetTag", 2);

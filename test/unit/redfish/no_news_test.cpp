@@ -111,7 +111,7 @@ TEST_CASE("without a Node the attempt ends when the time for turning on is over"
 }
 
 TEST_CASE(
-    "what runs a Ready Node is asked to shut down before its power is cut, whatever its BMC remembers") {
+    "a host with a Ready Node is asked to shut down before its power is cut, whatever its BMC reports") {
     World world;
     auto& bmc = world.add("a");
     after_on(world, "a", {.is_for = requests("GET", kSystem), .alter = merging(R"({"PowerState":"Off"})")},
@@ -278,7 +278,7 @@ TEST_CASE("a host that is off may be called disabled, as OpenBMC does") {
     CHECK(world.examine("a").state.empty());
 }
 
-TEST_CASE("bytes around an answer do not matter, and what is no JSON is said to be none") {
+TEST_CASE("bytes around an answer are ignored, and an answer that is not JSON is reported") {
     World world;
     world.add("a");
     world.odd("a").add(
