@@ -93,16 +93,20 @@ private:
         check(world_.bmcs.uuid(name), world_.view.claim_by_uid(claim_uid_of(host)), "host " + name);
     }
 
-    // Reports whether the claim says that the pod came back despite the Node's taint and ends with the
-    // machine.
-    static bool is_said_to_end(const api::Pod& pod, const NodeSmithClaim* claim) {
+    // Reports whether the pod tolerates the Node's taint, and either the claim says that it came back and
+    // ends with the machine, or the scheduler placed it there after the drain had ended.
+    static bool may_end(const api::Pod& pod, const NodeSmithClaim* claim) {
         const auto* drained =
             claim ? api::find_condition(claim->status.conditions, api::conditions::kDrained) : nullptr;
         const bool tolerates_all = std::ranges::any_of(*pod.spec.tolerations, [](const auto& toleration) {
             return toleration.key.empty() && toleration.operator_ == api::TolerationOperator::Exists;
         });
-        return tolerates_all && drained && drained->message.find("came back") != std::string::npos &&
-               drained->message.find(api::key_of(pod).str()) != std::string::npos;
+        if (!tolerates_all || !drained) return false;
+        const auto placed = api::true_since(pod.status.conditions, api::conditions::kPodScheduled);
+        const bool is_late = drained->status == api::ConditionStatus::True && placed &&
+                             drained->lastTransitionTime && placed->at >= drained->lastTransitionTime->at;
+        return is_late || (drained->message.find("came back") != std::string::npos &&
+                           drained->message.find(api::key_of(pod).str()) != std::string::npos);
     }
 
     void check(const std::string& uuid, const NodeSmithClaim* claim, const std::string& what) {
@@ -112,7 +116,7 @@ private:
         if (told_before_joined_.contains(uuid) && joins_by_itself(*node)) return;
         if (claim && may_be_forced(*claim)) return;
         for (const auto* pod : world_.view.pods_on(node->metadata.name)) {
-            if (belongs_to_node(*pod) || has_ended(*pod) || is_said_to_end(*pod, claim)) continue;
+            if (belongs_to_node(*pod) || has_ended(*pod) || may_end(*pod, claim)) continue;
             stage_.violate("busy nodes live",
                            what + " is stopped while pod " + api::key_of(*pod).str() + " runs on its Node " +
                                node->metadata.name +
