@@ -36,13 +36,15 @@ bool is_serving(const api::CertificateSigningRequest& request) {
     return request.spec.signerName == bootstrap::kServingSigner;
 }
 
-// Reports whether the request has a name as kubelets choose it. The API server lets it be almost any text of
-// any length, and messages that people act on repeat it.
+// Reports whether the request has a name as kubelets choose it: csr-x7k2p, or node-csr- and the URL-safe
+// Base64 of a hash (k8s.io/client-go/util/certificate/csr). The API server lets it be almost any text of any
+// length, and messages that people act on repeat it.
 bool has_plain_name(const api::CertificateSigningRequest& request) {
     constexpr std::size_t kLongestName = 253;
     const auto& name = request.metadata.name;
     return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+               c == '_' || c == '.';
     });
 }
 

@@ -503,13 +503,22 @@ TEST_CASE("a request whose name no kubelet chooses is neither kept nor named") {
     Serving world;
     world.put_cluster();
     const auto name = GENERATE(std::string("a b"), std::string("x\n\x1b[31m"), std::string("$(id)"),
-                               std::string("A"), std::string(24'000, 'a'));
+                               std::string("x;y"), std::string(24'000, 'a'));
     world.ask_serving(name, "DNS:worker-1,IP:10.0.0.77");
     CHECK(world.decision(name).empty());
     CHECK(world.events.count("CertificateLeft") == 0);
     CHECK_THAT(
         world.metrics.exposition(),
         Catch::Contains("kubenodesmith_informer_objects{resource=\"certificatesigningrequests\"} 0\n"));
+}
+
+TEST_CASE("requests are judged under each name that kubelets choose") {
+    Serving world;
+    world.put_cluster();
+    for (const auto* name : {"csr-x7k2p", "node-csr-2yVQ1sKx_0Qn-ZbR8nXW5Ck7a1uMt4fR2dLh0p9sE3w"}) {
+        world.ask_serving(name, "DNS:worker-1,IP:10.0.0.7");
+        CHECK(world.decision(name) == "Approved NamesOfThisMachine");
+    }
 }
 
 TEST_CASE("no address of a network is approved while it is not known where the cluster listens") {
