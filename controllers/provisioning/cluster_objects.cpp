@@ -19,10 +19,10 @@ api::Time hangs_from(const api::VolumeAttachment& attachment, const Informers& i
     const auto claim = volume && volume->spec.claimRef
                            ? kube::ObjectKey(volume->spec.claimRef->namespace_, volume->spec.claimRef->name)
                            : kube::ObjectKey();
-    auto released = informers.released_volumes.released(spec.nodeName, claim);
-    // The attach-detach controller begins once the kubelet has unmounted the volume.
-    if (const auto& deletion = attachment.metadata.deletionTimestamp)
-        released = std::max(released, *deletion);
+    // The attach-detach controller begins once the kubelet has unmounted the volume. So a detachment that
+    // hangs is known to a new operator, too.
+    const auto& deletion = attachment.metadata.deletionTimestamp;
+    const auto released = deletion ? *deletion : informers.released_volumes.released(spec.nodeName, claim);
     return api::Time(released.at + ReleasedVolumes::kDetachPatience);
 }
 

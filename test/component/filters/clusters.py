@@ -202,10 +202,11 @@ class Cluster:
                              "status": {"phase": "Bound" if claim else "Available"}})
 
     def _attach(self, volume, on):
-        """Adds a volume that is still attached to the Node, although its pod and claim are gone."""
+        """Adds a volume whose detachment from the Node hangs, long after its pod and claim are gone."""
         self._add_volume(volume, "late", ("data", f"claim-of-{volume}"))
         self.objects[-1]["status"]["phase"] = "Released"
-        self.objects.append({"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": volume, "uid": f"uid-va-{volume}"},
+        self.objects.append({"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {
+            "name": volume, "uid": f"uid-va-{volume}", "deletionTimestamp": "2026-03-01T11:00:00Z", "finalizers": ["external-attacher/csi-example-org"]},
                              "spec": {"attacher": CSI, "nodeName": on, "source": {"persistentVolumeName": volume}}, "status": {"attached": True}})
 
     def name(self, kind):
