@@ -168,7 +168,7 @@ TRUTHS = (
     (r"^its BMC does not tell its cores", lambda r, _: not r.cpus and r.memory_mib),
     (r"^its BMC does not tell its memory", lambda r, _: r.cpus and not r.memory_mib),
     (r"its BMC shows no AssetTag of the system, nor of a chassis that is its alone", lambda r, _: not r.tag_places),
-    (r'its AssetTag is "(.+)", which is somebody', lambda r, match: match[1] in [each["AssetTag"] for each in r.tag_places.values()]),
+    (r'its AssetTag is "(.+)", which someone else wrote', lambda r, match: match[1] in [each["AssetTag"] for each in r.tag_places.values()]),
     (r"^its health is Critical", lambda r, _: "Critical" in r.system["Status"].values()),
 )
 
