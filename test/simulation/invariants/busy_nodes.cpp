@@ -98,10 +98,9 @@ private:
     static bool may_end(const api::Pod& pod, const NodeSmithClaim* claim) {
         const auto* drained =
             claim ? api::find_condition(claim->status.conditions, api::conditions::kDrained) : nullptr;
-        const bool tolerates_all = std::ranges::any_of(*pod.spec.tolerations, [](const auto& toleration) {
-            return toleration.key.empty() && toleration.operator_ == api::TolerationOperator::Exists;
-        });
-        if (!tolerates_all || !drained) return false;
+        const api::Taint taint{std::string(api::taints::kDisrupted), "",
+                               std::string(api::taints::kNoSchedule), std::nullopt};
+        if (!drained || !tolerates(pod, taint)) return false;
         const auto placed = api::true_since(pod.status.conditions, api::conditions::kPodScheduled);
         const bool is_late = drained->status == api::ConditionStatus::True && placed &&
                              drained->lastTransitionTime && placed->at >= drained->lastTransitionTime->at;

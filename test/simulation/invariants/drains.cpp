@@ -74,7 +74,21 @@ private:
         return !belongs_to_node(pod) && !world_.interference.webhook->is_for(pod.metadata.name) &&
                pod.spec.priority.value_or(0) < kCriticalPod && pod.metadata.annotations->empty() &&
                !uses_volumes(pod) && !has_budget(pod) && is_being_drained(pod.spec.nodeName) &&
-               !is_troubled();
+               !came_back(pod) && !is_troubled();
+    }
+
+    // Reports whether the pod came to the Node after its drain had begun. It ends with the machine, as the
+    // one after it would come back, too.
+    bool came_back(const api::Pod& pod) const {
+        const api::Taint taint{std::string(api::taints::kDisrupted), "",
+                               std::string(api::taints::kNoSchedule), std::nullopt};
+        return tolerates(pod, taint) &&
+               std::ranges::any_of(world_.view.all<NodeSmithClaim>(), [&pod](const auto& entry) {
+                   const auto& status = entry.second->status;
+                   const auto* drained = api::find_condition(status.conditions, api::conditions::kDrained);
+                   return status.nodeName == pod.spec.nodeName && drained && drained->lastTransitionTime &&
+                          pod.metadata.creationTimestamp >= drained->lastTransitionTime;
+               });
     }
 
     std::map<std::string, base::TimePoint> failed_at_;  // time of the last failed eviction, by Node
