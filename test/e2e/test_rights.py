@@ -34,6 +34,8 @@ NOT_PLAYED = [
     right("get", "", "configmaps", "kube-public", "kube-root-ca.crt"),
     # Real kubelets request serving certificates: test_real_kubelets.py.
     right("approve", "certificates.k8s.io", "signers", name="kubernetes.io/kubelet-serving"),
+    # No simulated cluster has a kind of PodGroup: unit-controllers, provisioning_groups_test.cpp.
+    *(right("get", group, "podgroups", "default") for group in ("scheduling.k8s.io", "scheduling.x-k8s.io", "scheduling.volcano.sh")),
     # The operator asks where the cluster listens only for these: test_adversary_csr.py.
     right("get", "", "services", "default", "kubernetes"),
     right("get", "discovery.k8s.io", "endpointslices", "default", "kubernetes"),
