@@ -50,7 +50,9 @@ bool is_label_value(const std::string& text) {
 
 std::string metadata_fault(const boost::json::object& object) {
     auto name = text_at(object, {"metadata", "name"}).value_or("");
-    if (!is_subdomain(name)) return "metadata.name: Invalid value: \"" + name + "\": no RFC 1123 subdomain";
+    // ValidateCertificateRequestName of Kubernetes accepts every name.
+    const bool has_any_name = text_at(object, {"kind"}).value_or("") == "CertificateSigningRequest";
+    if (!has_any_name && !is_subdomain(name)) return "metadata.name: Invalid value: \"" + name + "\": no RFC 1123 subdomain";
     const auto* labels = object.at("metadata").as_object().if_contains("labels");
     if (!labels || labels->is_null()) return {};
     for (const auto& [key, value] : labels->as_object()) {

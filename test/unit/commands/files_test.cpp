@@ -55,7 +55,7 @@ TEST_CASE("a range in brackets, or from one address to another, is each of its e
     CHECK(expand_range("") == Strings{""});
     const auto* wrong = GENERATE("a[1-", "a]1-2[", "a[1]", "a[2-1]", "a[x-y]", "a[1-2][3-4]", "a[1-100000]",
                                  "a[1--2]", "10.0.0.5-10.0.1.6", "a[1-99999999999999999999]");
-    CHECK_THROWS_WITH(expand_range(wrong), Contains("is no range"));
+    CHECK_THROWS_WITH(expand_range(wrong), Contains("is not a range"));
 }
 
 namespace {

@@ -85,7 +85,7 @@ TEST_CASE("what the pods of all workloads cost has a bound, which names the work
     const auto large = workload(
         "StatefulSet",
         "  replicas: 100000\n  volumeClaimTemplates: [{metadata: {name: " + std::string(10'000, 'x') + "}}]");
-    CHECK_THROWS_WITH(plan_of(large), Catch::Contains("StatefulSet web has too large a template"));
+    CHECK_THROWS_WITH(plan_of(large), Catch::Contains("StatefulSet web has a template that is too large"));
 }
 
 TEST_CASE("a file that costs more than it says is refused, with its name and the bound") {
