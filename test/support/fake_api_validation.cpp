@@ -52,7 +52,8 @@ std::string metadata_fault(const boost::json::object& object) {
     auto name = text_at(object, {"metadata", "name"}).value_or("");
     // ValidateCertificateRequestName of Kubernetes accepts every name.
     const bool has_any_name = text_at(object, {"kind"}).value_or("") == "CertificateSigningRequest";
-    if (!has_any_name && !is_subdomain(name)) return "metadata.name: Invalid value: \"" + name + "\": no RFC 1123 subdomain";
+    if (!has_any_name && !is_subdomain(name))
+        return "metadata.name: Invalid value: \"" + name + "\": no RFC 1123 subdomain";
     const auto* labels = object.at("metadata").as_object().if_contains("labels");
     if (!labels || labels->is_null()) return {};
     for (const auto& [key, value] : labels->as_object()) {

@@ -116,7 +116,8 @@ TEST_CASE("a Node without an instance type gets the size of its machine as its t
 
 TEST_CASE("a size that is no value of a label is no instance type") {
     Scene scene;
-    scene.claim.status.size = GENERATE(as<std::string>(), "-4c", "4c/", "4c 8Gi", "4c/8Gi\n", "x", std::string(64, '4'));
+    scene.claim.status.size =
+        GENERATE(as<std::string>(), "-4c", "4c/", "4c 8Gi", "4c/8Gi\n", "x", std::string(64, '4'));
     CHECK_FALSE(
         registered(scene.node, scene.origin()).metadata.labels->contains("node.kubernetes.io/instance-type"));
 }
