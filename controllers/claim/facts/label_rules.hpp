@@ -30,8 +30,8 @@ bool is_reserved_pool_label(std::string_view key);
 bool is_set_by_kubelet(std::string_view key);
 
 // Reports whether only people may set the label with this key. One kind attracts the operator's pod to the
-// Node, where root could read the operator's credentials. The other says whose machine the Node is on, and the
-// operator believes it.
+// Node, where root could read the operator's credentials. The other says whose machine the Node is on, and
+// the operator believes it.
 bool is_word_of_people(std::string_view key);
 
 // Returns the labels of the pool's template that something else sets, by key, with the setter and a remedy. A

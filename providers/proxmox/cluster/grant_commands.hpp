@@ -9,9 +9,10 @@
 
 namespace providers::proxmox {
 
-// Returns "pveum role add ...; pveum role modify ... && pveum acl modify ...", one pair for each of the first paths. It is empty if
-// no right is missing. Rights on a deeper path replace inherited rights, so each role repeats the token's
-// rights there. `token` is user@realm!name. Text that cannot be a Proxmox name never gets into a command.
+// Returns "pveum role add ...; pveum role modify ... && pveum acl modify ...", one pair for each of the first
+// paths. It is empty if no right is missing. Rights on a deeper path replace inherited rights, so each role
+// repeats the token's rights there. `token` is user@realm!name. Text that cannot be a Proxmox name never gets
+// into a command.
 std::string grant_commands(const std::string& token, const Permissions& permissions,
                            const std::vector<MissingPrivilege>& missing);
 

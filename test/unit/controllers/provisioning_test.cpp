@@ -17,7 +17,8 @@ TEST_CASE("R8: a pod without any selector gets a claim that names it") {
     CHECK(claims[0].spec.requirements.cpuCores >= 1);
     CHECK(controllers::provisioning::launched_for(claims[0]) == std::vector<std::string>{pod.metadata.uid});
     CHECK(world.events.count("Created: a machine with") == 1);
-    CHECK(world.events.count("ClaimCreated: a node is being created for the pod: NodeSmithClaim default/") > 0);
+    CHECK(world.events.count("ClaimCreated: a node is being created for the pod: NodeSmithClaim default/") >
+          0);
     CHECK(world.events.count("for pod default/web") == 1);
     CHECK(world.pool().status.reserved.nodes == 1);
     CHECK(world.pool().status.lastScaleUpTime);
