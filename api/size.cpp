@@ -224,6 +224,15 @@ std::vector<std::string> shorten(void* object, const Type& type, std::size_t mos
     return names;
 }
 
+void forget_other_owners(ObjectMeta& metadata) {
+    if (metadata.ownerReferences.empty()) return metadata.ownerReferences.reset();
+    // A list that only shrinks would keep its memory.
+    std::vector<OwnerReference> controllers;
+    for (const auto& owner : std::as_const(*metadata.ownerReferences))
+        if (owner.controller.value_or(false)) controllers.push_back(owner);
+    metadata.ownerReferences = std::move(controllers);
+}
+
 void forget_of_others(ObjectMeta& metadata) {
     constexpr std::size_t kMostOfLabels = 16 * 1024;
     if (!metadata.annotations.empty())
@@ -231,12 +240,7 @@ void forget_of_others(ObjectMeta& metadata) {
             return entry.first.find("kubenodesmith") == std::string::npos;
         });
     if (!metadata.labels.empty()) shorten(*metadata.labels, kMostOfLabels);
-    if (metadata.ownerReferences.empty()) return;
-    // A list that only shrinks would keep its memory.
-    std::vector<OwnerReference> controllers;
-    for (const auto& owner : std::as_const(*metadata.ownerReferences))
-        if (owner.controller.value_or(false)) controllers.push_back(owner);
-    metadata.ownerReferences = std::move(controllers);
+    forget_other_owners(metadata);
 }
 
 }  // namespace api

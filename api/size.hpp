@@ -15,9 +15,12 @@ namespace api {
 // can write no other Node than its own.
 inline constexpr std::size_t kMostOfOthers = 24 * 1024;
 inline constexpr std::size_t kMostOfNode = 56 * 1024;
+constexpr std::size_t most_of(const Resource& resource) {
+    return resource.plural == "nodes" ? kMostOfNode : kMostOfOthers;
+}
 template <class T>
 constexpr std::size_t most_of() {
-    return T::kResource.plural == "nodes" ? kMostOfNode : kMostOfOthers;
+    return most_of(T::kResource);
 }
 
 // Returns approximately the bytes of the value besides itself. Shared parts count as if they were not shared.
@@ -28,6 +31,8 @@ std::size_t heap_bytes(const void* value, const Type& type);
 // that adds labels by the hundred loses its own. Returns the fields that are now incomplete: "spec.volumes".
 std::vector<std::string> shorten(void* object, const Type& type, std::size_t most);
 
+// Keeps only the owner that controls an object, because no other is read.
+void forget_other_owners(ObjectMeta& metadata);
 // Removes from an object of the operator's own kinds what others may add without a bound and nothing reads:
 // annotations of others, labels beyond 16 KiB, and owners that do not control.
 void forget_of_others(ObjectMeta& metadata);

@@ -36,9 +36,8 @@ void LargeObjects::report(const api::ObjectKey& key, const Object& object) {
     if (!events_) return;
     const EventTarget target{resource_.api_version(), std::string(resource_.kind), key.namespace_, key.name,
                              object.uid};
-    const auto most = resource_.plural == "nodes" ? api::kMostOfNode : api::kMostOfOthers;
     events_->event(target, EventType::warning, "TooLarge",
-                   "KubeNodeSmith keeps " + std::to_string(most / 1024) +
+                   "KubeNodeSmith keeps " + std::to_string(api::most_of(resource_) / 1024) +
                        " KiB of an object and ignores the rest of " + object.fields +
                        ": pods may be placed and nodes removed as if it were not there; make these fields "
                        "shorter");

@@ -1,7 +1,5 @@
 #include "controllers/cache/unread.hpp"
 
-#include "controllers/cache/preemption.hpp"
-
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -10,6 +8,7 @@
 #include "api/names.hpp"
 #include "api/size.hpp"
 #include "bootstrap/approval.hpp"
+#include "controllers/cache/preemption.hpp"
 
 namespace controllers {
 
@@ -40,16 +39,10 @@ void keep_annotations(api::ObjectMeta& metadata, Names read) {
                   [&](const auto& entry) { return std::ranges::find(read, entry.first) == read.end(); });
 }
 
-// Keeps only the owner that controls an object, because no other is read.
-void forget_other_owners(api::ObjectMeta& metadata) {
-    forget_if(metadata.ownerReferences,
-              [](const api::OwnerReference& owner) { return !owner.controller.value_or(false); });
-}
-
 // Removes foreign annotations, other owners and all finalizers; finalizers of others do not concern us.
 void forget_foreign(api::ObjectMeta& metadata, Names annotations = {}) {
     keep_annotations(metadata, annotations);
-    forget_other_owners(metadata);
+    api::forget_other_owners(metadata);
     metadata.finalizers.reset();
 }
 
