@@ -42,33 +42,15 @@ api::ResourceList resizable(const api::ResourceList& requests) {
     return resizable;
 }
 
+bool has_same_containers(const api::PodSpec& a, const api::PodSpec& b) {
+    return a.containers == b.containers && a.initContainers == b.initContainers && a.resources == b.resources;
+}
+
 // Reports whether `a` requests more than `b` of any resource.
 bool requests_more(const api::PodSpec& a, const api::PodSpec& b) {
     scheduling::ResourceNames names;
     const auto requests = scheduling::requests_of(b, names);
     return scheduling::at_least(requests, scheduling::requests_of(a, names)) != requests;
-}
-
-// Returns the pod with what its node granted. A new pod requests about as much, because the owner's template
-// does not ask for what the node refused.
-std::shared_ptr<const api::Pod> as_granted(const api::Pod& pod) {
-    auto granted = std::make_shared<api::Pod>(pod);
-    const auto set = [](api::ResourceList& requests, const api::ResourceList& allocated) {
-        for (const auto& [name, quantity] : resizable(allocated)) requests[name] = quantity;
-    };
-    auto& spec = granted->spec;
-    for (const auto& [containers, statuses] :
-         {std::pair(&spec.containers, &pod.status.containerStatuses),
-          std::pair(&spec.initContainers, &pod.status.initContainerStatuses)}) {
-        if (containers->empty()) continue;
-        for (const auto& status : *statuses)
-            for (auto& container : **containers)
-                if (container.name == status.name)
-                    set(container.resources.requests, status.allocatedResources);
-    }
-    if (spec.resources && !pod.status.allocatedResources.empty())
-        set(spec.resources->requests, *pod.status.allocatedResources);
-    return granted;
 }
 
 }  // namespace
@@ -79,6 +61,17 @@ RequestHistory::Requests RequestHistory::requests_of(const api::PodSpec& spec) {
         for (const auto& container : *containers)
             requests.of_containers.emplace(container.name, resizable(container.resources.requests));
     if (spec.resources) requests.of_pod = resizable(spec.resources->requests);
+    return requests;
+}
+
+// Returns what the pod's node granted it. A new pod requests about as much, because the owner's template does
+// not ask for what the node refused.
+RequestHistory::Requests RequestHistory::granted(const api::Pod& pod) {
+    Requests requests;
+    for (const auto* statuses : {&pod.status.containerStatuses, &pod.status.initContainerStatuses})
+        for (const auto& status : *statuses)
+            requests.of_containers.emplace(status.name, resizable(status.allocatedResources));
+    if (!pod.status.allocatedResources.empty()) requests.of_pod = resizable(*pod.status.allocatedResources);
     return requests;
 }
 
@@ -104,7 +97,9 @@ void RequestHistory::observe(const api::Pod* before, const api::Pod* after) {
         before && after && before->metadata.uid == after->metadata.uid && group_of(*before) == group;
     if (before && !is_same) remove(*before);
     if (after && !is_same) add(*after);
-    const auto known = is_same ? groups_.find(group) : groups_.end();
+    // Most changes of a pod are those of its status.
+    if (!is_same || has_same_containers(before->spec, after->spec)) return;
+    const auto known = groups_.find(group);
     if (known == groups_.end() || requests_of(before->spec) == requests_of(after->spec)) return;
     if (requests_more(before->spec, after->spec)) known->second.shrunk = now();
 }
@@ -119,7 +114,7 @@ void RequestHistory::add(const api::Pod& pod) {
     const auto created = pod.metadata.creationTimestamp.value_or(api::Time());
     if (!is_first && created < group.created) return;
     const bool is_as_large = is_first || !requests_more(with(pod, group.first)->spec, pod.spec);
-    // Of pods that are equally old, one may have been shrunk before it was seen.
+    // One of two equally old pods may have been shrunk before it was seen.
     if (created == group.created && !is_as_large) return;
     if (group.shrunk && is_as_large && created > group.created) group.came_back = now();
     group.created = created;
@@ -149,8 +144,7 @@ void RequestHistory::forget_old() {
     });
 }
 
-bool RequestHistory::is_valid(const Group& group) const {
-    const auto time = now();
+bool RequestHistory::is_valid(const Group& group, api::Time time) {
     return (group.shrunk && time.at < group.shrunk->at + kRemembered) ||
            (group.came_back && time.at < group.came_back->at + kProven);
 }
@@ -158,21 +152,22 @@ bool RequestHistory::is_valid(const Group& group) const {
 std::map<std::string, std::shared_ptr<const api::Pod>> RequestHistory::returning(
     const kube::Store<api::Pod>& pods) const {
     std::map<std::string, std::shared_ptr<const api::Pod>> all;
+    const auto time = now();
     const bool any_shrunk =
-        std::ranges::any_of(groups_, [this](const auto& entry) { return is_valid(entry.second); });
+        std::ranges::any_of(groups_, [time](const auto& entry) { return is_valid(entry.second, time); });
     for (const auto& [key, pod] : pods.all()) {
         if (pod->spec.nodeName.empty()) continue;
         const bool is_refused = scheduling::is_infeasible(*pod);
         if (!any_shrunk && !is_refused) continue;
         const auto known = groups_.find(group_of(*pod));
-        if (known != groups_.end() && is_valid(known->second)) {
+        if (known != groups_.end() && is_valid(known->second, time)) {
             auto larger = with(*pod, known->second.first);
             if (requests_more(larger->spec, pod->spec)) {
                 all.emplace(pod->metadata.uid, std::move(larger));
                 continue;
             }
         }
-        if (is_refused) all.emplace(pod->metadata.uid, as_granted(*pod));
+        if (is_refused) all.emplace(pod->metadata.uid, with(*pod, granted(*pod)));
     }
     return all;
 }

@@ -43,11 +43,12 @@ private:
     };
 
     static Requests requests_of(const api::PodSpec& spec);
+    static Requests granted(const api::Pod& pod);
     static std::shared_ptr<const api::Pod> with(const api::Pod& pod, const Requests& requests);
     void add(const api::Pod& pod);
     void remove(const api::Pod& pod);
     void forget_old();
-    bool is_valid(const Group& group) const;
+    static bool is_valid(const Group& group, api::Time time);
     api::Time now() const { return api::Time(clock_.wall_now()); }
 
     base::Clock& clock_;

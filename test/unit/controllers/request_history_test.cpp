@@ -48,7 +48,7 @@ TEST_CASE("a pod that was shrunk comes back with what it requested when it was n
     CHECK(world.returning("a") == "1250m");
     world.put("b", "1", "another");
     CHECK(world.returning("b").empty());
-    // What programs shrink for good is given to new pods, too.
+    // Programs that shrink pods for good give new pods the smaller size, too.
     world.run_for(61min);
     CHECK(world.returning("a").empty());
 }
