@@ -31,10 +31,9 @@ public:
         : free_(scheduling::amounts_of(node.status.allocatable, names_)) {
         for (const auto& pod : pods) {
             if (scheduling::is_finished(*pod)) continue;
-            const auto end = ends_by(*pod);
             const bool is_victim = is_preempted(*pod);
             const base::Duration patience = is_victim ? kLongestPreemption : kLongestWaitForRoom;
-            if (end && *end > now && end->at - now.at <= patience) {
+            if (const auto end = ends_within(*pod, now, patience)) {
                 any_preempted_ |= is_victim;
                 until_ = std::max(until_, end);
             } else {

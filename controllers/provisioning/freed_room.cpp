@@ -12,14 +12,19 @@ std::optional<api::Time> ends_by(const api::Pod& pod) {
     return api::Time(deadline->at + kEndingPatience);
 }
 
+std::optional<api::Time> ends_within(const api::Pod& pod, api::Time now, base::Duration patience) {
+    const auto by = ends_by(pod);
+    return by && *by > now && by->at - now.at <= patience ? by : std::nullopt;
+}
+
 FreedRoom free_room_of_ending_pods(World& world, api::Time now) {
     FreedRoom freed;
     for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i) {
         auto& node = world.snapshot.nodes[i];
         if (node.availability == scheduling::Availability::leaving) continue;
         const auto count = std::erase_if(node.pods, [&](const auto& pod) {
-            const auto by = ends_by(*pod);
-            if (!by || *by <= now || by->at - now.at > kLongestWaitForRoom) return false;
+            const auto by = ends_within(*pod, now, kLongestWaitForRoom);
+            if (!by) return false;
             freed.until = freed.until ? std::min(*freed.until, *by) : *by;
             return true;
         });

@@ -16,6 +16,10 @@ inline constexpr std::chrono::minutes kLongestWaitForRoom{2};
 // Returns when a pod that is being deleted should be gone; nullopt: it is not being deleted, or has ended.
 std::optional<api::Time> ends_by(const api::Pod& pod);
 
+// Returns that time if it is still to come and at most `patience` away; otherwise the pod's room is not
+// waited for.
+std::optional<api::Time> ends_within(const api::Pod& pod, api::Time now, base::Duration patience);
+
 struct FreedRoom {
     std::set<std::size_t> nodes;     // indices of snapshot nodes that will soon have more room
     std::optional<api::Time> until;  // when the first of these pods should be gone

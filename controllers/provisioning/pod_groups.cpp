@@ -46,6 +46,7 @@ std::vector<Group> groups_that_wait(const PendingPods& demand, const Informers& 
     for (const auto& held : demand.held_back)
         if (const auto group = groups.find(pod_group_of(*held.pod)); group != groups.end())
             group->second.held.push_back(&held);
+    if (groups.empty()) return {};
     std::map<std::string, std::int64_t> running, with_own_room;
     for (const auto& [key, pod] : informers.pods.store().all())
         if (!pod->spec.nodeName.empty() && !scheduling::is_finished(*pod)) ++running[pod_group_of(*pod)];

@@ -9,8 +9,7 @@ void expect_taints(scheduling::Pool& pool, const std::vector<api::v1alpha1::Unde
         pool.taints.push_back({taint.key, taint.value, taint.effect, std::nullopt});
         pool.notes_on_taints[taint.key] =
             "its nodes keep this taint, although machineTemplate.taints does not list it: if a program "
-            "removes "
-            "it automatically, declare it under machineTemplate.startupTaints";
+            "removes it automatically, declare it under machineTemplate.startupTaints";
     }
 }
 
