@@ -115,7 +115,7 @@ MUTATIONS = [
     Mutation("take a host that a power cycle turned on for one that is off", "a running system loses its drives", "providers/redfish",
              Edit("begin_removal", r"(\|\| was_just_asked \|\| was_just_woken)", "")),
     Mutation("undo the repair that an earlier leader began", "each change of leader keeps a broken node", "controllers",
-             Edit("no_longer", r"has_reason = (kind == Kind::Unhealthy) \?", "false")),
+             Edit("has_reason_to_go_on", r"return (still_holds) \? ", "false")),
     Mutation("let a machine's time run while no operator runs", "an outage destroys all machines that boot", "controllers",
              Edit("deadline", r"return (std::max\(later\(began, timeout\), later\(s\.leads_since, api::Duration\(least\)\)\));",
                   "later(began, timeout)")),

@@ -11,7 +11,6 @@
 #include "controllers/disruption/facts/disruption_state.hpp"
 #include "controllers/disruption/facts/removal_rate.hpp"
 #include "controllers/disruption/facts/replacements.hpp"
-#include "controllers/disruption/methods/repair.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/disruption/rules/outlook.hpp"
@@ -77,9 +76,7 @@ std::optional<Blocker> no_longer(const PoolView& view, const Member& member, Kin
     if (view.observes()) return Blocker{"Observe", "the control plane's mode is now Observe", std::nullopt};
     if (!keeps_machine_for_volumes(kind) && !is_doubtful(view, member))
         if (auto held = volume_blocker(member.facts)) return held;
-    const bool has_reason = kind == Kind::Unhealthy
-                                ? is_still_broken(member.facts, view.now)
-                                : !method_for(kind).candidacy(member.facts, view.now).why.empty();
+    const bool has_reason = method_for(kind).has_reason_to_go_on(member.facts, view.now);
     // This applies while the machine is kept. If its volumes were given up after the drain, it is removed.
     if (is_kept_for_volumes(*member.claim))
         return has_reason ? std::nullopt : std::optional(Blocker{"NoReason", kNoReason, std::nullopt});

@@ -81,7 +81,7 @@ Candidacy find_expired(const NodeFacts& facts, api::Time now) {
     return {"the node is older than " + wish.duration->str() + " (disruption.expireAfter)", std::nullopt};
 }
 
-constexpr std::array kMethods{Method{Kind::Unhealthy, find_unhealthy, judge_unhealthy},
+constexpr std::array kMethods{Method{Kind::Unhealthy, find_unhealthy, judge_unhealthy, is_still_broken},
                               Method{Kind::Evacuation, find_evacuated, first_with_a_place},
                               Method{Kind::Empty, find_empty, first_with_a_place},
                               Method{Kind::Drifted, find_drifted, first_with_a_place},
@@ -92,6 +92,10 @@ constexpr std::array kMethods{Method{Kind::Unhealthy, find_unhealthy, judge_unhe
 
 Candidacy Method::candidacy(const NodeFacts& facts, api::Time now) const {
     return was_in_service(facts.claim) ? find(facts, now) : Candidacy{};
+}
+
+bool Method::has_reason_to_go_on(const NodeFacts& facts, api::Time now) const {
+    return still_holds ? still_holds(facts, now) : !candidacy(facts, now).why.empty();
 }
 
 std::span<const Method> methods() {

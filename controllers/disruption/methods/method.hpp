@@ -39,6 +39,9 @@ struct Method {
     // node that can go, or several that can go together. For an observed pool it returns all that could go.
     // Reports to the pass why the others are kept.
     std::vector<Command> (*judge)(Pass& pass, Kind kind, const std::vector<Candidate>& candidates);
+    // Reports whether a removal that has begun still has its cause; null: if the node is still a candidate.
+    bool (*still_holds)(const NodeFacts& facts, api::Time now) = nullptr;
+    bool has_reason_to_go_on(const NodeFacts& facts, api::Time now) const;
 };
 
 // Returns the methods, the most urgent first.
