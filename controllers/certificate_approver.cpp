@@ -6,12 +6,12 @@
 
 #include "bootstrap/signing_request.hpp"
 #include "bootstrap/token.hpp"
-#include "controllers/cache/api_server_hosts.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/claim/decide/observation.hpp"
 #include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/claim/facts/identity.hpp"
 #include "controllers/claim/facts/node_search.hpp"
+#include "controllers/services/api_server_hosts.hpp"
 
 namespace controllers {
 

@@ -8,7 +8,7 @@
 
 #include "api/network.hpp"
 #include "base/condition_variable.hpp"
-#include "controllers/cache/api_server_hosts.hpp"
+#include "controllers/services/api_server_hosts.hpp"
 
 namespace controllers {
 
@@ -97,7 +97,7 @@ asio::awaitable<ClusterAddresses> ClusterAddressFinder::find() {
 }
 
 asio::awaitable<void> ClusterAddressFinder::add_stated(ClusterAddresses& found) {
-    std::map<std::string, std::set<std::string>> looked_up;
+    std::map<std::string, Found> by_name;
     for (const auto& [namespace_, hosts] : api_server_hosts(informers_)) {
         std::size_t names = 0;
         for (const auto& host : hosts) {
@@ -107,18 +107,27 @@ asio::awaitable<void> ClusterAddressFinder::add_stated(ClusterAddresses& found) 
                 found.stated[namespace_].insert(address.to_string());
                 continue;
             }
-            try {
-                if (++names > kMostNames)
-                    throw std::runtime_error("more than " + std::to_string(kMostNames) +
-                                             " names are stated, and no more are looked up");
-                if (!looked_up.contains(host)) looked_up[host] = co_await look_up(host);
-                found.stated[namespace_].insert(looked_up[host].begin(), looked_up[host].end());
-            } catch (const boost::system::system_error&) {
-                throw;  // cancelled
-            } catch (const std::exception& error) {
-                found.unknown.emplace(namespace_, error.what());
+            if (++names > kMostNames) {
+                found.unknown.emplace(namespace_, "more than " + std::to_string(kMostNames) +
+                                                      " names are stated, and no more are looked up");
+                continue;
             }
+            const auto [entry, is_new] = by_name.try_emplace(host);
+            if (is_new) entry->second = co_await try_to_look_up(host);
+            const auto& [addresses, failure] = entry->second;
+            found.stated[namespace_].insert(addresses.begin(), addresses.end());
+            if (!failure.empty()) found.unknown.emplace(namespace_, failure);
         }
+    }
+}
+
+asio::awaitable<ClusterAddressFinder::Found> ClusterAddressFinder::try_to_look_up(std::string host) {
+    try {
+        co_return Found{co_await look_up(host), ""};
+    } catch (const boost::system::system_error&) {
+        throw;  // cancelled
+    } catch (const std::exception& error) {
+        co_return Found{{}, error.what()};
     }
 }
 

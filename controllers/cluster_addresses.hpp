@@ -38,8 +38,15 @@ public:
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
+    // Found has the addresses of a host, or why they could not be looked up.
+    struct Found {
+        std::set<std::string> addresses;
+        std::string failure;
+    };
+
     asio::awaitable<ClusterAddresses> find();
     asio::awaitable<void> add_stated(ClusterAddresses& found);
+    asio::awaitable<Found> try_to_look_up(std::string host);
     // Returns an empty set if the name does not exist. Throws if the lookup fails.
     asio::awaitable<std::set<std::string>> look_up(std::string host);
     void tell_listeners();

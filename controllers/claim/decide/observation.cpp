@@ -4,11 +4,11 @@
 #include <set>
 #include <tuple>
 
-#include "controllers/cache/api_server_hosts.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/claim/facts/identity.hpp"
 #include "controllers/claim/facts/label_rules.hpp"
 #include "controllers/limits/limits.hpp"
+#include "controllers/services/api_server_hosts.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/acceptance.hpp"
 

@@ -5,7 +5,7 @@
 #include "api/network.hpp"
 #include "bootstrap/signing_request.hpp"
 #include "bootstrap/token.hpp"
-#include "controllers/cache/api_server_hosts.hpp"
+#include "controllers/services/api_server_hosts.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/bootstrap/signing_requests.hpp"
 #include "test/unit/controllers/cluster.hpp"
