@@ -125,7 +125,7 @@ asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity ide
     if (!is_it) co_return std::nullopt;
     auto taken = co_await binding_.take(*host, identity);
     if (taken) taken = co_await binding_.enter(*taken, HostStage::joining, "was found on");
-    if (!taken) throw ProviderError("host " + record.machine_id + " was changed meanwhile");
+    if (!taken) throw ProviderError(changed_meanwhile(record.machine_id));
     co_return machine_of(*taken, std::move(identity));
 }
 

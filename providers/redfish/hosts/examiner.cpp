@@ -97,7 +97,7 @@ asio::awaitable<void> Examiner::cancel_served_boot(Host host, std::shared_ptr<St
     if (!has_served) co_return;
     try {
         if (system.boot.is_set()) co_await preparation_.cancel(station, std::move(system));
-        // What runs there may need its image until the host is off.
+        // The system that runs there may need its image until the host is off.
         if (settings_.spec.boot.method != api::v1alpha1::BootMethod::VirtualMedia)
             co_await binding_.note_undone(std::move(host));
     } catch (const RedfishError& error) {

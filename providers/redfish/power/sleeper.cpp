@@ -124,7 +124,7 @@ asio::awaitable<RemoveResult> Sleeper::give_back_untouched(MachineIdentity ident
                                                            bool is_undone) {
     const auto host = co_await binding_.read(name);
     const bool is_still = host && is_bound_to(*host, identity) && is_untouched(*host);
-    if (!is_still) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+    if (!is_still) co_return in_progress(changed_meanwhile(name), kConflictRetry);
     co_return co_await give_back(*host, is_undone);
 }
 
@@ -211,7 +211,7 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     }
     const bool is_sure = is_off && is_surely_off(progress, now) && !progress.has_ready_node;
     const auto retired = co_await binding_.retire(host, is_sure, is_woken);
-    if (!retired) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+    if (!retired) co_return in_progress(changed_meanwhile(name), kConflictRetry);
     co_return co_await turn_off(std::move(command), *retired, std::move(station), system);
 }
 
@@ -298,7 +298,7 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std:
     const bool is_used = ends_it && command.in_use && co_await command.in_use();
     if (is_used) co_return in_progress(kInUseAfterAll, kConflictRetry);
     const bool is_lost = ends_it && !co_await binding_.still_has(command.identity, name);
-    if (is_lost) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+    if (is_lost) co_return in_progress(changed_meanwhile(name), kConflictRetry);
     if (ends_it) co_await press(step, std::move(command), host, std::move(station), system);
     if (system.power == PowerState::off)
         co_return in_progress("host " + name + " is off; making sure that it stays so", kSettleRetry);
@@ -365,24 +365,24 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
     }
     if (spec.powerOff.wipe == WipeMode::SecureErase) {
         const auto wiping = co_await binding_.enter(host, HostStage::wiping, "its drives are being erased");
-        if (!wiping) co_return in_progress("host " + host.name + " was changed meanwhile", kConflictRetry);
+        if (!wiping) co_return in_progress(changed_meanwhile(host.name), kConflictRetry);
         host = *wiping;
         auto outcome = co_await wipe(host, station, system);
         if (outcome) co_return std::move(*outcome);
     }
     // This comes last, as others may turn on a host that they see free.
     co_await lock_.release(identity, host, std::move(station), std::move(system));
-    // That took seconds, in which others may have written the host's object.
+    // The release takes seconds, in which others may write the host's object.
     const auto fresh = co_await binding_.read(host.name);
     if (!fresh || !is_bound_to(*fresh, identity))
-        co_return in_progress("host " + host.name + " was changed meanwhile", kConflictRetry);
+        co_return in_progress(changed_meanwhile(host.name), kConflictRetry);
     co_return co_await give_back(*fresh, true);
 }
 
 asio::awaitable<RemoveResult> Sleeper::give_back(Host host, bool is_undone) {
     const auto name = host.name;
     const bool done = co_await binding_.give_back(std::move(host), is_undone);
-    if (!done) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+    if (!done) co_return in_progress(changed_meanwhile(name), kConflictRetry);
     progress_.forget(name);
     wipes_.erase(name);
     co_return Gone{};
@@ -410,7 +410,7 @@ asio::awaitable<bool> Sleeper::release(MachineIdentity identity, MachineRecord r
     if (!host || !is_bound_to(*host, identity)) co_return true;
     const auto name = host->name;
     co_await unlock(std::move(identity), *host);
-    // What runs there may need its image until the host is off. Then an ordinary look removes it.
+    // The system that runs there may need its image until the host is off. Then an ordinary look removes it.
     const bool has_served = host->use.stage == HostStage::in_use;
     const bool done = co_await binding_.give_back(*host, has_served);
     if (done) progress_.forget(name);
@@ -451,7 +451,7 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::share
     for (const auto& drive : drives) {
         // The erasure of the drive before was recorded.
         const auto fresh = co_await binding_.read(name);
-        if (!fresh) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+        if (!fresh) co_return in_progress(changed_meanwhile(name), kConflictRetry);
         auto outcome = co_await erase(*fresh, drive, station);
         if (outcome) co_return outcome;
     }
@@ -482,7 +482,7 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(Host host, std::stri
     auto& tasks = wipes_[name];
     const auto known = tasks.find(drive);
     const RemovalInProgress waiting{"erasing drive " + drive + " of host " + name, {}, kWipePoll};
-    const auto changed = in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+    const auto changed = in_progress(changed_meanwhile(name), kConflictRetry);
     if (known != tasks.end()) {
         if (known->second.empty()) co_return std::nullopt;
         const auto progress = co_await station->hardware.task(known->second);

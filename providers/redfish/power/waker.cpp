@@ -98,7 +98,7 @@ asio::awaitable<EnsureResult> Waker::ensure(MachineSpec spec) {
     if (!host || (!is_ours && why_unusable(*host, settings_))) co_return place(spec, {name});
     if (!is_ours) {
         const auto taken = co_await binding_.take(*host, spec.identity);
-        if (!taken) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+        if (!taken) co_return not_ready(changed_meanwhile(name), kConflictRetry);
         host = taken;
     }
     // The claim must record the host's identity before any request, as removal compares it with the BMC's.
@@ -172,7 +172,7 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
     switch (next_on_step(system, progress, power_limits(settings_), clock_.now())) {
         case OnStep::done: {
             const auto joining = co_await binding_.enter_joining(host, cause == Cause::ours);
-            if (!joining) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+            if (!joining) co_return not_ready(changed_meanwhile(name), kConflictRetry);
             co_return machine_of(spec, host, MachineState::running, {});
         }
         case OnStep::fell_back:
@@ -231,7 +231,7 @@ asio::awaitable<EnsureResult> Waker::leave_to_others(MachineSpec spec, Host host
                                                      bool is_undone) {
     const auto name = host.name;
     const bool is_free = co_await binding_.give_back(std::move(host), is_undone);
-    if (!is_free) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+    if (!is_free) co_return not_ready(changed_meanwhile(name), kConflictRetry);
     progress_.forget(name);
     auto elsewhere = place(spec, {name});
     if (auto* none = std::get_if<InsufficientCapacity>(&elsewhere)) {
@@ -273,12 +273,12 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
         // Once it is being turned on, its boot may already have used up what was prepared.
         const bool is_on_its_way = host.use.stage != HostStage::reserved;
         const auto prepared = is_on_its_way ? host : co_await prepare(spec, host, station, system);
-        if (!prepared) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+        if (!prepared) co_return not_ready(changed_meanwhile(name), kConflictRetry);
         host = *prepared;
     }
     const bool is_new = host.use.stage == HostStage::reserved;
     const auto entered = co_await enter_powering_on(spec.identity, std::move(host));
-    if (!entered) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+    if (!entered) co_return not_ready(changed_meanwhile(name), kConflictRetry);
     // It may have come on while its boot was prepared. This also shows the effect of a dead process' request.
     system = co_await station->hardware.system();
     if (is_new && is_coming(system)) {
@@ -362,7 +362,7 @@ asio::awaitable<EnsureResult> Waker::ask(MachineSpec spec, Host host, std::share
                                          System system) {
     const auto name = host.name;
     const bool is_ours = co_await binding_.still_has(spec.identity, name);
-    if (!is_ours) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+    if (!is_ours) co_return not_ready(changed_meanwhile(name), kConflictRetry);
     auto outcome = co_await station->hardware.reset(system, PowerGoal::on);
     if (outcome.answer == ResetAnswer::impossible)
         co_return failed("Unsupported", "turning on " + name + ": " + outcome.words);
