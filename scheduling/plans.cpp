@@ -1,8 +1,8 @@
 #include "scheduling/plans.hpp"
 
-#include "scheduling/pods/features.hpp"
-
 #include <algorithm>
+
+#include "scheduling/pods/features.hpp"
 
 namespace scheduling {
 

@@ -129,7 +129,7 @@ private:
         return bmc.asset_tag(false).ends_with(of_claim) || bmc.asset_tag(true).ends_with(of_claim);
     }
 
-    // What is erased is lost, so no doubt excuses it but that the request was sent before.
+    // An erasure destroys data, so the only excuse is that the request was sent before.
     void check_erasure(Cluster cluster, const std::string& name) {
         const auto other = cluster == Cluster::ours ? Cluster::theirs : Cluster::ours;
         const bool is_theirs = is_of_another(cluster, name) || is_marked_by(other, name);
