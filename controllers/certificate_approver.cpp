@@ -48,6 +48,8 @@ bool has_plain_name(const api::CertificateSigningRequest& request) {
     });
 }
 
+constexpr base::Duration kPauseOfLists = std::chrono::seconds{5};
+
 constexpr std::string_view kClusterUnknown = "ClusterAddressesUnknown";
 
 Approval wait_for_cluster(const std::string& failure) {
@@ -100,9 +102,12 @@ CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor exec
 void CertificateApprover::subscribe(kube::WorkQueue& queue) {
     cluster_.on_answer([&queue](const kube::ObjectKey& request) { queue.add(request); });
     const auto is_open = [](const Request& request) { return !bootstrap::decided(request); };
+    kube::watch(requests_).present().when(is_open).call(
+        [this](const Request& request) { arrived_.try_emplace(request.metadata.uid, parts_.clock.now()); });
     kube::watch(requests_).present().when(is_open).enqueue(queue);
     const auto forget = [this](const Request& request) {
         told_.erase(request.metadata.uid);
+        arrived_.erase(request.metadata.uid);
         cluster_.settle(api::key_of(request));
     };
     kube::watch(requests_).when(bootstrap::decided).call(forget);
@@ -190,6 +195,11 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
         co_return kube::Result{};
     }
     cluster_.settle(key);
+    if (judged->verdict == Verdict::Approve && !names_only_given(*request, *claim)) {
+        const bool is_read = co_await read_nodes_since(arrived_[request->metadata.uid]);
+        if (is_read) judged = judge(*request, claim);
+        if (!is_read || !judged) co_return kube::Result{kPauseOfLists};
+    }
     const auto& approval = *judged;
     if (approval.verdict == Verdict::Ignore) co_return kube::Result{};
     if (approval.verdict == Verdict::Approve && !is_serving(*request))
@@ -232,6 +242,25 @@ std::optional<Approval> CertificateApprover::judge(const Request& request, const
     const auto free = free_addresses(parts_.informers, *claim, asked, networks, *cluster);
     machine.addresses.insert(machine.addresses.end(), free.begin(), free.end());
     return bootstrap::judge_serving(request, &machine);
+}
+
+bool CertificateApprover::names_only_given(const Request& request, const NodeSmithClaim& claim) const {
+    if (!is_serving(request)) return true;
+    const bootstrap::CertificateSubject machine{claim.status.nodeName,
+                                                given_addresses(parts_.informers, claim)};
+    return bootstrap::judge_serving(request, &machine).verdict == Verdict::Approve;
+}
+
+// After an outage of the API server, a request may be known before the Node that has the address. Requests
+// that arrive together share a list, and a kubelet that asks again and again causes few.
+asio::awaitable<bool> CertificateApprover::read_nodes_since(base::TimePoint since) {
+    const auto begun = parts_.clock.now();
+    if (nodes_read_ && *nodes_read_ >= since) co_return true;
+    if (nodes_read_ && begun < *nodes_read_ + kPauseOfLists) co_return false;
+    std::vector<std::string> everywhere{""};
+    co_await parts_.informers.nodes.observe_list(parts_.client, std::move(everywhere));
+    nodes_read_ = begun;
+    co_return true;
 }
 
 // Reads the Node live: the cache may lack it, and this certificate would make its holder that Node.

@@ -60,6 +60,10 @@ private:
     bool is_crowded_out(const Request& request) const;
     // Returns nullopt if the addresses of the cluster must be found first.
     std::optional<bootstrap::Approval> judge(const Request& request, const ClaimPointer& claim);
+    // Reports whether the operator gave the machine all addresses that the request names.
+    bool names_only_given(const Request& request, const NodeSmithClaim& claim) const;
+    // Lists the Nodes, unless that was done since then. Returns false if the last list was a moment ago.
+    asio::awaitable<bool> read_nodes_since(base::TimePoint since);
     asio::awaitable<void> look_for_namesake(ClaimPointer claim);
     // Records the key in the claim's status before its certificate is approved.
     asio::awaitable<void> remember_key(ClaimPointer claim, std::string key_sha256);
@@ -70,7 +74,9 @@ private:
     Parts parts_;
     kube::Informer<Request> requests_;
     ClusterAddressFinder cluster_;
-    std::map<std::string, std::string> told_;  // last message about each pending request, by UID
+    std::map<std::string, std::string> told_;         // last message about each pending request, by UID
+    std::map<std::string, base::TimePoint> arrived_;  // when an open request was first seen, by UID
+    std::optional<base::TimePoint> nodes_read_;
     base::Family<base::Counter>& judged_;
 };
 

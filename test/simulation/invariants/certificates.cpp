@@ -3,6 +3,7 @@
 #include <map>
 
 #include "api/core.hpp"
+#include "base/text.hpp"
 #include "bootstrap/approval.hpp"
 #include "bootstrap/signing_request.hpp"
 #include "controllers/serving_addresses.hpp"
@@ -23,7 +24,8 @@ public:
             for (const auto& condition : request.status.conditions)
                 if (condition.type == "Approved" && !names_free_addresses(request))
                     stage_.violate("tokens are good for one Node",
-                                   change.key.name + " is approved: " + condition.message);
+                                   change.key.name + " of " + request.spec.username + " for " +
+                                       asked_addresses(request) + " is approved: " + condition.message);
         });
         world_.server.observe([this](const fake::Change& change) {
             if (change.after &&
@@ -33,6 +35,10 @@ public:
     }
 
 private:
+    static std::string asked_addresses(const api::CertificateSigningRequest& request) {
+        return base::joined(bootstrap::parse_signing_request(request.spec.request.value).ip_addresses);
+    }
+
     // Reports whether the request names only addresses of the machines' network that nobody has by now. It
     // stays open, and the machine that had the address may be gone.
     bool names_free_addresses(const api::CertificateSigningRequest& request) const {

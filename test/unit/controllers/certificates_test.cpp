@@ -380,6 +380,18 @@ TEST_CASE("no network makes an address of others a machine's") {
         world.server.put(node);
         address = "10.0.0.8";
     }
+    SECTION("the address of a Node that only a new list contains") {
+        world.requests.on_request = [&world](const base::HttpRequest& request) {
+            const auto& target = request.target;
+            const bool is_list =
+                target.starts_with("/api/v1/nodes?") && target.find("watch=") == std::string::npos;
+            if (!is_list || world.server.get<api::Node>({"", "worker-3"})) return;
+            auto node = objects::node("worker-3");
+            node.status.addresses.push_back({"InternalIP", "10.0.0.8"});
+            world.server.put<api::Node>(std::move(node));
+        };
+        address = "10.0.0.8";
+    }
     SECTION("a loopback address") {
         address = "127.0.0.1";
     }
