@@ -104,8 +104,11 @@ private:
         const auto placed = api::true_since(pod.status.conditions, api::conditions::kPodScheduled);
         const bool is_late = drained->status == api::ConditionStatus::True && placed &&
                              drained->lastTransitionTime && placed->at >= drained->lastTransitionTime->at;
-        return is_late || (drained->message.find("came back") != std::string::npos &&
-                           drained->message.find(api::key_of(pod).str()) != std::string::npos);
+        const auto says = [drained](const std::string& words) {
+            return drained->message.find(words) != std::string::npos;
+        };
+        // The condition names three pods and counts the others.
+        return is_late || (says("came back") && (says(api::key_of(pod).str()) || says(" more")));
     }
 
     void check(const std::string& uuid, const NodeSmithClaim* claim, const std::string& what) {
