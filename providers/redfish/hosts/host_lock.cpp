@@ -212,10 +212,12 @@ asio::awaitable<bool> HostLock::clear(TagPlace place, std::shared_ptr<Station> s
     co_return false;
 }
 
-asio::awaitable<void> HostLock::release(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
-                                        System system) {
+asio::awaitable<void> HostLock::release(MachineIdentity identity, Host host,
+                                        std::shared_ptr<Station> station) {
     if (!is_wanted()) co_return;
     const auto mark = lock_mark(identity);
+    // The mark may have been written after the caller's last look.
+    auto system = co_await station->hardware.system();
     const auto places = co_await station->hardware.tag_places(std::move(system));
     for (const auto& place : places) {
         const auto means = meaning(place, mark);

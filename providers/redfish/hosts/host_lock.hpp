@@ -47,8 +47,7 @@ public:
                                        System system);
     // Removes every mark of this cluster, as far as the BMC allows it, and reports by an Event what it does
     // not. The host must be off and the claim's, or left to its user.
-    asio::awaitable<void> release(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
-                                  System system);
+    asio::awaitable<void> release(MachineIdentity identity, Host host, std::shared_ptr<Station> station);
     // Reports by an Event that a host may keep the mark of this cluster. Later looks retry to remove it, but
     // a host that is being deleted has none.
     void report_left(const Host& host, const std::string& why);

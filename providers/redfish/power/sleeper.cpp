@@ -110,7 +110,7 @@ asio::awaitable<Sleeper::Undoing> Sleeper::undo_preparation(MachineIdentity iden
         if (is_it && is_prepared) co_await preparation_.undo(host, station, system);
         // A process may have died between taking the lock and the next step.
         if (is_it && system.power == PowerState::off)
-            co_await lock_.release(std::move(identity), host, station, system);
+            co_await lock_.release(std::move(identity), host, station);
         co_return Undoing{.is_done = is_it};
     } catch (const RedfishError& error) {
         if (host.is_being_deleted) co_return Undoing{.obstacle = failed_removal(error)};
@@ -371,7 +371,7 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
         if (outcome) co_return std::move(*outcome);
     }
     // This comes last, as others may turn on a host that they see free.
-    co_await lock_.release(identity, host, std::move(station), std::move(system));
+    co_await lock_.release(identity, host, std::move(station));
     // The release takes seconds, in which others may write the host's object.
     const auto fresh = co_await binding_.read(host.name);
     if (!fresh || !is_bound_to(*fresh, identity))
@@ -397,7 +397,7 @@ asio::awaitable<void> Sleeper::unlock(MachineIdentity identity, Host host) {
         const auto visit = co_await station->bmc.visit();
         const auto system = co_await station->hardware.system();
         if (base::same_uuid(system.uuid, identity.system_uuid))
-            co_await lock_.release(std::move(identity), host, station, system);
+            co_await lock_.release(std::move(identity), host, station);
     } catch (const RedfishError& error) {
         if (host.is_being_deleted) lock_.report_left(host, error.what());
     } catch (const std::invalid_argument&) {

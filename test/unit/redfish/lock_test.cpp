@@ -399,6 +399,27 @@ TEST_CASE("after a crash on any line the lock is taken once and comes off") {
     CHECK_FALSE(world.host("a").use.owner);
 }
 
+TEST_CASE("a removal that goes on after its mark was taken off takes it off again") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    bool fails = false, has_failed = false;
+    bmc.on_tag_write = [&](const std::string& tag) { fails = tag.empty() && !has_failed; };
+    world.inventory.on_read = [&] {
+        if (!std::exchange(fails, false)) return;
+        has_failed = true;
+        throw std::runtime_error("the API server does not answer");
+    };
+    for (bool is_gone = false; !is_gone; world.pass(seconds{10})) {
+        try {
+            is_gone = std::holds_alternative<providers::Gone>(world.remove(claim));
+        } catch (const std::runtime_error&) {
+        }
+    }
+    CHECK(has_failed);
+    CHECK(bmc.asset_tag().empty());
+}
+
 TEST_CASE("a host that is left to its user while it is on bears no mark any more") {
     World world(locked());
     auto& bmc = world.add("a");

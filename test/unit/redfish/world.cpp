@@ -18,6 +18,7 @@ std::vector<providers::HostPointer> Inventory::hosts(const std::string&, const s
 }
 
 asio::awaitable<std::optional<Host>> Inventory::read(std::string, std::string name) {
+    if (on_read) on_read();
     const auto found = objects.find(name);
     if (found == objects.end()) co_return std::nullopt;
     co_return found->second;

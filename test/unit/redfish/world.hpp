@@ -50,6 +50,7 @@ public:
     std::set<std::string> ready_nodes;   // hosts whose claim's Node is Ready
     std::vector<std::string> announced;  // lines "REASON HOST MESSAGE"
     std::function<void()> on_announcement;
+    std::function<void()> on_read;  // may throw, as the API server may refuse to answer
     std::map<std::string, std::map<std::string, std::string>> secrets;
     std::string secret_version = "1";  // version of all Secrets
 };
