@@ -187,6 +187,7 @@ void Adversary::jump_clock() {
         const auto of_all = seconds % kSmallJump.count();
         world_.trace.line("clocks", "jump by ", of_all, " s");
         world_.clock.shift_wall(std::chrono::seconds{of_all});
+        if (operators_.alive().empty()) deeds_.unseen_jumps[world_.now()] += std::chrono::seconds{of_all};
     } else if (auto* process = any_process()) {
         world_.trace.line(process->name(), "has its calendar shifted by ", seconds, " s");
         process->shift_calendar(std::chrono::seconds{seconds});

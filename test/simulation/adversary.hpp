@@ -25,7 +25,8 @@ struct Deeds {
     std::set<std::string> stated_gone;                      // UIDs of claims whose machine a person stated to
                                                             // be gone
     std::map<std::string, base::TimePoint> limits_lowered;  // by pool
-    base::TimePoint last{};                                 // time of the last deed
+    std::map<base::TimePoint, base::Duration> unseen_jumps;  // of every clock, while no operator ran
+    base::TimePoint last{};                                  // time of the last deed
 };
 
 class Adversary {
