@@ -28,6 +28,23 @@ bool needs_place(const base::HttpRequest& request) {
     return !request.target.starts_with("/apis/coordination.k8s.io/");
 }
 
+// Returns the answer to a write that was sent and got none in time. An API server that gives up itself
+// answers likewise. It may wait 30 s for each admission webhook, so its own words may come too late.
+base::HttpResponse unanswered(base::Duration waited) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(waited).count();
+    base::HttpResponse response;
+    response.status = 504;
+    response.body = json::serialize(
+        json::object{{"kind", "Status"},
+                     {"apiVersion", "v1"},
+                     {"status", "Failure"},
+                     {"reason", "Timeout"},
+                     {"code", 504},
+                     {"message", "the API server has not answered within " + std::to_string(seconds) +
+                                     " s: an admission webhook may hang"}});
+    return response;
+}
+
 // Returns the pause that the server requests; nullopt: the answer is final. API priority and fairness answers
 // 429 before it processes the request. A 429 for an eviction concerns budgets, so the caller handles it.
 std::optional<base::Duration> wait_wanted(const base::HttpRequest& request,
@@ -152,13 +169,17 @@ struct Client::Impl {
             place.emplace(*this);
         }
         const auto method = request.method;
+        const auto patience = request.timeout;
+        const bool is_write = !is_read(request);
         const auto start = clock.now();
         base::HttpResponse response;
         try {
             response = co_await transport->send(std::move(request));
-        } catch (const base::TransportError&) {
+        } catch (const base::TransportError& error) {
             requests.with({"<error>", method}).add();
-            throw;
+            const auto waited = clock.now() - start;
+            if (!is_write || !error.request_may_have_been_sent || waited < patience) throw;
+            co_return unanswered(waited);
         }
         requests.with({std::to_string(response.status), method}).add();
         latency.with({method}).observe(std::chrono::duration<double>(clock.now() - start).count());

@@ -82,7 +82,7 @@ asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
         reason = reasons::kBootDataMissing;
         failure = std::current_exception();
     } catch (const kube::ApiError& error) {
-        if (!is_refusal(error)) throw;
+        if (!is_refusal(error) && !is_unanswered(error)) throw;
         message = error.what();
         reason = reasons::kRequestRefused;
         failure = std::current_exception();

@@ -50,7 +50,7 @@ asio::awaitable<std::optional<limits::LimitHit>> ClaimCreator::reserve(
     try {
         reservation = co_await reservations_.reserve(api::key_of(*pool), sizes);
     } catch (const kube::ApiError& error) {
-        if (!is_refusal(error)) throw;
+        if (!is_refusal(error) && !is_unanswered(error)) throw;
         for (const auto& size : sizes) note_refusal(*pool, size, error.message);
         co_return std::nullopt;
     }
@@ -182,6 +182,8 @@ asio::awaitable<void> ClaimCreator::create(Batch& batch, Line line) {
     } catch (const kube::ApiError& error) {
         is_taken = error.is_already_exists();
         const bool is_refused = is_refusal(error) || error.is_not_found();
+        // The claim may exist all the same, so its reservation is kept.
+        if (is_unanswered(error)) note_refusal(pool, size, error.message);
         if (!is_taken && !is_refused) throw;
         if (!is_taken) {
             batch.refused.push_back(size);

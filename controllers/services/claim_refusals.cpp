@@ -74,4 +74,9 @@ bool is_refusal(const kube::ApiError& error) {
     return std::ranges::find(kRefusals, error.code) != std::end(kRefusals);
 }
 
+bool is_unanswered(const kube::ApiError& error) {
+    constexpr int kGatewayTimeout = 504;
+    return error.code == kGatewayTimeout;
+}
+
 }  // namespace controllers

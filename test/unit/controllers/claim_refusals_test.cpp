@@ -100,6 +100,39 @@ TEST_CASE("a webhook that hangs for the claims of one pool keeps no other pool f
     }
 }
 
+TEST_CASE("a webhook that does not answer in time is named, and its pool is not offered") {
+    TwoPools world("a");
+    world.hang(60s);
+    world.put_pod_of("a");
+    world.run_for(90s);
+    CHECK_THAT(world.available("a"),
+               Catch::StartsWith("ClaimsRefused: ") && Catch::Contains("an admission webhook may hang"));
+    const auto tries = world.refusal.tries;
+    world.run_for(10min);
+    CHECK(world.refusal.tries <= tries + 10);
+    world.requests.slowness = nullptr;
+    world.refusal.is_in_force = false;
+    world.run_for(3min);
+    CHECK(world.claims("a").size() == 1);
+    CHECK_THAT(world.available("a"), !Catch::Contains("ClaimsRefused"));
+}
+
+TEST_CASE("a pool whose status cannot be written in time keeps no other pool from its machines") {
+    TwoPools world("a");
+    world.refusal.is_in_force = false;
+    world.requests.slowness = [](const base::HttpRequest& request) {
+        const bool is_its =
+            request.method == "PATCH" && request.target.find("/nodesmithpools/a/status") != std::string::npos;
+        return is_its ? base::Duration(60s) : base::Duration::zero();
+    };
+    world.put_pod_of("a");
+    world.run_for(35s);
+    world.put_pod_of("good");
+    world.run_for(40s);
+    CHECK(world.claims("good").size() == 1);
+    CHECK(world.events.count("an admission webhook may hang") >= 1);
+}
+
 TEST_CASE("a pod whose claim is under way gets no second one, and one of another pool once it is refused") {
     TwoPools world("a");
     world.hang();

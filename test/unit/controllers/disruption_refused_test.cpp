@@ -51,6 +51,18 @@ TEST_CASE("a node whose decision cannot be written leaves its turn to the others
     CHECK_FALSE(world.find("b"));
 }
 
+TEST_CASE("a node whose decision is not written in time leaves its turn to the others") {
+    World world({"a", "b"});
+    world.requests.slowness = [refuses = refuse_decisions("a")](const base::HttpRequest& request) {
+        return refuses(request) ? base::Duration(60s) : base::Duration::zero();
+    };
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.maxConcurrent = 1; });
+    world.live(10min);
+    CHECK(world.find("a"));
+    CHECK_FALSE(world.find("b"));
+    CHECK(world.events.count("an admission webhook may hang") >= 1);
+}
+
 TEST_CASE("a provider that hangs holds up no decisions") {
     World world({"a", "b"});
     world.put_running_pod("one", "b");
