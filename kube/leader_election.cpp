@@ -20,7 +20,9 @@ using base::TimePoint;
 // client-go waits up to this factor longer between two tries, to spread the candidates.
 constexpr double kJitter = 1.2;
 constexpr std::size_t kEpochLength = 16;
-constexpr std::size_t kMostEpochs = 64;
+// The provider's record is brought up to date by a look at it only. It must stay known while processes change
+// without one, as in a crash loop of some days.
+constexpr std::size_t kMostEpochs = 1000;
 const std::string kEpochDigits = "0123456789abcdef";
 
 std::int32_t whole_seconds(Duration duration) {
@@ -62,7 +64,9 @@ public:
             if (released_) continue;  // not lost but released: the caller cancels this
             const auto deadline = renewed_ + options_.renew_deadline;
             if (clock_.now() >= deadline) leading_ = false;
-            if (leading_) co_await base::run_before(clock_, deadline, attempt());
+            if (leading_)
+                co_await base::run_before(clock_, std::min(deadline, clock_.now() + longest_attempt()),
+                                          attempt());
         }
     }
 
@@ -173,6 +177,11 @@ private:
         chain.erase(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(excess));
         (*lease.metadata.annotations)[std::string(api::annotations::kEpochs)] = base::joined(chain, ",");
         epochs_.chain = std::move(chain);
+    }
+
+    // As in client-go, a single call that hangs does not cost the lease.
+    Duration longest_attempt() const {
+        return std::max<Duration>(std::chrono::seconds{1}, options_.renew_deadline / 2);
     }
 
     void won(TimePoint start) {
