@@ -184,7 +184,8 @@ private:
     }
 
     void begin_list() override {
-        replaces_all_ = std::exchange(is_restored_, false);
+        // A list that fails begins anew.
+        if (std::exchange(is_restored_, false)) replaces_all_ = true;
         gathered_.clear();
         misfits_.clear();
     }
@@ -227,7 +228,8 @@ private:
             if (went_back || !is_known(*object)) apply(object);
         }
         set_synced();
-        if (is_proof && !replaces_all_) note_restore();
+        const bool was_known = std::exchange(replaces_all_, false);
+        if (is_proof && !was_known) note_restore();
     }
 
     // Reports whether the list proves a restore from a backup, as otherwise versions only grow. After a

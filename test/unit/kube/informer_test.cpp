@@ -346,6 +346,21 @@ TEST_CASE_METHOD(Fixture,
     CHECK(failures() == "0");
 }
 
+TEST_CASE_METHOD(Fixture, "after a restore everything is replaced, also if the first list fails") {
+    server.put(pod("x"));
+    start();
+    const auto backup = server.store().back_up();
+    server.options().watch_delay = 1h;
+    pods.observe(server.put(pod("never-happened")));
+    server.restore(backup);
+    trouble.part = "/pods";
+    trouble.status = 503;
+    trouble.times = 2;
+    pods.list_anew();
+    clock.run_for(context, 1min);
+    CHECK(pods.store().size() == 1);
+}
+
 TEST_CASE_METHOD(Fixture, "after a restore an equal version is not the same object") {
     server.put(pod("x"));
     const auto backup = server.store().back_up();
