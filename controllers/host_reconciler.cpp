@@ -121,10 +121,12 @@ asio::awaitable<kube::Result> HostReconciler::reconcile(kube::ObjectKey key) {
         co_await release_unseen(*current);
         co_return kube::Result{};
     }
-    if (!looks_.contains(key)) begin_look(key, *host);
+    if (looks_[key].uid != host->metadata.uid) begin_look(key, *host);
     const bool due = is_due(looks_[key], *host);
     if (due) co_await ask(key, host);
     co_await write(key);
+    const auto left = informers_.hosts.store().get(key);
+    if (left && left->metadata.uid != host->metadata.uid) co_return kube::Result{base::Duration::zero()};
     co_return kube::Result{until_news(key)};
 }
 
@@ -205,7 +207,8 @@ base::Duration HostReconciler::until_news(const kube::ObjectKey& key) {
 // Restores the query time of a known host, so that a restart does not query a thousand BMCs simultaneously.
 // Healthy hosts are spread over their interval. Failing ones are spread over the pause that they had reached.
 void HostReconciler::begin_look(const kube::ObjectKey& key, const NodeSmithHost& host) {
-    auto& look = looks_[key];
+    auto& look = looks_[key] = {};
+    look.uid = host.metadata.uid;
     look.generation = -1;
     const bool is_known = api::is_true(host.status.conditions, conditions::kReachable) &&
                           host.status.phase != HostPhase::Discovering;
@@ -314,6 +317,8 @@ asio::awaitable<void> HostReconciler::write(kube::ObjectKey key) {
     std::shared_ptr<const NodeSmithClaim> claim;
     if (host->status.claimRef)
         claim = informers_.claims.store().get({key.namespace_, host->status.claimRef->name});
+    // The host may have been deleted and made anew, with another BMC, while it was looked at.
+    if (looks_[key].uid != host->metadata.uid) co_return;
     auto after = *host;
     after.status = next_host_status(facts_of(host, claim, looks_[key]));
     const auto* old_ready = api::find_condition(host->status.conditions, conditions::kReady);

@@ -32,6 +32,7 @@ public:
 
 private:
     struct Look {
+        std::string uid;  // of the host that it was about
         std::int64_t generation = 0;
         std::string claim_uid;
         std::optional<providers::HostReport> report;

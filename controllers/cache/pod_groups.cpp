@@ -80,34 +80,50 @@ asio::awaitable<PodGroupPolicy> PodGroups::read_one(kube::Client& client, std::s
         const auto object = co_await client.get_json(target);
         if (object) co_return policy_in(*object);
     } catch (const kube::ApiError& error) {
-        // Without the kind or the right, all waiting pods of the group start together.
-        if (!error.is_forbidden() && !error.is_not_found()) throw;
+        // Without the kind, the right or a possible name, all waiting pods of the group start together.
+        const bool is_passing = error.code >= 500 || error.code == 429;
+        if (is_passing) throw;
     }
     co_return PodGroupPolicy{};
 }
 
+// Returns a few of the groups, the same number of each namespace as far as it has them. The author of many
+// pods could otherwise keep the groups of others unread.
+PodGroups::Targets PodGroups::take_turns(std::map<std::string, Targets> due) {
+    Targets taken;
+    auto next = due.upper_bound(last_namespace_);
+    while (!due.empty() && taken.size() < kMostReads) {
+        if (next == due.end()) next = due.begin();
+        last_namespace_ = next->first;
+        taken.insert(next->second.extract(next->second.begin()));
+        next = next->second.empty() ? due.erase(next) : std::next(next);
+    }
+    return taken;
+}
+
 asio::awaitable<void> PodGroups::read(kube::Client& client, const PodPointers& pods) {
-    std::map<std::string, std::vector<std::string>> targets;  // by group
+    std::map<std::string, Targets> due;  // by namespace
     std::set<std::string> groups;
     for (const auto& pod : pods) {
         const auto reference = reference_of(*pod);
         if (reference.name.empty()) continue;
-        const auto group = pod->metadata.namespace_ + "/" + reference.name;
+        const auto& namespace_ = pod->metadata.namespace_;
+        const auto group = namespace_ + "/" + reference.name;
         groups.insert(group);
         const auto known = groups_.find(group);
         if (known != groups_.end() && clock_.now() < known->second.read + kFresh) continue;
-        if (targets.size() >= kMostReads || targets.contains(group)) continue;
+        auto& targets = due[namespace_][group];
+        if (!targets.empty()) continue;
         for (const auto version : reference.versions)
-            targets[group].push_back("/apis/" + std::string(version) + "/namespaces/" +
-                                     pod->metadata.namespace_ + "/podgroups/" +
-                                     base::percent_encode(reference.name));
+            targets.push_back("/apis/" + std::string(version) + "/namespaces/" + namespace_ + "/podgroups/" +
+                              base::percent_encode(reference.name));
     }
-    if (targets.empty()) co_return;
+    if (due.empty()) co_return;
     std::erase_if(groups_, [&](const auto& entry) {
         return !groups.contains(entry.first) && clock_.now() >= entry.second.read + kFresh;
     });
     bool is_reached = true;
-    for (const auto& [group, versions] : targets) {
+    for (const auto& [group, versions] : take_turns(std::move(due))) {
         PodGroupPolicy policy;
         for (const auto& target : versions) {
             // Decisions do not wait for one timeout after the other.

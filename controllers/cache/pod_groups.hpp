@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "controllers/cache/kinds.hpp"
@@ -30,7 +31,8 @@ public:
     explicit PodGroups(base::Clock& clock) : clock_(clock) {}
 
     // Reads the groups of the pods that were not read for a while. A group that cannot be read, for example
-    // because its kind does not exist, has no minimum.
+    // because its kind does not exist, has no minimum. One call reads few groups, and the namespaces take
+    // turns.
     boost::asio::awaitable<void> read(kube::Client& client, const PodPointers& pods);
     // Adds the object if it is a PodGroup of a known API. Returns false if it is not.
     bool take(const boost::json::value& object);
@@ -43,10 +45,13 @@ private:
         PodGroupPolicy policy;
         base::TimePoint read;
     };
+    using Targets = std::map<std::string, std::vector<std::string>>;  // paths to try, by group
+    Targets take_turns(std::map<std::string, Targets> due);
     boost::asio::awaitable<PodGroupPolicy> read_one(kube::Client& client, std::string target);
 
     base::Clock& clock_;
     std::map<std::string, Group> groups_;
+    std::string last_namespace_;  // that had a turn
 };
 
 }  // namespace controllers

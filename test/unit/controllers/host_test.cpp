@@ -453,6 +453,27 @@ TEST_CASE("a BMC that does not answer is asked less and less, whichever process 
     CHECK(rack.reason("a") == "Ready");
 }
 
+TEST_CASE("a host that is made anew during a look is looked at itself at once") {
+    Rack rack;
+    rack.put("a");
+    rack.network.unplug("https://a");
+    rack.network.add("https://b", {});
+    bool is_new = false;
+    rack.requests.on_request = [&](const base::HttpRequest& request) {
+        if (is_new || request.target.find("/secrets/") == std::string::npos) return;
+        is_new = true;
+        rack.server.remove<NodeSmithHost>(kA);
+        auto right = test::rack_host("a");
+        right.spec.bmc.address = "https://b";
+        rack.server.put(right);
+    };
+    rack.start();
+    rack.run_for(seconds{30});
+    CHECK(is_new);
+    CHECK(rack.reason("a") == "Ready");
+    CHECK(rack.host("a").status.failedLooks == 0);
+}
+
 TEST_CASE("a host without its provider says so, and is looked at when the provider comes") {
     Rack rack;
     rack.put("a");

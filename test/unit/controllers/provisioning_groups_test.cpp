@@ -247,3 +247,37 @@ TEST_CASE("a PodGroup that cannot be read for a while keeps its minimum") {
     answer_groups_with(403);
     CHECK_FALSE(world.informers.pod_groups.policy_of("default/train").min_pods);
 }
+
+TEST_CASE("PodGroups of one namespace keep those of others neither unread nor without a minimum") {
+    World world(pool_of(1));
+    put_group(world, "train", 2);
+    const auto read_with = [&world](std::vector<api::Pod> others) {
+        controllers::PodPointers pods;
+        for (auto& pod : others) {
+            pod.metadata.namespace_ = "a-tenant";
+            pods.push_back(std::make_shared<const api::Pod>(std::move(pod)));
+        }
+        pods.push_back(test::a_pod("train-0").label(std::string(api::labels::kCoschedulingGroup), "train"));
+        boost::asio::co_spawn(world.context, world.informers.pod_groups.read(world.client, pods),
+                              boost::asio::detached);
+        world.run_for(1s);
+        return world.informers.pod_groups.policy_of("default/train").min_pods;
+    };
+    SECTION("a name that the API server refuses") {
+        world.requests.answer = [](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+            if (request.target.find("/podgroups/a%25b") == std::string::npos) return std::nullopt;
+            return fake::status_response(400, "BadRequest", "name parameter invalid: \"a%b\"");
+        };
+        auto odd = test::a_pod("odd").pod;
+        odd.metadata.annotations[std::string(api::annotations::kVolcanoGroup)] = "a%b";
+        CHECK(read_with({odd}) == 2);
+    }
+    SECTION("many groups") {
+        std::vector<api::Pod> many;
+        for (int i = 0; i < 700; ++i)
+            many.push_back(test::a_pod("p" + std::to_string(i))
+                               .label(std::string(api::labels::kCoschedulingGroup), std::to_string(i))
+                               .pod);
+        CHECK(read_with(many) == 2);
+    }
+}
