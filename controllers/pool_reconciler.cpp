@@ -8,6 +8,7 @@
 #include "controllers/claim/facts/undeclared_taints.hpp"
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 #include "controllers/services/address_networks.hpp"
 #include "controllers/state/hold_back.hpp"
 #include "controllers/state/losses.hpp"
@@ -102,9 +103,25 @@ PoolObservation PoolReconciler::look(const NodeSmithPool& pool) const {
     if (provider && provider->spec.redfish)
         facts.bare_metal = informers_.hosts.store().by_index(kHostsByProvider, api::key_of(*provider).str());
     facts.address_conflicts = conflicts_text(address_conflicts(informers_, pool));
+    facts.no_address = addresses_.obstacle(pool);
+    if (facts.manager && facts.manager->spec.rateLimits.maxCreationsPerHour > 0)
+        facts.creations_last_hour = creations_last_hour(*facts.manager);
     const auto refusals = reservations_.refusals().of(pool);
     if (!refusals.empty()) facts.claims_refused = provisioning::refusal_text(refusals.front());
     return facts;
+}
+
+std::int64_t PoolReconciler::creations_last_hour(const NodeSmithControlPlane& manager) const {
+    std::int64_t sum = 0;
+    const auto now = api::Time(clock_.wall_now());
+    const auto pools = informers_.pools.store().all();
+    for (const auto& [key, pool] : pools) {
+        const auto* its = manager_of(key, informers_.control_planes.store().all());
+        if (!its || its->metadata.uid != manager.metadata.uid) continue;
+        const auto claims = informers_.claims.store().by_index(kClaimsByPool, key.str());
+        sum += provisioning::creations_last_hour(*pool, claims, now);
+    }
+    return sum;
 }
 
 asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
@@ -147,6 +164,10 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     for (const auto& refusal : reservations_.refusals().of(*pool))
         result.requeue_after =
             kube::sooner(result.requeue_after, refusal.pause_ends + ClaimRefusals::kBelieved - clock_.now());
+    // The oldest creation of the hour is forgotten without an event.
+    const auto* available = api::find_condition(pool->status.conditions, conditions::kAvailable);
+    if (available && available->reason == reasons::kRateLimited)
+        result.requeue_after = kube::sooner(result.requeue_after, std::chrono::minutes{1});
     // A Node needs a while to show that it has none of the taints.
     if (!pool->status.undeclaredTaints.empty())
         result.requeue_after = kube::sooner(result.requeue_after, std::chrono::minutes{1});

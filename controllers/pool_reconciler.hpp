@@ -23,6 +23,7 @@ private:
     using Pointer = PoolPointer;
 
     PoolObservation look(const NodeSmithPool& pool) const;
+    std::int64_t creations_last_hour(const NodeSmithControlPlane& manager) const;
     // Deletes the pool's claims and removes the finalizer when the last one is gone.
     asio::awaitable<kube::Result> finalize(Pointer pool);
     asio::awaitable<void> delete_claim(const NodeSmithPool& pool, const NodeSmithClaim& claim);

@@ -139,7 +139,7 @@ LaunchGate gate_of(const GateFacts& facts, api::Time now) {
         if (facts.creations_last_hour >= most)
             // Checked again each minute, because remembering the oldest creation's time is not worth it.
             return for_a_while(closed(
-                "RateLimited",
+                reasons::kRateLimited,
                 base::counted(most, "claim") + (most == 1 ? " was" : " were") + " created in the last hour",
                 api::Time(now.at + std::chrono::minutes{1})));
     }

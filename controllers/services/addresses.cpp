@@ -75,9 +75,9 @@ void check_families(const MachineNetwork& network) {
 }
 
 Addresses::Refusal exhausted(const AddressWish& range) {
-    return {kAddressesExhausted, "no address of " + range.field + " is free (of " +
-                                     std::to_string(count_addresses(range.addresses)) +
-                                     "): add some, or lower maxNodes"};
+    return {reasons::kAddressesExhausted, "no address of " + range.field + " is free (of " +
+                                              std::to_string(count_addresses(range.addresses)) +
+                                              "): add some, or lower maxNodes"};
 }
 
 bool serves(const AddressReservation& reservation, const AddressWish& range, bool has_second) {
@@ -151,6 +151,18 @@ bool gives_addresses(const MachineNetwork& network) {
     return !wishes_of(network).empty();
 }
 
+std::string Addresses::obstacle(const NodeSmithPool& pool) const {
+    const auto network = machine_network(pool, provider_of_pool(informers_, pool).get());
+    if (!gives_addresses(network)) return {};
+    try {
+        const auto choice = choose(network, {}, "", taken(pool, network));
+        const auto* refusal = std::get_if<Refusal>(&choice);
+        return refusal ? refusal->message : std::string();
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+}
+
 asio::awaitable<std::variant<Addresses::Reserved, Addresses::Refusal>> Addresses::reserve(
     kube::ObjectKey key, std::string claim, MachineNetwork network) {
     const auto pool = informers_.pools.store().get(key);
@@ -172,7 +184,7 @@ asio::awaitable<std::variant<Addresses::Reserved, Addresses::Refusal>> Addresses
     const auto shared_one = co_await shared(key, claim, std::move(network), chosen);
     if (shared_one.empty()) co_return choice;
     co_await give_back(key, claim);
-    co_return Refusal{kAddressesExhausted,
+    co_return Refusal{reasons::kAddressesExhausted,
                       "address " + shared_one + " was taken by another pool; another is tried"};
 }
 

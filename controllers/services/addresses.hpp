@@ -16,8 +16,7 @@
 
 namespace controllers {
 
-inline constexpr std::string_view kAddressesExhausted = "AddressesExhausted";  // reason of Launched
-inline constexpr std::string_view kAddressesInvalid = "AddressesInvalid";      // reason of Launched
+inline constexpr std::string_view kAddressesInvalid = "AddressesInvalid";  // reason of Launched
 
 // Reports whether machines get addresses from that network's ranges.
 bool gives_addresses(const api::v1alpha1::MachineNetwork& network);
@@ -47,6 +46,8 @@ public:
     // 409 after a conflict: try again.
     asio::awaitable<std::variant<Reserved, Refusal>> reserve(kube::ObjectKey pool, std::string claim,
                                                              api::v1alpha1::MachineNetwork network);
+    // Returns why a further claim of the pool would get no address, by the caches; empty: it would get one.
+    std::string obstacle(const NodeSmithPool& pool) const;
     // Frees the addresses of claims that have ended, or have failed and no longer have a machine.
     asio::awaitable<void> release_unused(kube::ObjectKey pool);
 

@@ -67,11 +67,18 @@ Update provider_ready(const PoolObservation& facts) {
 std::string why_no_room(const PoolObservation& facts, const Size& size) {
     if (!facts.provider) return {};
     if (facts.provider->spec.redfish) {
-        if (facts.bare_metal.empty() ||
-            std::ranges::any_of(facts.bare_metal, [](const auto& host) { return is_free(*host); }))
-            return {};
+        const auto& wanted = facts.object.spec.machineTemplate.architecture;
+        const auto has_architecture = [&wanted](const auto& host) {
+            return host->status.architecture.empty() || host->status.architecture == wanted;
+        };
+        const auto can_be_used = [&](const auto& host) { return is_free(*host) && has_architecture(host); };
+        if (facts.bare_metal.empty() || std::ranges::any_of(facts.bare_metal, can_be_used)) return {};
+        const bool has_any = std::ranges::any_of(facts.bare_metal, has_architecture);
         return "no NodeSmithHost of provider " + facts.provider->metadata.name +
-               " is free: wait, or add hosts (kubectl get nshost shows the state of each)";
+               (has_any
+                    ? " is free: wait, or add hosts (kubectl get nshost shows the state of each)"
+                    : " has the architecture " + wanted + " (machineTemplate.architecture): add hosts that " +
+                          "have it, or correct the field");
     }
     std::string text;
     std::size_t named = 0;
@@ -134,6 +141,14 @@ std::string note_on_kept(const ClaimPointers& claims) {
            base::joined_first(names, kMostKeptNamed);
 }
 
+// Returns why the rate of creations holds the next machine; empty: it does not.
+std::string rate_text(const PoolObservation& facts) {
+    const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour;
+    if (most <= 0 || facts.creations_last_hour < most) return {};
+    return "control plane " + facts.manager->metadata.name + ": " + base::counted(most, "claim") +
+           (most == 1 ? " was" : " were") + " created in the last hour (rateLimits.maxCreationsPerHour)";
+}
+
 std::string pause_text(const api::v1alpha1::Losses& losses) {
     return "nothing is created before " + losses.nextRetryTime->str() + ", because " + losses_text(losses);
 }
@@ -164,6 +179,9 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
             limits::admits(limits::limits_of(facts.object.spec), used, limits::one_machine(size)))
         return no(hit->reason, hit->message);
     if (auto held = held_by_manager(*facts.manager, size)) return no(held->reason, held->message);
+    if (auto limited = rate_text(facts); !limited.empty())
+        return no(reasons::kRateLimited, std::move(limited));
+    if (!facts.no_address.empty()) return no(reasons::kAddressesExhausted, facts.no_address);
     if (status.nextRetryTime && now < *status.nextRetryTime)
         return no(reasons::kBackingOff, base::counted(status.consecutiveFailures, "claim") +
                                             " failed in a row: nothing is created before " +

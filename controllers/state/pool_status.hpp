@@ -21,6 +21,8 @@ struct PoolObservation {
     std::vector<HostPointer> bare_metal;             // hosts of its provider
     std::string claims_refused;     // why the API server refuses its claims; empty: it does not
     std::string address_conflicts;  // see conflicts_text()
+    std::string no_address;         // why no further machine can get a static address; empty: one can
+    std::int64_t creations_last_hour = 0;  // of all pools of the manager, if it limits them
 };
 
 // Reports whether the bare-metal host has no claim and can get one.

@@ -213,7 +213,7 @@ MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
     const auto rate = facts.manager->spec.rateLimits.maxRemovalsPerHour;
     if (rate > 0 && facts.removals_last_hour >= rate)
         return blocker(
-            "RateLimited",
+            std::string(reasons::kRateLimited),
             base::counted(rate, "node") + " may be removed in an hour (rateLimits.maxRemovalsPerHour)",
             Time(now.at + std::chrono::minutes{1}));
     return std::nullopt;

@@ -21,6 +21,8 @@ struct World {
     std::vector<objects::NodeSmithClaim> claims;
     std::vector<api::Node> nodes;
     std::vector<NodeSmithHost> bare_metal;
+    std::string no_address;
+    std::int64_t creations_last_hour = 0;
     bool is_managed = true;
     const objects::NodeSmithPool* conflict = nullptr;
 
@@ -32,6 +34,8 @@ struct World {
         facts.manager = is_managed ? &manager : nullptr;
         facts.provider = &provider;
         facts.label_conflict = conflict;
+        facts.no_address = no_address;
+        facts.creations_last_hour = creations_last_hour;
         pool.status = next_status(facts, objects::at(now));
         return pool.status;
     }
@@ -145,6 +149,16 @@ TEST_CASE("a pool is not Available while nothing can be created, and says why an
         world.manager.status.reserved.nodes = 1;
         check("MaxNodesReached", "control plane main: ");
     }
+    SECTION("the rate of the control plane") {
+        world.creations_last_hour = 3;
+        CHECK(world.condition("Available").status == ConditionStatus::True);
+        world.manager.spec.rateLimits.maxCreationsPerHour = 3;
+        check("RateLimited", "control plane main: 3 claims were created in the last hour");
+    }
+    SECTION("static addresses") {
+        world.no_address = "no address of network.addresses is free (of 2)";
+        check("AddressesExhausted", "no address of network.addresses is free");
+    }
     SECTION("too many nodes are not Ready") {
         world.manager.status.conditions = {{"ClusterHealthy",
                                             ConditionStatus::False,
@@ -177,6 +191,10 @@ TEST_CASE("a pool is not Available while nothing can be created, and says why an
         world.bare_metal.emplace_back();
         check("InsufficientCapacity", "no NodeSmithHost of provider proxmox is free");
         objects::set_condition(world.bare_metal[0].status.conditions, "Ready", ConditionStatus::True);
+        CHECK(world.condition("Available").status == ConditionStatus::True);
+        world.bare_metal[0].status.architecture = "arm64";
+        check("InsufficientCapacity", "has the architecture amd64 (machineTemplate.architecture)");
+        world.bare_metal[0].status.architecture = "amd64";
         CHECK(world.condition("Available").status == ConditionStatus::True);
         world.bare_metal[0].status.claimRef.emplace();
         CHECK(world.condition("Available").status == ConditionStatus::False);

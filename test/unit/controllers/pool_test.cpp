@@ -36,6 +36,43 @@ TEST_CASE("a pool gets its finalizer before anything can be launched for it") {
     CHECK(api::has_finalizer(world.pool().metadata, api::finalizers::kPool));
 }
 
+TEST_CASE("a pool says when its addresses or its creations of an hour are used up, and when no longer") {
+    World world;
+    const auto available = [&world] {
+        return api::find_condition(world.pool().status.conditions, "Available")->reason;
+    };
+    SECTION("addresses") {
+        world.server.edit<NodeSmithPool>({"default", "small"}, [](NodeSmithPool& pool) {
+            auto& network = pool.spec.machineTemplate.network.emplace();
+            network.mode = api::v1alpha1::NetworkMode::Static;
+            network.addresses = {"10.0.4.2"};
+            network.gateway = "10.0.4.1";
+        });
+        world.put_claim("a", 1);
+        world.run_for(5s);
+        CHECK(available() == "Available");
+        world.server.edit<NodeSmithPool>({"default", "small"}, [](NodeSmithPool& pool) {
+            pool.status.addresses = {{"10.0.4.2", "a", "net0"}};
+        });
+        world.run_for(5s);
+        CHECK(available() == "AddressesExhausted");
+        world.server.edit<NodeSmithClaim>({"default", "a"},
+                                          [](auto& claim) { claim.metadata.finalizers->clear(); });
+        world.server.remove<NodeSmithClaim>({"default", "a"});
+        world.run_for(2min);
+        CHECK(available() == "Available");
+    }
+    SECTION("creations") {
+        world.server.edit<objects::NodeSmithControlPlane>(
+            {"default", "main"}, [](auto& plane) { plane.spec.rateLimits.maxCreationsPerHour = 1; });
+        world.put_claim("a", 1);
+        world.run_for(5s);
+        CHECK(available() == "RateLimited");
+        world.run_for(62min);
+        CHECK(available() == "Available");
+    }
+}
+
 TEST_CASE("R2: a deleted pool deletes its claims and stays until the last one is gone") {
     World world;
     world.put_claim("a", 1);
