@@ -224,6 +224,17 @@ std::vector<std::string> shorten(void* object, const Type& type, std::size_t mos
     return names;
 }
 
+std::optional<DecodeError> excess_of_finalizers(const ObjectMeta& metadata) {
+    constexpr std::size_t kMost = 8 * 1024;
+    if (metadata.finalizers.empty()) return std::nullopt;
+    std::size_t bytes = 0;
+    for (const auto& finalizer : std::as_const(*metadata.finalizers))
+        bytes += sizeof(finalizer) + finalizer.size();
+    if (bytes <= kMost) return std::nullopt;
+    return DecodeError("/metadata/finalizers",
+                       "they are longer than 8 KiB: remove those that no program needs");
+}
+
 void forget_other_owners(ObjectMeta& metadata) {
     if (metadata.ownerReferences.empty()) return metadata.ownerReferences.reset();
     // A list that only shrinks would keep its memory.

@@ -33,6 +33,10 @@ std::vector<std::string> shorten(void* object, const Type& type, std::size_t mos
 
 // Keeps only the owner that controls an object, because no other is read.
 void forget_other_owners(ObjectMeta& metadata);
+// Returns an error if an object of the operator's own kinds has more than 8 KiB of finalizers. Each must be
+// known to remove one, so such an object counts as undecodable and is left alone.
+std::optional<DecodeError> excess_of_finalizers(const ObjectMeta& metadata);
+
 // Removes from an object of the operator's own kinds what others may add without a bound and nothing reads:
 // annotations of others, labels beyond 16 KiB, and owners that do not control.
 void forget_of_others(ObjectMeta& metadata);

@@ -129,6 +129,7 @@ public:
         // The watch has passed that version, so the store is at least as new.
         if (!heard_.empty() && !is_newer(written.metadata.resourceVersion, heard_)) return;
         if (is_known(written)) return;
+        if (const auto excess = excess_of(written)) return keep_last(written, *excess);
         undecodable_.remove(api::key_of(written));
         apply(kept(std::move(written)));
     }
@@ -190,8 +191,16 @@ private:
         misfits_.clear();
     }
 
+    static std::optional<api::DecodeError> excess_of(const T& object) {
+        if constexpr (T::kResource.group == api::kGroup)
+            return api::excess_of_finalizers(object.metadata);
+        else
+            return std::nullopt;
+    }
+
     void gather(T&& item) {
         if (!admits(item)) return refuse(item);
+        if (const auto excess = excess_of(item)) return gather_misfit(item, *excess);
         gathered_.insert(kept(std::move(item)));
     }
     void gather_misfit(const T& rest, const api::DecodeError& error) {
@@ -258,6 +267,7 @@ private:
         if (!news.resource_version.empty()) heard_ = news.resource_version;
         if (event.type == api::WatchEventType::Bookmark || event.type == api::WatchEventType::Unrecognized)
             return news;
+        if (!event.misfit) event.misfit = excess_of(event.object);
         if (event.misfit && event.type != api::WatchEventType::Deleted) {
             if (admits(event.object)) keep_last(event.object, *event.misfit);
             return news;
