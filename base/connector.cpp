@@ -13,7 +13,7 @@
 #include <boost/beast/http/read.hpp>
 #include <stdexcept>
 
-#include "base/condition_variable.hpp"
+#include "base/name_lookup.hpp"
 #include "base/net_stream.hpp"
 #include "base/tls.hpp"
 
@@ -22,16 +22,6 @@ namespace {
 
 using asio::ip::tcp;
 namespace http = boost::beast::http;
-
-// NameLookup is a name lookup that outlives its waiters. A running lookup cannot be cancelled, as getaddrinfo
-// blocks one of Asio's threads.
-struct NameLookup {
-    explicit NameLookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}
-    tcp::resolver resolver;
-    ConditionVariable finished;
-    std::optional<boost::system::error_code> outcome;
-    tcp::resolver::results_type endpoints;
-};
 
 // Enables keepalive, among others: a vanished peer is noticed after 60 s of silence.
 void set_socket_options(tcp::socket& socket) {
@@ -114,35 +104,22 @@ asio::awaitable<std::unique_ptr<NetStream>> Connector::connect(TimePoint deadlin
     throw std::runtime_error(limit.expired() ? "connecting to " + url_.authority() + ": timed out" : failure);
 }
 
-asio::awaitable<Connector::Endpoints> Connector::resolve(std::string host, std::uint16_t port,
-                                                         TimePoint deadline) {
-    auto service = std::to_string(port);
+asio::awaitable<std::vector<asio::ip::address>> Connector::resolve(std::string host, TimePoint deadline) {
     boost::system::error_code not_an_address;
     auto address = asio::ip::make_address(host, not_an_address);
-    if (!not_an_address) co_return Endpoints::create(tcp::endpoint(address, port), host, service);
-
-    auto lookup = std::make_shared<NameLookup>(executor_);
-    auto on_end = [lookup](const boost::system::error_code& error, Endpoints endpoints) {
-        lookup->outcome = error;
-        lookup->endpoints = std::move(endpoints);
-        lookup->finished.notify_all();
-    };
-    lookup->resolver.async_resolve(host, service, on_end);
-    while (!lookup->outcome && clock_.now() < deadline) {
-        co_await lookup->finished.wait_until(clock_, deadline);
-    }
-    if (!lookup->outcome) throw std::runtime_error("looking up " + host + ": timed out");
-    if (*lookup->outcome) throw std::runtime_error("looking up " + host + ": " + lookup->outcome->message());
-    co_return lookup->endpoints;
+    if (!not_an_address) co_return std::vector{address};
+    auto addresses = co_await look_up(executor_, clock_, host, deadline);
+    if (addresses.empty()) throw std::runtime_error("looking up " + host + ": no such host is known");
+    co_return addresses;
 }
 
 asio::awaitable<std::unique_ptr<NetStream>> Connector::connect_tcp(std::string host, std::uint16_t port,
                                                                    TimePoint deadline) {
-    auto endpoints = co_await resolve(host, port, deadline);
+    const auto addresses = co_await resolve(host, deadline);
     std::string failures;
-    auto untried = static_cast<int>(endpoints.size());
-    for (const auto& entry : endpoints) {
-        tcp::endpoint endpoint = entry.endpoint();
+    auto untried = static_cast<int>(addresses.size());
+    for (const auto& address : addresses) {
+        const tcp::endpoint endpoint(address, port);
         auto stream = std::make_unique<NetStream>(executor_);
         // One unreachable address must not use up the time of the others.
         Deadline limit(clock_, clock_.now() + (deadline - clock_.now()) / untried--, *stream);

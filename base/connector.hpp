@@ -2,11 +2,12 @@
 // public interface of base/.
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/http_client.hpp"
 #include "base/net_stream.hpp"
@@ -26,8 +27,7 @@ public:
     const Url& url() const { return url_; }
 
 private:
-    using Endpoints = asio::ip::tcp::resolver::results_type;
-    asio::awaitable<Endpoints> resolve(std::string host, std::uint16_t port, TimePoint deadline);
+    asio::awaitable<std::vector<asio::ip::address>> resolve(std::string host, TimePoint deadline);
     asio::awaitable<std::unique_ptr<NetStream>> connect_tcp(std::string host, std::uint16_t port,
                                                             TimePoint deadline);
     asio::awaitable<void> open_tunnel(NetStream& stream);

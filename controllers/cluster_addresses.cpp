@@ -1,13 +1,13 @@
 #include "controllers/cluster_addresses.hpp"
 
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/system/system_error.hpp>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 
 #include "api/network.hpp"
-#include "base/condition_variable.hpp"
+#include "base/name_lookup.hpp"
 #include "controllers/services/api_server_hosts.hpp"
 
 namespace controllers {
@@ -21,16 +21,6 @@ constexpr base::Duration kLongestLookup = std::chrono::seconds{10};
 // Limits the names that are looked up for one namespace, as each may take as long as a lookup may.
 constexpr std::size_t kMostNames = 8;
 const kube::ObjectKey kApiServer{"default", "kubernetes"};
-
-// AddressLookup holds the state of a lookup. A lookup cannot be cancelled, so it may
-// outlive the coroutine that waits for it.
-struct AddressLookup {
-    explicit AddressLookup(const asio::any_io_executor& executor) : resolver(executor), finished(executor) {}
-    ip::tcp::resolver resolver;
-    base::ConditionVariable finished;
-    std::optional<boost::system::error_code> outcome;
-    std::set<std::string> addresses;
-};
 
 }  // namespace
 
@@ -132,21 +122,12 @@ asio::awaitable<ClusterAddressFinder::Found> ClusterAddressFinder::try_to_look_u
 }
 
 asio::awaitable<std::set<std::string>> ClusterAddressFinder::look_up(std::string host) {
-    const auto lookup = std::make_shared<AddressLookup>(executor_);
-    lookup->resolver.async_resolve(host, "", [lookup](const boost::system::error_code& error, auto found) {
-        lookup->outcome = error;
-        for (const auto& entry : found) lookup->addresses.insert(entry.endpoint().address().to_string());
-        lookup->finished.notify_all();
-    });
-    const auto deadline = clock_.now() + kLongestLookup;
-    while (!lookup->outcome && clock_.now() < deadline)
-        co_await lookup->finished.wait_until(clock_, deadline);
-    if (!lookup->outcome) throw std::runtime_error("looking up " + host + ": timed out");
-    const auto& error = *lookup->outcome;
     // A name that does not exist leads no machine to the API server.
-    const bool is_unknown = error == asio::error::host_not_found || error == asio::error::no_data;
-    if (error && !is_unknown) throw std::runtime_error("looking up " + host + ": " + error.message());
-    co_return lookup->addresses;
+    const auto found =
+        co_await base::look_up(executor_, clock_, std::move(host), clock_.now() + kLongestLookup);
+    std::set<std::string> addresses;
+    for (const auto& address : found) addresses.insert(address.to_string());
+    co_return addresses;
 }
 
 }  // namespace controllers
