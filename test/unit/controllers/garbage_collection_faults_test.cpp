@@ -126,3 +126,31 @@ TEST_CASE("a Node that may not be deleted keeps no other from being deleted") {
 }
 
 }  // namespace
+
+namespace {
+
+// Hides refuses to serve the pods while it is set.
+struct Hides final : fake::Interference {
+    bool is_set = false;
+    std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        if (!is_set || !request.target.starts_with("/api/v1/pods?")) return std::nullopt;
+        return fake::status_response(503, "ServiceUnavailable", "etcd has no leader");
+    }
+};
+
+}  // namespace
+
+TEST_CASE("nothing is collected while one kind of objects has not been current for ten minutes") {
+    World world;
+    Hides hides;
+    Process process(world, &hides, nullptr);
+    world.run(1min);
+    hides.is_set = true;
+    world.server.cut_watches();
+    world.run(20min);
+    world.cloud.plant(lost_machine());
+    world.run(3h);
+    CHECK(world.cloud.machines.size() == 1);
+    hides.is_set = false;
+    CHECK(world.run_until([&] { return world.cloud.machines.empty(); }, 30min));
+}
