@@ -17,7 +17,7 @@ namespace json = boost::json;
 using api::v1alpha1::MachineNetwork;
 
 // This is the version of the hashed text. Hashes recorded with another version cannot be compared.
-constexpr const char* kVersion = "2-";
+constexpr const char* kVersion = "3-";
 
 // Returns what differs from the defaults. A later version may add fields with defaults, and an upgrade of
 // the operator must not cause drift.

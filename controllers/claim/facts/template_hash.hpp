@@ -10,7 +10,7 @@
 
 namespace controllers::claim {
 
-// Returns "2-" and 16 hexadecimal digits. It covers the pool's machineTemplate (except sizes and names
+// Returns "3-" and 16 hexadecimal digits. It covers the pool's machineTemplate (except sizes and names
 // of future launches), bootstrap and providerRef. It also covers the provider's template, options,
 // network interfaces, cloud-init and overhead (null: no provider). Placement, access to the provider,
 // and labels without effect do not shape machines. Fields with their default are left out, so that

@@ -455,8 +455,8 @@ TEST_CASE("a machine counts as made from what its pool has now when an operator 
     scene.claim.status.templateHash = "0123456789abcdef";
     const auto renewed = scene.decide().status.templateHash;
     CHECK(renewed == template_hash(scene.pool, &scene.provider));
-    scene.claim.status.templateHash = "2-0123456789abcdef";
-    CHECK(scene.decide().status.templateHash == "2-0123456789abcdef");
+    scene.claim.status.templateHash = "3-0123456789abcdef";
+    CHECK(scene.decide().status.templateHash == "3-0123456789abcdef");
     scene.claim.status.templateHash.clear();
     CHECK(scene.decide().status.templateHash.empty());
 }

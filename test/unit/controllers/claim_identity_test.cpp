@@ -104,10 +104,11 @@ TEST_CASE("an upgrade of the operator does not change template hashes") {
     pool.spec.bootstrap->kubelet.emplace();
     pool.spec.machineTemplate.network.emplace().gateway = "10.0.0.1";
     pool.spec.machineTemplate.labels = {{"tier", "web"}};
-    CHECK(template_hash(pool, nullptr) == "2-91ebde0d599e1e1d");
-    CHECK(template_hash(pool, &provider) == "2-e1dcd9f8b0338d28");
+    CHECK(template_hash(pool, nullptr) == "3-91ebde0d599e1e1d");
+    CHECK(template_hash(pool, &provider) == "3-e1dcd9f8b0338d28");
     CHECK(is_comparable(template_hash(pool, &provider)));
-    CHECK_FALSE(is_comparable("0123456789abcdef"));
+    for (const auto* of_earlier : {"0123456789abcdef", "2-0123456789abcdef"})
+        CHECK_FALSE(is_comparable(of_earlier));
 }
 
 TEST_CASE("a template hash that is remembered follows every change") {

@@ -131,7 +131,7 @@ TEST_CASE(
         });
     }
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::Never; });
-    world.made_from("a", "2-another template");
+    world.made_from("a", "3-another template");
     world.live(3min);
     CHECK(world.find("a").has_value() == !may_all_go);
     CHECK(world.events.count("DrainsFirst") == (may_all_go ? 1 : 0));

@@ -25,7 +25,7 @@ TEST_CASE("a decision that cannot be taken back keeps no other node of the pool 
     World world({"a", "b", "c"}, Launching::on, 4);
     for (const std::string node : {"a", "b", "c"}) world.put_running_pod("on-" + node, node, "2500m");
     world.machines_join = false;
-    world.made_from("a", "2-another template");
+    world.made_from("a", "3-another template");
     world.live(30s);
     REQUIRE(world.disrupted("a") == "True Drifted");
     world.requests.answer = refuse_decisions("a");

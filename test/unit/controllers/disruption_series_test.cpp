@@ -24,8 +24,8 @@ struct Replacement {
 
     Replacement() {
         facts.drift = "it differs";
-        facts.drift_cause = "2-now";
-        facts.template_hash = "2-now";
+        facts.drift_cause = "3-now";
+        facts.template_hash = "3-now";
         claim.status.host = "pve1";
     }
     void replaces_for(Kind kind, std::int32_t count = 1) {
@@ -81,7 +81,7 @@ TEST_CASE("another cause begins another series") {
     Replacement b;
     SECTION("another edit of the configuration") {
         b.replaces_for(Kind::Drifted);
-        b.facts.drift_cause = "2-later";
+        b.facts.drift_cause = "3-later";
         CHECK_FALSE(b.has_ended(Kind::Drifted));
     }
     SECTION("another host that is evacuated, or the same one a week later") {
@@ -93,7 +93,7 @@ TEST_CASE("another cause begins another series") {
     SECTION("another ailment, a changed configuration, or the same one weeks later") {
         b.replaces_for(Kind::Unhealthy, 2);
         CHECK_FALSE(b.has_ended(Kind::Unhealthy, 400h));
-        b.facts.template_hash = "2-mended";
+        b.facts.template_hash = "3-mended";
         CHECK_FALSE(b.has_ended(Kind::Unhealthy));
         b.replaces_for(Kind::Unhealthy, 2);
         b.facts.machine_stopped = true;
@@ -172,14 +172,14 @@ TEST_CASE(
     World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     std::set<std::string> seen{"a"};
-    world.made_from("a", "2-another template");
+    world.made_from("a", "3-another template");
     const auto live = [&](std::chrono::minutes duration) {
         for (std::chrono::minutes passed{0}; passed < duration; passed += 1min) {
             world.live(1min);
             // No new machine ever matches the pool.
             for (const auto& claim : world.claims()) {
                 if (!seen.insert(claim.metadata.name).second) continue;
-                world.made_from(claim.metadata.name, "2-another template");
+                world.made_from(claim.metadata.name, "3-another template");
             }
         }
     };

@@ -15,7 +15,7 @@ TEST_CASE("a drifted node is replaced first and drained afterwards") {
     World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.machines_join = false;
-    world.made_from("a", "2-another template");
+    world.made_from("a", "3-another template");
     world.live(30s);
     CHECK(world.disrupted("a") == "True Drifted");
     CHECK(world.condition("a", "Drifted") == "True Drifted");
@@ -58,7 +58,7 @@ TEST_CASE("a replacement that does not come in time leaves the node in service")
     World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.machines_join = false;
-    world.made_from("a", "2-another template");
+    world.made_from("a", "3-another template");
     world.edit_pool([](auto& pool) {
         pool.spec.scaleUp.provisionTimeout = pool.spec.scaleUp.registrationTimeout = 1min;
         pool.spec.scaleUp.initializationTimeout = 1min;
@@ -73,7 +73,7 @@ TEST_CASE("without room for one more within the limits a drifted node is drained
     World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.edit_pool([](auto& pool) { pool.spec.limits.maxNodes = 1; });
-    world.made_from("a", "2-another template");
+    world.made_from("a", "3-another template");
     world.live(5min);
     CHECK_FALSE(world.find("a"));
     CHECK(world.events.count("DrainsFirst") == 1);
@@ -91,7 +91,7 @@ TEST_CASE("a pool that is closed for a while after launches for minNodes does no
         pool.spec.machineTemplate.sizes = {{"s", 1, 2048}, {"m", 4, 8192}};
         pool.spec.scaleUp.stabilizationWindow = 1min;
     });
-    world.made_from("a", "2-another template");
+    world.made_from("a", "3-another template");
     world.live(30min);
     CHECK_FALSE(world.find("a"));
     CHECK(world.events.count("RemovalUndone") == 0);
@@ -372,7 +372,7 @@ TEST_CASE("a disruption whose reason has gone is undone") {
     World world({"a"}, Launching::on, 4);
     world.put_running_pod("one", "a", "2500m");
     world.machines_join = false;
-    world.made_from("a", "2-another template");
+    world.made_from("a", "3-another template");
     world.live(30s);
     REQUIRE(world.is_tainted("a"));
     world.made_from("a", "");

@@ -129,7 +129,7 @@ TEST_CASE("a node with a volume that nobody uses is neither replaced for drift n
     world.run_for(1s);
     std::string kind;
     SECTION("drift") {
-        world.made_from("a", "2-another template");
+        world.made_from("a", "3-another template");
         kind = "Drifted";
     }
     SECTION("age") {
@@ -157,7 +157,7 @@ TEST_CASE("a volume that is bound while its node is drained ends the drain") {
     never_scale_down(world);
     world.put_running_pod("one", "a");
     world.run_for(1s);
-    world.made_from("a", "2-another template");
+    world.made_from("a", "3-another template");
     bool is_bound = false;
     // The watch has not reported the volume when the claim is about to be deleted.
     world.requests.on_request = [&](const base::HttpRequest& request) {
@@ -192,7 +192,7 @@ TEST_CASE("pods with a volume that ends with them are drained, and run elsewhere
     claim.metadata.ownerReferences = {{"v1", "Pod", "one", uid, true, true}};
     test::put_bound(world.server, volume, claim);
     world.run_for(1s);
-    world.made_from("a", "2-another template");
+    world.made_from("a", "3-another template");
     world.live(5min);
     CHECK_FALSE(world.find("a"));
     CHECK(world.place_of("one") == "b");
@@ -204,7 +204,7 @@ TEST_CASE("a database whose data may be lost is evicted although it fits nowhere
     put_local_volume(world.server, "v", "a");
     put_database(world, "a");
     world.run_for(1s);
-    world.made_from("a", "2-another template");
+    world.made_from("a", "3-another template");
     world.live(3min);
     REQUIRE(world.find("a"));
     CHECK(world.place_of("db-0") == "a");
@@ -286,7 +286,7 @@ TEST_CASE("a machine that is kept keeps no other node from its repair or replace
     world.set_ready("a", false);
     world.live(15min);
     REQUIRE(world.condition("a", "KeptForVolumes") == "True LocalVolumes");
-    world.made_from("b", "2-another template");
+    world.made_from("b", "3-another template");
     world.live(3min);
     CHECK_FALSE(world.find("b"));
     world.set_ready("c", false);

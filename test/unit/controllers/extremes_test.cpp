@@ -102,7 +102,7 @@ struct Busy : World {
     // Returns the state after some minutes.
     std::string outcome() {
         live(20s, 5s);
-        made_from("a", "2-another template");
+        made_from("a", "3-another template");
         server.remove<NodeSmithClaim>({"default", "b"});
         put_replica("three", "1");
         replicas["three"] = "1";
@@ -210,7 +210,7 @@ TEST_CASE("a pod is waited for however long its grace period is") {
         // delete the pod.
         if (by_drift) {
             world.server.remove<api::Pod>({"default", "slow"});
-            world.made_from("a", "2-another template");
+            world.made_from("a", "3-another template");
         } else {
             world.server.remove<NodeSmithClaim>({"default", "a"});
         }
