@@ -22,7 +22,8 @@ constexpr std::array<Text, 29> kTexts = {{
     {"can't lock file", ErrorKind::lock_timeout},
     {"VM is locked", ErrorKind::locked},
     {"got no worker upid", ErrorKind::transient},
-    {"checksum mismatch (file change by other user?)", ErrorKind::transient},
+    // Before it stands "checksum mismatch", in qemu-server 7.4 to 8.1 "checksum missmatch".
+    {"(file change by other user?)", ErrorKind::transient},
     {"protection mode enabled", ErrorKind::is_protected},
     {"is running - destroy failed", ErrorKind::running},
     {"already running", ErrorKind::running},

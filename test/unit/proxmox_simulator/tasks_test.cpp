@@ -108,6 +108,9 @@ TEST_CASE_METHOD(Fixture, "a change made on an old digest is refused") {
     CHECK(put(vm("config"), "description=a&digest=" + digest).status == 200);
     CHECK(put(vm("config"), "description=b&digest=" + digest).reason ==
           "checksum mismatch (file change by other user?)");
+    world().version = "8.1.4";
+    CHECK(put(vm("config"), "description=b&digest=" + digest).reason ==
+          "checksum missmatch (file change by other user?)");
 }
 
 TEST_CASE_METHOD(Fixture, "allocations wait for each other in one storage, and in vain after ten seconds") {

@@ -109,10 +109,11 @@ void settle(Cluster& cluster, Machine& machine, bool force) {
     }
 }
 
-void require_unmodified(const Machine& machine, const std::string& digest) {
-    if (!digest.empty() && digest != config_digest(machine.config)) {
-        throw failure("checksum mismatch (file change by other user?)");
-    }
+void require_unmodified(const World& world, const Machine& machine, const std::string& digest) {
+    if (digest.empty() || digest == config_digest(machine.config)) return;
+    // qemu-server 7.4 to 8.1 writes two s. Which later version corrected it is not known.
+    const std::string word = std::stoi(world.version) < 9 ? "missmatch" : "mismatch";
+    throw failure("checksum " + word + " (file change by other user?)");
 }
 
 std::vector<std::string> shuffled(const Config& settings, base::Random& random) {
@@ -170,7 +171,7 @@ asio::awaitable<void> write_option(Cluster& cluster, Task& task, const Change& c
 // the file, and the API shows them as if they were set.
 asio::awaitable<void> apply(Cluster& cluster, Task& task, Change change) {
     auto lock = co_await lock_machine(cluster, task, change.vmid);
-    require_unmodified(cluster.machine(change.node, change.vmid), change.digest);
+    require_unmodified(cluster.world, cluster.machine(change.node, change.vmid), change.digest);
     require_unlocked(cluster.machine(change.node, change.vmid).config);
     for (const auto& option : change.reverted) {
         auto& machine = cluster.machine(change.node, change.vmid);
@@ -239,7 +240,7 @@ Change prepare(Call& call) {
     }
     const auto& machine = call.machine();
     require_change_rights(call, machine, change);
-    require_unmodified(machine, change.digest);
+    require_unmodified(call.cluster.world, machine, change.digest);
     require_unlocked(machine.config);
     call.cluster.require_writable(call.node, call.vmid());
     add_random_macs(call.cluster, change.settings);
