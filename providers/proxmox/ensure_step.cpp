@@ -78,6 +78,7 @@ std::string unlock_hint(const Look& look) {
 }  // namespace
 
 std::string host_down_text(const Look& look) {
+    if (look.has_host_left) return "VM " + std::to_string(look.vmid) + ": " + host_down_reason(look);
     return "host " + look.host + " went down while VM " + std::to_string(look.vmid) +
            " was being created on it";
 }

@@ -188,9 +188,9 @@ asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ProxmoxErr
     if (found.presence != Presence::absent) throw ProxmoxError(std::move(why));
     const auto state = co_await view_.majority_state(kFresh);
     const auto* host = state->find_host(spec.record.host);
-    const bool is_off = !host || !host->is_online;
+    const bool is_off = !host || host->is_down();
     if (!is_off) throw ProxmoxError(std::move(why));
-    // The host is not online. Cut off from its cluster it executes nothing, so nothing can appear there
+    // The host is down. Cut off from its cluster it executes nothing, so nothing can appear there
     // later.
     co_await client_.confirm_quorum(since);
     spec.record = MachineRecord();

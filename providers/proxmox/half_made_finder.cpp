@@ -62,7 +62,7 @@ asio::awaitable<Leftovers> HalfMadeFinder::find() {
         // A VM with tags also has the data that identify its owner, so it is not half made.
         const bool may_be_one = !guest.is_container && is_left_behind(guest.lock) && guest.tags.empty();
         const auto* host = state->find_host(guest.node);
-        if (!may_be_one || !host || !host->is_online) continue;
+        if (!may_be_one || !host || host->is_down()) continue;
         try {
             const auto maker = co_await maker_of(guest);
             auto leftover = co_await judge(guest, maker);
@@ -73,7 +73,7 @@ asio::awaitable<Leftovers> HalfMadeFinder::find() {
     }
     if (settings_.spec.resourcePool.empty()) co_return all;
     for (const auto& host : state->hosts) {
-        if (!host.is_online) continue;
+        if (host.is_down()) continue;
         try {
             const auto hidden = co_await find_hidden(host.name, state);
             all.found.insert(all.found.end(), hidden.begin(), hidden.end());
@@ -89,7 +89,7 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find_under_way() {
     const auto state = co_await view_.majority_state(kGuestsAge);
     std::vector<Leftover> all;
     for (const auto& host : state->hosts) {
-        if (!host.is_online) continue;
+        if (host.is_down()) continue;
         const auto active = co_await client_.read(get_active_tasks(host.name, 0));
         for (const auto* entry : objects_of(active)) {
             const auto task = parse_upid(text_of(*entry, "upid"));

@@ -276,7 +276,7 @@ asio::awaitable<std::optional<Machine>> ProxmoxProvider::get(MachineIdentity ide
         co_return std::nullopt;
     }
     const auto vm = "VM " + std::to_string(look.vmid) + " on " + look.host;
-    if (look.presence == Presence::host_down) throw ProviderError(vm + ": the host is down");
+    if (look.presence == Presence::host_down) throw ProviderError(vm + ": " + host_down_reason(look));
     if (look.presence == Presence::hidden) throw ProviderError(vm + ": the token lacks VM.Audit on it");
     if (look.ownership == Ownership::contradictory) {
         throw ProviderError(vm + " is only partly marked as this machine: " +

@@ -79,8 +79,11 @@ RemoveDecision next_removal_step(const RemoveObservation& seen) {
                     "; if it belongs to someone else: annotate the claim with "
                     "kubenodesmith.io/machine-gone=true");
         case Presence::host_down:
-            return block("HostUnreachable", vm_of(seen.look) + ": the host is down; the VM is " +
-                                                done_to(seen.aim) + " once it is back");
+            return block("HostUnreachable",
+                         vm_of(seen.look) + ": " + host_down_reason(seen.look) +
+                             (seen.look.has_host_left
+                                  ? std::string()
+                                  : std::string("; the VM is ") + done_to(seen.aim) + " once it is back"));
         case Presence::present:
             break;
     }

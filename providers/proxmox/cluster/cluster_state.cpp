@@ -66,6 +66,7 @@ HostState parse_host(const json::object& entry) {
     HostState host;
     host.name = name_in(entry, "node", is_host_name);
     host.is_online = text_of(entry, "status") == "online";
+    host.is_silent = text_of(entry, "status") == "unknown";
     host.in_maintenance = text_of(entry, "hastate") == "maintenance";
     host.cpus = cpus_of(entry);
     host.memory_mib = integer_of(entry, "maxmem") / kMiB;
@@ -98,6 +99,10 @@ StorageState parse_storage(const json::object& entry) {
 }
 
 }  // namespace
+
+std::string HostState::why_unused() const {
+    return is_silent ? "sends no statistics (as root on it: systemctl restart pvestatd)" : "offline";
+}
 
 const HostState* ClusterState::find_host(const std::string& name) const {
     const auto found = std::ranges::find(hosts, name, &HostState::name);

@@ -31,13 +31,18 @@ struct Guest {
 
 struct HostState {
     std::string name;
-    bool is_online = false;
+    bool is_online = false;  // it runs and sends statistics
+    bool is_silent = false;  // it runs and sends no statistics, as its pvestatd hangs
     bool in_maintenance = false;
     std::int64_t cpus = 0;  // 0: the token lacks Sys.Audit on /nodes/<name>
     std::int64_t memory_mib = 0;
     double cpu_use = 0;  // fraction of 1
     std::int64_t memory_used_mib = 0;
     base::Duration uptime{};  // 0: down, or the token lacks Sys.Audit on it
+
+    bool is_down() const { return !is_online && !is_silent; }
+    // Returns why it is not used: "offline", or what a person can do about a silent host.
+    std::string why_unused() const;
 };
 
 // StorageState is a storage as one host sees it.

@@ -42,7 +42,7 @@ std::string refusal(const Settings& settings, const HostState& host) {
     const auto& placement = settings.spec.placement;
     if (auto excluded = exclusion(settings, host.name); !excluded.empty()) return excluded;
     if (contains(placement.evacuateNodes, host.name)) return "in placement.evacuateNodes";
-    if (!host.is_online) return "offline";
+    if (!host.is_online) return host.why_unused();
     if (host.in_maintenance) return "in maintenance";
     if (host.cpus == 0 || host.memory_mib == 0)
         return "its size is not visible: the token lacks Sys.Audit on /nodes/" + host.name;

@@ -112,7 +112,7 @@ asio::awaitable<bool> BootImages::discard_now(MachineIdentity identity, MachineR
     if (look.presence != Presence::present) {
         throw ProviderError(
             "removing the boot image from VM " + record.machine_id + " on " + look.host + ": " +
-            (look.presence == Presence::hidden ? "the token lacks VM.Audit on it" : "the host is down"));
+            (look.presence == Presence::hidden ? "the token lacks VM.Audit on it" : host_down_reason(look)));
     }
     // We may not touch it.
     if (look.ownership != Ownership::ours) co_return true;

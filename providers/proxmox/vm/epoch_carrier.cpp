@@ -28,7 +28,7 @@ asio::awaitable<EpochLook> EpochCarrier::read_epoch(ExpectedUuid expected) {
     for (const auto& guest : state->guests) {
         if (!may_be_ours(guest)) continue;
         const auto* host = state->find_host(guest.node);
-        const bool is_readable = host && host->is_online && guest.lock.empty();
+        const bool is_readable = host && !host->is_down() && guest.lock.empty();
         if (!is_readable) {
             look.is_empty = false;  // it may be ours
             continue;

@@ -45,7 +45,7 @@ asio::awaitable<Leftovers> LeftVolumeFinder::find() {
     if (logs_.size() > kMostLogs) logs_.clear();
     Leftovers all;
     for (const auto& host : state->hosts) {
-        if (!host.is_online) continue;
+        if (host.is_down()) continue;
         try {
             const auto found = co_await find_on(host.name);
             all.found.insert(all.found.end(), found.begin(), found.end());

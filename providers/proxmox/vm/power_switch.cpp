@@ -7,7 +7,7 @@ asio::awaitable<bool> PowerSwitch::turn(MachineIdentity identity, MachineRecord 
     const auto look = co_await machines_.find(identity, record);
     const auto vm = "switching the power of VM " + record.machine_id + " on " + look.host + ": ";
     if (look.presence == Presence::absent) throw ProviderError(vm + "there is no such VM");
-    if (look.presence == Presence::host_down) throw ProviderError(vm + "the host is down");
+    if (look.presence == Presence::host_down) throw ProviderError(vm + host_down_reason(look));
     if (look.presence == Presence::hidden) throw ProviderError(vm + "the token lacks VM.Audit on it");
     if (look.ownership != Ownership::ours) {
         throw ProviderError(vm +

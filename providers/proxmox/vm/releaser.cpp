@@ -34,7 +34,7 @@ asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord 
     const auto look = co_await machines_.find(identity, record);
     if (look.presence == Presence::absent) co_return true;
     const auto vm = "releasing VM " + record.machine_id + " on " + look.host + ": ";
-    if (look.presence == Presence::host_down) throw ProviderError(vm + "the host is down");
+    if (look.presence == Presence::host_down) throw ProviderError(vm + host_down_reason(look));
     if (look.presence == Presence::hidden) throw ProviderError(vm + "the token lacks VM.Audit on it");
     if (look.ownership == Ownership::unfinished || look.ownership == Ownership::half_made)
         throw ProviderError(vm +

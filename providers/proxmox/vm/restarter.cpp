@@ -29,7 +29,7 @@ std::vector<HostState> only(const std::string& host, const ClusterState& state) 
 
 std::vector<HostState> others_online(const std::string& host, const ClusterState& state) {
     auto hosts = state.hosts;
-    std::erase_if(hosts, [&](const HostState& other) { return other.name == host || !other.is_online; });
+    std::erase_if(hosts, [&](const HostState& other) { return other.name == host || other.is_down(); });
     return hosts;
 }
 
@@ -57,7 +57,8 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     if (look.presence == Presence::absent) throw ProviderError(vm + ": there is no such VM");
     if (look.presence == Presence::hidden) throw ProviderError(vm + ": the token lacks VM.Audit on it");
     if (look.presence == Presence::host_down)
-        co_return HostIsDown{vm + ": its host is down; the machine is started again once the host is back"};
+        co_return HostIsDown{vm + ": " + host_down_reason(look) +
+                             (look.has_host_left ? "" : "; the machine is started again once it is back")};
     if (look.ownership != Ownership::ours)
         throw ProviderError(vm + ": " +
                             explain_ownership(look.config, look.vmid, identity, settings_.managed_tag()));
@@ -82,6 +83,12 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
     if (!why.empty()) co_return LeftOff{vm + " is off: " + why};
     const bool is_too_early = tried->times > 0 && clock_.now() < tried->last + kTryPauses.after(tried->times);
     if (is_too_early) co_return waiting(*tried, vm + " is off, and is started again after a pause");
+    const auto* home = state->find_host(look.host);
+    if (home && home->is_silent)
+        co_return WaitsForStart{
+            vm + " is off, and is started once it is visible how much memory its host has " +
+                "left: " + look.host + " " + home->why_unused(),
+            kLeftOffPoll};
     if (!has_room_to_start(settings_, *state, look.host, look.config.memory_mib()))
         co_return NoRoomToStart{vm +
                                 " is off, and its host has no memory left for it: stop other guests, or "

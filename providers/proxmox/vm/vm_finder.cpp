@@ -14,6 +14,14 @@ constexpr base::Duration kUnsettledAge = std::chrono::minutes{10};
 
 }  // namespace
 
+std::string host_down_reason(const Look& look) {
+    if (!look.has_host_left) return "the host is down";
+    return "host " + look.host +
+           " is no longer in the cluster; if it is gone for good, as root on another host: rm "
+           "/etc/pve/nodes/" +
+           look.host + "/qemu-server/" + std::to_string(look.vmid) + ".conf";
+}
+
 asio::awaitable<Look> VmFinder::look_at(MachineIdentity identity, std::string host, std::int64_t vmid) {
     Look look;
     look.host = host;
@@ -71,8 +79,9 @@ asio::awaitable<Look> VmFinder::find_missing(MachineIdentity identity, std::stri
     }
     look.host = guest->node;
     const auto* host = state->find_host(guest->node);
-    if (host && !host->is_online) {
+    if (!host || host->is_down()) {
         look.presence = Presence::host_down;
+        look.has_host_left = !host;
         co_return look;
     }
     if (guest->is_container) {
@@ -96,9 +105,10 @@ asio::awaitable<Look> VmFinder::find_elsewhere(MachineIdentity identity) {
         if (guest.is_container || guest.is_template) continue;
         if (!std::ranges::includes(guest.tags, tag) && guest.name != identity.claim_name) continue;
         const auto* host = state->find_host(guest.node);
-        if (host && !host->is_online) {
+        if (!host || host->is_down()) {
             if (!guest.name.empty() && guest.name != identity.claim_name) continue;
             absent.presence = Presence::host_down;  // it may be this machine
+            absent.has_host_left = !host;
             absent.host = guest.node;
             absent.vmid = guest.vmid;
             continue;

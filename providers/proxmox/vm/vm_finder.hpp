@@ -14,7 +14,7 @@ namespace providers::proxmox {
 enum class Presence {
     present,
     absent,     // not on that host (look_at), or on no host (find)
-    host_down,  // it is on a host that is down
+    host_down,  // it is on a host that is down or left the cluster
     hidden,     // the token cannot see a VM of that ID; look_at: there may be none
 };
 
@@ -22,9 +22,13 @@ struct Look {
     Presence presence = Presence::absent;
     std::string host;  // current host, or the recorded one
     std::int64_t vmid = 0;
-    VmConfig config;  // set if present
+    bool has_host_left = false;  // host_down: the host is no longer in the cluster
+    VmConfig config;             // set if present
     Ownership ownership = Ownership::foreign;
 };
+
+// Returns why the machine cannot be reached, for Presence::host_down: "the host is down".
+std::string host_down_reason(const Look& look);
 
 class VmFinder {
 public:

@@ -59,6 +59,7 @@ AnswerComplaint complaint_of(const base::HttpResponse& response) {
 [[noreturn]] void throw_complaint(const Call& call, const base::HttpResponse& response) {
     auto complaint = complaint_of(response);
     auto kind = classify(response.status, complaint.message);
+    const bool was_not_delivered = is_undelivered(response.status, complaint.message);
     for (auto& [name, reason] : complaint.errors) {
         const auto by_parameter = classify(response.status, reason);
         if (by_parameter != ErrorKind::invalid_request) kind = by_parameter;
@@ -68,8 +69,7 @@ AnswerComplaint complaint_of(const base::HttpResponse& response) {
                        std::move(complaint.errors));
     error.operation = call.operation;
     error.is_of_change = call.method != "GET";
-    constexpr int kCannotConnect = 595;
-    error.is_undelivered = response.status == kCannotConnect;
+    error.is_undelivered = was_not_delivered;
     throw error;
 }
 

@@ -69,7 +69,15 @@ std::string describe(const std::string& tried, const std::string& answer,
 
 }  // namespace
 
+bool is_undelivered(int status, std::string_view message) {
+    constexpr int kCannotConnect = 595;
+    // The host of the call is not in the cluster, so the endpoint does not know its address.
+    constexpr std::string_view kNoSuchHost = "hostname lookup '";
+    return status == kCannotConnect || message.starts_with(kNoSuchHost);
+}
+
 ErrorKind classify(int status, std::string_view message) {
+    if (is_undelivered(status, message)) return ErrorKind::outcome_unknown;
     if (status == 401) return ErrorKind::unauthenticated;
     if (status == 403) return ErrorKind::permission;
     if (status == 501) return ErrorKind::unsupported;

@@ -37,6 +37,8 @@ enum class ErrorKind {
 
 // Classifies an answer by its status and text.
 ErrorKind classify(int status, std::string_view message);
+// Reports whether the endpoint could not connect to the call's host, so nothing was done.
+bool is_undelivered(int status, std::string_view message);
 // Classifies a failed task by its exit status.
 ErrorKind classify_exit(std::string_view exit_status);
 // Removes text that differs at each repetition of the same failure: the process number in a temporary file's
@@ -60,10 +62,9 @@ public:
                  std::map<std::string, std::string> wrong_parameters = {});
 
     ErrorKind kind;
-    std::string operation;      // of the call: "create_vm"; empty: not sent
-    bool is_of_change = false;  // the call would change something
-    // The endpoint could not connect to the call's host, so nothing was done.
-    bool is_undelivered = false;
+    std::string operation;                      // of the call: "create_vm"; empty: not sent
+    bool is_of_change = false;                  // the call would change something
+    bool is_undelivered = false;                // see is_undelivered()
     std::string message;                        // first line of the answer
     std::map<std::string, std::string> errors;  // by parameter, with status 400
 };

@@ -43,6 +43,12 @@ TEST_CASE("Proxmox' texts are recognised as recorded from real servers") {
         {595, "No route to host", ErrorKind::outcome_unknown},
         {596, "Connection timed out", ErrorKind::outcome_unknown},
         {599, "Too many redirections", ErrorKind::outcome_unknown},
+        {500,
+         "hostname lookup 'pve3' failed - failed to get address info for: pve3: Name or service not known",
+         ErrorKind::outcome_unknown},
+        // qemu-server 9 writes one s, and 7.4 to 8.1 two.
+        {500, "checksum mismatch (file change by other user?)", ErrorKind::transient},
+        {500, "checksum missmatch (file change by other user?)", ErrorKind::transient},
     };
     for (const auto& row : rows) {
         INFO(row.status << " " << row.text);

@@ -49,6 +49,24 @@ TEST_CASE(
     CHECK(driver.finish(driver.post("/nodes/alfaromeo/qemu", "vmid=101")) == "OK");
 }
 
+TEST_CASE("a host whose pvestatd hangs is shown as unknown after five minutes, and answers as before") {
+    Driver driver;
+    driver.finish(driver.post("/nodes/zagato/qemu", "vmid=100&name=w"));
+    driver.wait(11s);
+    driver.cluster().host("zagato").sends_statistics = false;
+    driver.wait(4min);
+    CHECK(resource(driver, "node/zagato").at("status") == "online");
+    driver.wait(2min);
+    CHECK(resource(driver, "node/zagato").at("status") == "unknown");
+    CHECK_FALSE(resource(driver, "node/zagato").as_object().contains("maxmem"));
+    CHECK(resource(driver, "qemu/100").at("status") == "unknown");
+    CHECK_FALSE(resource(driver, "qemu/100").as_object().contains("name"));
+    CHECK(driver.get("/nodes/zagato/qemu/100/config").status == 200);
+    driver.cluster().host("zagato").sends_statistics = true;
+    driver.wait(11s);
+    CHECK(resource(driver, "node/zagato").at("status") == "online");
+}
+
 TEST_CASE("without quorum one can read but not write") {
     Driver driver;
     driver.finish(driver.post("/nodes/alfaromeo/qemu", "vmid=100"));

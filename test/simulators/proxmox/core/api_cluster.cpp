@@ -72,7 +72,14 @@ json::object host_resource(Cluster& cluster, const Host& host, const std::string
                        {"maxcpu", host.cpus},
                        {"maxmem", host.memory},
                        {"status", cluster.seems_online(host, observer) ? "online" : "offline"}};
-    merge(entry, cluster.statistics.of_host(host.name, observer));
+    const auto statistics = cluster.statistics.of_host(host.name, observer);
+    merge(entry, statistics);
+    const bool is_silent = cluster.seems_online(host, observer) && !statistics;
+    if (is_silent) {
+        entry["status"] = "unknown";
+        entry.erase("maxcpu");
+        entry.erase("maxmem");
+    }
     if (host.maintenance) entry["hastate"] = "maintenance";
     return entry;
 }

@@ -31,7 +31,7 @@ void Statistics::schedule() {
 
 void Statistics::refresh() {
     for (auto& host : cluster_.world.hosts) {
-        if (!host.powered_on) continue;
+        if (!host.powered_on || !host.sends_statistics) continue;
         auto& report = reports_[host.name];
         report = {cluster_.clock.now(), host_usage(cluster_, host), {}, {}};
         for (const auto& [vmid, machine] : cluster_.world.machines) {

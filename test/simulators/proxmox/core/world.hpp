@@ -43,6 +43,7 @@ struct Host {
     std::vector<Bridge> bridges;
     std::string certificate_fingerprint;  // SHA-256, colon-separated
     bool powered_on = true;
+    bool sends_statistics = true;  // its pvestatd does not hang
     std::optional<TimePoint> powered_off_at;
     bool answered_since_power_off = false;  // the first call to a dead host takes longer
     bool maintenance = false;
