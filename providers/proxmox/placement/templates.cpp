@@ -69,6 +69,33 @@ bool has_local_templates(const api::v1alpha1::Template& wish, const ClusterState
     return !storage || !storage->is_shared;
 }
 
+namespace {
+
+// Reports whether the list shows no name for this guest because its host does not tell it: the host is off,
+// or sends no statistics.
+bool is_untold(const ClusterState& state, const Guest& guest) {
+    const auto* host = state.find_host(guest.node);
+    return guest.name.empty() && (!host || !host->is_online);
+}
+
+// Returns, for example, "is offline".
+std::string absence_of(const HostState* host) {
+    if (!host) return "is no longer in the cluster";
+    return (host->is_silent ? "" : "is ") + host->why_unused();
+}
+
+// Returns, for example, "; a template is not visible while its host is away: pve1 is offline".
+std::string untold_hosts(const ClusterState& state) {
+    std::set<std::string> hosts;
+    for (const auto& guest : state.guests)
+        if (!guest.is_container && is_untold(state, guest))
+            hosts.insert(guest.node + " " + absence_of(state.find_host(guest.node)));
+    if (hosts.empty()) return {};
+    return "; a template is not visible while its host is away: " + base::joined(hosts);
+}
+
+}  // namespace
+
 FoundTemplates find_templates(const api::v1alpha1::Template& wish, const ClusterState& state,
                               const std::set<std::int64_t>& strangers) {
     FoundTemplates found;
@@ -83,7 +110,8 @@ FoundTemplates find_templates(const api::v1alpha1::Template& wish, const Cluster
     } else if (found.templates.empty()) {
         found.reason = api::reasons::kTemplateNotFound;
         found.message = "no template with " + described(wish) +
-                        " is visible; make one (qm template) and give the token VM.Audit and VM.Clone on it";
+                        " is visible; make one (qm template) and give the token VM.Audit and VM.Clone on it" +
+                        untold_hosts(state);
     } else if (!wish.localStorage && found.templates.size() > 1) {
         found.reason = api::reasons::kTemplateAmbiguous;
         found.message = "several templates have " + described(wish) + ": " + listed(found.templates) +
@@ -96,18 +124,40 @@ FoundTemplates find_templates(const api::v1alpha1::Template& wish, const Cluster
     return found;
 }
 
+ClusterView::StatePointer Templates::with_remembered(ClusterView::StatePointer state) const {
+    const auto wished = settings_.spec.template_->vmid;
+    const auto is_template = [&](const Guest& guest) {
+        const bool is_known = found_.contains(guest.vmid) || guest.vmid == wished.value_or(-1);
+        return is_known && !guest.is_container && is_untold(*state, guest);
+    };
+    if (std::ranges::none_of(state->guests, is_template)) return state;
+    auto told = std::make_shared<ClusterState>(*state);
+    for (auto& guest : told->guests) {
+        if (!is_template(guest)) continue;
+        guest.is_template = true;
+        const auto known = found_.find(guest.vmid);
+        if (known != found_.end()) guest.name = known->second.name;
+    }
+    return told;
+}
+
 // Finds the templates. The list of guests shows only names, and anybody who may make VMs can choose any name.
 asio::awaitable<FoundTemplates> Templates::find(ClusterView::StatePointer state) {
     const auto& wish = *settings_.spec.template_;
     std::set<std::int64_t> strangers;
+    state = with_remembered(std::move(state));
     if (wish.image) {
         for (const auto& guest : state->guests) {
             if (!matches(wish, guest)) continue;
             const auto details = co_await details_of(guest);
-            if (!details.is_of_image) strangers.insert(guest.vmid);
+            const bool is_unread = details.revision.empty() && found_.contains(guest.vmid);
+            if (!details.is_of_image && !is_unread) strangers.insert(guest.vmid);
         }
     }
-    co_return find_templates(wish, *state, strangers);
+    auto found = find_templates(wish, *state, strangers);
+    found_.clear();
+    for (const auto& guest : found.templates) found_.emplace(guest.vmid, guest);
+    co_return found;
 }
 
 asio::awaitable<Guest> Templates::source_for(std::string host) {
@@ -151,7 +201,7 @@ asio::awaitable<HostObstacles> Templates::obstacles(ClusterView::StatePointer st
     if (!wish.storage.empty()) storages.insert(wish.storage);
     for (const auto& host : state->hosts) {
         if (!home || !home->is_online) {
-            obstacles[host.name] = {where + ", which is offline", ""};
+            obstacles[host.name] = {where + ", which " + absence_of(home), ""};
             continue;
         }
         if (host.name == source.node) continue;

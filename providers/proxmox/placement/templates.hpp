@@ -74,6 +74,8 @@ private:
         base::TimePoint read_at;
     };
     asio::awaitable<Details> details_of(Guest source);
+    // Returns the state with the names of templates whose hosts do not tell them now.
+    ClusterView::StatePointer with_remembered(ClusterView::StatePointer state) const;
     std::string revision_of(const Guest& source, const VmConfig& config) const;
     Obstacle missing_on(const std::string& host) const;
 
@@ -83,6 +85,7 @@ private:
     base::Clock& clock_;
     const HostObstacles& in_the_making_;
     std::map<std::int64_t, Details> details_;  // by VMID
+    std::map<std::int64_t, Guest> found_;      // the templates that were found last, by VMID
 };
 
 }  // namespace providers::proxmox

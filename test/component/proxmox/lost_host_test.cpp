@@ -91,6 +91,36 @@ TEST_CASE("A machine whose host left the cluster while it was made is made on an
     CHECK(lab.simulator.cluster().world.machines.size() == 1);
 }
 
+TEST_CASE("A template whose host is down for long is still known, and the messages name its host") {
+    Lab lab(test::world_with_template("shared"));
+    lab.config.spec.proxmox->endpoint = "https://porsche:8006/api2/json";
+    lab.config.spec.proxmox->endpoints.clear();
+    api::v1alpha1::Template wish;
+    const auto* by = GENERATE("name", "vmid", "tags");
+    INFO(by);
+    if (by == std::string("name")) wish.name = "debian";
+    if (by == std::string("vmid")) wish.vmid = 9000;
+    if (by == std::string("tags")) wish.matchTags = {"k8s"};
+    test::use_template(lab, wish);
+    CHECK(lab.run(lab.provider->check()).template_message == "");
+    lab.simulator.cluster().power_off_host("alfaromeo");
+    lab.wait(6min);
+    CHECK(lab.run(lab.provider->check()).template_message == "");
+    const auto why_not = [&](const std::string& host) {
+        for (const auto& offering : lab.run(lab.provider->offerings()))
+            if (offering.name == host) return offering.why_not;
+        return std::string("no such host");
+    };
+    CHECK_THAT(why_not("porsche"), Contains("template 9000 is on alfaromeo, which is offline"));
+    // After a restart the operator does not know the name.
+    lab.restart();
+    const auto message = lab.run(lab.provider->check()).template_message;
+    if (by == std::string("vmid"))
+        CHECK(message == "");
+    else
+        CHECK_THAT(message, Contains("alfaromeo is offline"));
+}
+
 TEST_CASE("A host that sends no statistics gets no machines, says why, and its machines are looked after") {
     Lab lab;
     use_two_hosts(lab);
