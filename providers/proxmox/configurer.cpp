@@ -47,14 +47,22 @@ asio::awaitable<void> Configurer::configure(MachineSpec spec, VmConfig config) {
         co_await change(spec, config, std::move(record));
         config = co_await read_again(spec);
     }
+    // Proxmox deletes options before it sets others. So the change that ends the template's protection cannot
+    // delete a drive, and the next one does.
+    base::FormFields last;
+    const auto deletion = std::ranges::find(parameters, "delete", &base::FormFields::value_type::first);
+    if (config.is_protected() && deletion != parameters.end()) {
+        last.push_back(std::move(*deletion));
+        parameters.erase(deletion);
+    }
     const auto new_ones = new_drives(parameters);
     co_await change(spec, config, std::move(parameters));
     config = co_await read_again(spec);
     made.drives.insert(new_ones.begin(), new_ones.end());
     made.volumes.merge(explained_volumes(volume_uses(config), vmid, made));
     made.drives.clear();
-    base::FormFields mark{{"description", finished_description(settings_, spec.identity, vmid, made)}};
-    co_await change(spec, config, std::move(mark));
+    last.emplace_back("description", finished_description(settings_, spec.identity, vmid, made));
+    co_await change(spec, config, std::move(last));
 }
 
 asio::awaitable<void> Configurer::change(const MachineSpec& spec, const VmConfig& read,

@@ -124,6 +124,16 @@ std::vector<std::string> shuffled(const Config& settings, base::Random& random) 
     return options;
 }
 
+// Deletions come before the new values, so a change that also sets protection to 0 is refused.
+void require_unprotected_drive(const Config& config, const std::string& option) {
+    if (!config_flag(config, "protection")) return;
+    const bool is_unused = option.starts_with("unused");
+    if (is_unused)
+        throw failure("can't remove unused disk '" + config_text(config, option) +
+                      "' - protection mode enabled");
+    if (is_drive(option)) throw failure("can't remove drive '" + option + "' - protection mode enabled");
+}
+
 void write_deletion(Cluster& cluster, const Change& change, const std::string& option) {
     cluster.require_writable(change.node, change.vmid);
     auto& machine = cluster.machine(change.node, change.vmid);
@@ -136,6 +146,7 @@ void write_deletion(Cluster& cluster, const Change& change, const std::string& o
     }
     if (is_passed_through(option))
         require_device_right(cluster.world, change.user, option, config_text(machine.config, option));
+    require_unprotected_drive(machine.config, option);
     machine.pending_delete.insert(option);
 }
 
