@@ -5,6 +5,7 @@
 
 #include "providers/errors.hpp"
 #include "test/component/proxmox/lab.hpp"
+#include "test/simulators/proxmox/core/access.hpp"
 
 using namespace providers;
 using namespace std::chrono_literals;
@@ -68,26 +69,42 @@ TEST_CASE("The commands that a missing privilege is named with grant it, and tak
     world.custom_roles["KubeNodeSmith"].erase("VM.PowerMgmt");
     world.custom_roles["KubeNodeSmith"].erase("SDN.Use");
     world.custom_roles["KubeNodeSmith"].erase("Datastore.AllocateTemplate");
+    const std::string user = "automation@pve", token = user + "!kubenodesmith";
+    const bool is_separated = GENERATE(false, true);
+    INFO(is_separated);
+    if (is_separated) {
+        world.tokens[token].separated = true;
+        world.acl = {{"/", "user", user, "Administrator", true},
+                     {"/", "token", token, "KubeNodeSmith", true}};
+    }
     Lab lab(world);
     const auto before = check(lab);
     REQUIRE(before.reason == "MissingPrivileges");
-    CHECK_THAT(before.boot_image_obstacle,
-               Contains("; to grant it, as root: pveum role add KubeNodeSmith-storage-local 2>/dev/null; "
-                        "pveum role modify "
-                        "KubeNodeSmith-storage-local --append 1 -privs '"));
+    CHECK_THAT(
+        before.boot_image_obstacle,
+        Contains("; to grant it, as root: pveum role add "
+                 "KubeNodeSmith-automation-pve-kubenodesmith-storage-local 2>/dev/null; pveum role modify "
+                 "KubeNodeSmith-automation-pve-kubenodesmith-storage-local --append 1 -privs '") &&
+            Contains("--users automation@pve instead of --tokens") && Contains("--privsep 0"));
     const std::regex command(
         "pveum role add (\\S+) 2>/dev/null; pveum role modify \\1 --append 1 -privs '([^']+)' && pveum acl "
-        "modify (\\S+) --roles (\\S+) --users "
-        "(\\S+) --tokens '([^']+)'");
+        "modify (\\S+) --roles (\\S+) --tokens '([^']+)'");
     const auto text = before.message + "; " + before.boot_image_obstacle;
     auto& granted = lab.simulator.cluster().world;
+    const auto rights_of_user = [&](const std::string& path) {
+        return proxmox_simulator::permissions(granted, user, path);
+    };
     for (std::sregex_iterator found(text.begin(), text.end(), command), end; found != end; ++found) {
         std::istringstream privileges((*found)[2].str());
         auto& role = granted.custom_roles[(*found)[1]];
         role.insert(std::istream_iterator<std::string>(privileges), {});
         CHECK((*found)[4] == (*found)[1]);
-        granted.acl.push_back({(*found)[3], "user", (*found)[5], (*found)[4], true});
-        granted.acl.push_back({(*found)[3], "token", (*found)[6], (*found)[4], true});
+        CHECK((*found)[5] == token);
+        const auto had = rights_of_user((*found)[3]);
+        granted.acl.push_back(
+            {(*found)[3], is_separated ? "token" : "user", is_separated ? token : user, (*found)[4], true});
+        for (const auto& [privilege, propagates] : had)
+            CHECK(rights_of_user((*found)[3]).contains(privilege));
     }
     const auto after = check(lab);
     CHECK(after.message == "");

@@ -220,12 +220,19 @@ TEST_CASE("Rights on a deeper path replace those from above") {
 TEST_CASE("Commands that grant rights repeat what is there, and hold nothing that a shell would obey") {
     const auto permissions =
         Permissions::parse(boost::json::parse(R"({"/": {"Datastore.Audit": 1, "Sys.Console": 0}})"));
-    CHECK(grant_commands("kube@pve!node", permissions,
-                         {{"/storage/nas.lan", "Datastore.Allocate", "to delete"}}) ==
-          "pveum role add KubeNodeSmith-storage-nas-lan 2>/dev/null; pveum role modify "
-          "KubeNodeSmith-storage-nas-lan --append 1 -privs 'Datastore.Allocate Datastore.Audit' && pveum acl "
-          "modify /storage/nas.lan --roles KubeNodeSmith-storage-nas-lan --users kube@pve --tokens "
-          "'kube@pve!node'");
+    CHECK(
+        grant_commands("kube@pve!node", permissions,
+                       {{"/storage/nas.lan", "Datastore.Allocate", "to delete"}}) ==
+        "pveum role add KubeNodeSmith-kube-pve-node-storage-nas-lan 2>/dev/null; pveum role modify "
+        "KubeNodeSmith-kube-pve-node-storage-nas-lan --append 1 -privs 'Datastore.Allocate Datastore.Audit' "
+        "&& pveum acl modify /storage/nas.lan --roles KubeNodeSmith-kube-pve-node-storage-nas-lan --tokens "
+        "'kube@pve!node' (for a token that was made with --privsep 0, see pveum user token list kube@pve: "
+        "--users kube@pve instead of --tokens 'kube@pve!node'; for any other, kube@pve must have these "
+        "rights, "
+        "too)");
+    // A user who logs in with a password has all rights that are visible.
+    CHECK_THAT(grant_commands("kube@pve", permissions, {{"/vms", "VM.Audit", ""}}),
+               Catch::EndsWith("--roles KubeNodeSmith-kube-pve-vms --users kube@pve"));
     CHECK(grant_commands("kube@pve!node", permissions, {{"/storage/x;reboot", "Datastore.Allocate", ""}})
               .empty());
     CHECK(grant_commands("kube@pve'`", permissions, {{"/vms", "VM.Audit", ""}}).empty());
@@ -233,7 +240,16 @@ TEST_CASE("Commands that grant rights repeat what is there, and hold nothing tha
     std::vector<MissingPrivilege> many;
     for (int i = 0; i < 6; ++i) many.push_back({"/vms/" + std::to_string(i), "VM.Clone", ""});
     CHECK_THAT(grant_commands("kube@pve!node", permissions, many),
-               Catch::EndsWith("; and the same for 2 more paths"));
+               Contains("; and the same for 2 more paths"));
+}
+
+TEST_CASE("No role of granting commands is shared by two users, whose rights it would join") {
+    const auto of_alice = Permissions::parse(boost::json::parse(R"({"/vms": {"Permissions.Modify": 1}})"));
+    const std::vector<MissingPrivilege> missing{{"/vms", "VM.Audit", ""}};
+    CHECK_THAT(grant_commands("alice@pam!kns", of_alice, missing),
+               Contains("--roles KubeNodeSmith-alice-pam-kns-vms "));
+    CHECK_THAT(grant_commands("bob@pve!kns", Permissions(), missing),
+               Contains("--roles KubeNodeSmith-bob-pve-kns-vms ") && !Contains("KubeNodeSmith-vms"));
 }
 
 TEST_CASE("What a configuration needs decides which privileges are missed") {
