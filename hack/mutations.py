@@ -523,6 +523,8 @@ MUTATIONS = [
              Edit("after_vain_restart", r"if \((!api::is_true\(status\.conditions, conditions::kPoweredOff\))\)", "false")),
     Mutation("take everyone who ends all guests for a host that goes down", "what a person switched off is switched on", "providers/proxmox",
              Edit("is_of_host_shutdown", r"if \((!was_started_since\(\*shutdown, boots\))\)", "false")),
+    Mutation("take every shutdown during a backup for the backup's", "what a person switched off is switched on", "providers/proxmox",
+             Edit("is_of_backup", r"if \(task\.type != \"qmshutdown\"( \|\| task\.user != kUserOfCommands)\)", "")),
     Mutation("ask a machine's own host alone who switched it off", "what a person switched off and moved is switched on", "providers/proxmox",
              Edit("start_again", r"(why = co_await why_left_off\(look, others_online\(look\.host, \*state\)\);)", "")),
     Mutation("take a full storage of images for one of disks", "no machine is made though there is room", "providers/proxmox",

@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, 5> kSwitchOn = {"qmstart", "qmreboot", "q
 constexpr std::int64_t kLongestHostShutdown = 1800;  // seconds
 // Limit of the difference between the clocks of hosts and ours.
 constexpr std::int64_t kClocksDiffer = 300;  // seconds
+// A backup in the mode "stop" shuts guests down by a command of root, whoever began the backup.
+constexpr std::string_view kUserOfCommands = "root@pam";
 
 struct PowerTask {
     Upid upid;
@@ -50,8 +52,21 @@ bool was_started_since(const Upid& shutdown, const Boots& boots) {
     return booted != boots.end() && shutdown.start_time <= booted->second + kClocksDiffer;
 }
 
-bool is_of_host_shutdown(const Upid& task, const json::value& host_shutdowns, const Boots& boots) {
-    return std::ranges::any_of(objects_of(host_shutdowns), [&](const json::object* entry) {
+// Reports whether a backup shut the VM down. The backup starts it again without a task. A job for several
+// guests has no VMID.
+bool is_of_backup(const Upid& task, const json::value& host_tasks) {
+    if (task.type != "qmshutdown" || task.user != kUserOfCommands) return false;
+    return std::ranges::any_of(objects_of(host_tasks), [&](const json::object* entry) {
+        const auto backup = parse_upid(text_of(*entry, "upid"));
+        if (!backup || backup->type != "vzdump" || backup->node != task.node) return false;
+        if (!backup->id.empty() && backup->id != task.id) return false;
+        const auto end = integer_of(*entry, "endtime");  // 0: it still runs
+        return backup->start_time <= task.start_time && (end <= 0 || task.start_time <= end);
+    });
+}
+
+bool is_of_host_shutdown(const Upid& task, const json::value& host_tasks, const Boots& boots) {
+    return std::ranges::any_of(objects_of(host_tasks), [&](const json::object* entry) {
         const auto shutdown = parse_upid(text_of(*entry, "upid"));
         if (!shutdown || shutdown->type != "stopall" || shutdown->node != task.node) return false;
         if (!was_started_since(*shutdown, boots)) return false;
@@ -63,13 +78,15 @@ bool is_of_host_shutdown(const Upid& task, const json::value& host_shutdowns, co
 
 }  // namespace
 
-std::string switched_off_by(const json::value& tasks, const json::value& host_shutdowns,
+std::string switched_off_by(const json::value& tasks, const json::value& host_tasks,
                             const std::string& own_user, const Boots& boots) {
     const auto all = power_tasks(tasks);
     if (all.empty()) return {};
     const auto& last = all.front();
     const bool is_somebody = last.switches_off && last.upid.user != own_user;
-    if (!is_somebody || is_of_host_shutdown(last.upid, host_shutdowns, boots)) return {};
+    if (!is_somebody || is_of_host_shutdown(last.upid, host_tasks, boots) ||
+        is_of_backup(last.upid, host_tasks))
+        return {};
     return foreign::shown(last.upid.user);
 }
 

@@ -12,10 +12,10 @@ namespace providers::proxmox {
 using Boots = std::map<std::string, std::int64_t>;
 
 // Returns the user of the last task that switched the VM off, unless a later task switched it on. Empty: it
-// went off by itself, with its host, or through us (`own_user`). `tasks` are the VM's tasks. `host_shutdowns`
-// end all guests of a host, before it goes down or on request of a person. Only a host that booted afterwards
-// did go down.
-std::string switched_off_by(const boost::json::value& tasks, const boost::json::value& host_shutdowns,
+// went off by itself, with its host, for a backup, or through us (`own_user`). `tasks` are the VM's tasks.
+// `host_tasks` are those that end all guests of a host, and backups. The first kind runs before a host goes
+// down or on request of a person: only a host that booted afterwards did go down.
+std::string switched_off_by(const boost::json::value& tasks, const boost::json::value& host_tasks,
                             const std::string& own_user, const Boots& boots);
 
 }  // namespace providers::proxmox

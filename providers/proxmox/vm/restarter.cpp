@@ -147,21 +147,23 @@ asio::awaitable<std::string> Restarter::why_left_off(const Look& look, std::vect
         co_return "who switched it off is not visible without Sys.Audit on /nodes/" + look.host +
             ", so it is left off; start it, or grant that right";
     const auto now = std::chrono::floor<std::chrono::seconds>(clock_.wall_now()).time_since_epoch();
-    json::array tasks, shutdowns;
+    json::array tasks, host_tasks;
     Boots boots;
     for (const auto& host : hosts) {
         try {
             const auto of_vm = co_await client_.read(get_last_tasks(host.name, look.vmid));
-            const auto of_host = co_await client_.read(get_host_shutdowns(host.name));
+            const auto shutdowns = co_await client_.read(get_host_shutdowns(host.name));
+            const auto backups = co_await client_.read(get_backups(host.name));
             append(tasks, of_vm);
-            append(shutdowns, of_host);
+            append(host_tasks, shutdowns);
+            append(host_tasks, backups);
         } catch (const ProxmoxError& error) {
             if (host.name == look.host || !is_tried_later(error.kind)) throw;
         }
         const auto uptime = std::chrono::floor<std::chrono::seconds>(host.uptime);
         if (uptime.count() > 0) boots[host.name] = (now - uptime).count();
     }
-    const auto who = switched_off_by(tasks, shutdowns, client_.user(), boots);
+    const auto who = switched_off_by(tasks, host_tasks, client_.user(), boots);
     if (who.empty()) co_return std::string();
     co_return who + " switched it off, so it is left off; start it, or delete the claim";
 }

@@ -144,6 +144,11 @@ Call get_host_shutdowns(const std::string& host) {
                      node_path(host) + "/tasks", {{"source", "all"}, {"typefilter", "stopall"}});
 }
 
+Call get_backups(const std::string& host) {
+    return read_list("get_backups", "reading when guests of " + host + " were backed up", host,
+                     node_path(host) + "/tasks", {{"source", "all"}, {"typefilter", "vzdump"}});
+}
+
 Call get_disk_moves(const std::string& host, std::int64_t vmid) {
     return read_list("get_disk_moves", "reading which disks of " + vm_on(vmid, host) + " were moved", host,
                      node_path(host) + "/tasks",

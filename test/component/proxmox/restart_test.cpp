@@ -118,6 +118,20 @@ TEST_CASE("A host that went down ended its guests itself, and a person who ended
     until_running(lab, spec);
 }
 
+TEST_CASE("A machine that a backup shut down and started again runs after the next power cut") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    // A job for several guests has no VMID, and its start of the machine has no task.
+    const auto* id = GENERATE("", "the machine's");
+    begin_task(lab, spec.record.host, "vzdump", *id ? spec.record.machine_id : "", "root@pam", 1min);
+    lab.wait(2s);
+    log_task(lab, spec, "qmshutdown", "root@pam");
+    lab.wait(2min);
+    cut_power(lab);
+    until_running(lab, spec);
+}
+
 TEST_CASE("A machine that a person switched off and moved to another host is left off, and he is named") {
     Lab lab;
     auto spec = lab.machine(1);

@@ -68,6 +68,23 @@ TEST_CASE("A host that ends its guests before it goes down is no person") {
           "root@pam");
 }
 
+TEST_CASE("A backup that stops the machine and starts it again without a task is no person") {
+    const auto tasks = log({{"qmshutdown", "root@pam", 210}, {"qmstart", kOurs, 100}});
+    for (const auto* status : {"OK", "job errors"})
+        CHECK(switched_off_by(tasks, log({{"vzdump", "root@pam", 200, status, 400}}), kOurs, kBoots).empty());
+    // A person who starts a backup has its guests shut down by root, too.
+    CHECK(switched_off_by(tasks, log({{"vzdump", "eve@pve", 200, "OK", 400}}), kOurs, kBoots).empty());
+    // It still runs.
+    CHECK(switched_off_by(tasks, log({{"vzdump", "root@pam", 200, "RUNNING"}}), kOurs, kBoots).empty());
+    for (const auto& [start, end] : {std::pair{100, 200}, {220, 400}})
+        CHECK(switched_off_by(tasks, log({{"vzdump", "root@pam", start, "OK", end}}), kOurs, kBoots) ==
+              "root@pam");
+    // A backup shuts guests down as root, and stops none.
+    const auto backup = log({{"vzdump", "root@pam", 200, "OK", 400}});
+    CHECK(switched_off_by(log({{"qmstop", "root@pam", 210}}), backup, kOurs, kBoots) == "root@pam");
+    CHECK(switched_off_by(log({{"qmshutdown", "eve@pve", 210}}), backup, kOurs, kBoots) == "eve@pve");
+}
+
 TEST_CASE("Whoever ends all guests of a host that does not go down is a person") {
     const auto tasks = log({{"qmshutdown", "root@pam", 5410}, {"qmstart", kOurs, 100}});
     const auto shutdowns = log({{"stopall", "root@pam", 5400, "OK", 5460}});
