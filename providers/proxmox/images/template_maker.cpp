@@ -4,6 +4,7 @@
 
 #include "base/backoff.hpp"
 #include "providers/errors.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/config/image.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/images/image_vm.hpp"
@@ -212,8 +213,15 @@ asio::awaitable<std::optional<TemplateMaker::Step>> TemplateMaker::finish(std::s
 
 asio::awaitable<TemplateMaker::Step> TemplateMaker::turn_into_template(std::string host, Guest guest,
                                                                        VmConfig config) {
-    if (config.is_template()) co_return Step{kNextStep, kMaking};
     const auto vm = "VM " + std::to_string(guest.vmid) + " on " + guest.node;
+    const auto& name = settings_.spec.template_->name;
+    // The configuration shows the name immediately, unlike the list of guests.
+    if (config.is_template() && config.option("name") != name)
+        throw ProviderError(vm + " is the image's template, but was renamed to " +
+                            foreign::shown(config.option("name")) + ": as root on that host, qm set " +
+                            std::to_string(guest.vmid) + " --name " + name +
+                            ", or destroy it to have another one made");
+    if (config.is_template()) co_return Step{kNextStep, kMaking};
     if (guest.is_running) throw ProviderError(vm + " should become the template but runs: stop it");
     if (!config.lock().empty())
         throw ProviderError(vm + " should become the template but is locked (" + config.lock() +
