@@ -94,7 +94,8 @@ StorageState parse_storage(const json::object& entry) {
     storage.takes_iso = content.contains("iso");
     storage.takes_disks = content.contains("images");
     storage.keeps_files = keeps_files(text_of(entry, "plugintype"));
-    storage.takes_imports = content.contains("import");
+    // The VMs of an ESXi host are imports, too, but that storage takes no files.
+    storage.takes_imports = content.contains("import") && text_of(entry, "plugintype") != "esxi";
     return storage;
 }
 

@@ -1,5 +1,8 @@
 // Tests names, marks and numbers of templates that are made from images.
 #include "providers/proxmox/config/image.hpp"
+
+#include <boost/json/parse.hpp>
+
 #include "providers/proxmox/images/image_vm.hpp"
 #include "providers/proxmox/images/template_remover.hpp"
 #include "providers/proxmox/placement/image_sites.hpp"
@@ -157,6 +160,18 @@ TEST_CASE("each host downloads for itself, the first that can for hosts that sha
     settings.spec.placement.evacuateNodes = {"a"};
     state.hosts[2].is_online = false;
     CHECK(described(image_sites(settings, state)) == "b:! ");
+}
+
+TEST_CASE("A storage that imports VMs of ESXi takes no downloads") {
+    const auto state = parse_cluster_state(boost::json::parse(R"([
+        {"type": "node", "node": "a", "status": "online"},
+        {"type": "storage", "storage": "esxi-old", "node": "a", "status": "available", "content": "import",
+         "plugintype": "esxi", "shared": 1},
+        {"type": "storage", "storage": "local", "node": "a", "status": "available", "content": "iso,import",
+         "plugintype": "dir"},
+        {"type": "storage", "storage": "local-lvm", "node": "a", "status": "available", "content": "images",
+         "plugintype": "lvmthin"}])"));
+    CHECK(described(image_sites(settings_with(wish_of()), state)) == "a:local ");
 }
 
 TEST_CASE("a template gets the highest VMID of the provider's range, or one from 9000 on") {
