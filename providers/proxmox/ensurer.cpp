@@ -280,9 +280,14 @@ asio::awaitable<std::string> Ensurer::missing_to_join(const MachineSpec& spec) {
         const auto missing = missing_network_privileges(settings_, permissions);
         if (!missing.empty()) co_return lack_text(client_.user(), permissions, missing, kNeededByNetworks);
     }
-    if (spec.join)
-        co_return lack_text(client_.user(), permissions, missing_agent_privileges(settings_, permissions),
-                            kNeededByAgent);
+    if (spec.join) {
+        auto missing = missing_agent_privileges(settings_, permissions, 0);
+        if (missing.empty()) co_return std::string();
+        const auto answer = co_await client_.read(get_version());
+        const auto version = answer.is_object() ? text_of(answer.get_object(), "version") : std::string();
+        missing = missing_agent_privileges(settings_, permissions, std::atoi(version.c_str()));
+        co_return lack_text(client_.user(), permissions, missing, kNeededByAgent);
+    }
     if (!has_image) co_return std::string();
     const auto storage = co_await images_.storage_on(spec.record.host);
     co_return lack_text(client_.user(), permissions,

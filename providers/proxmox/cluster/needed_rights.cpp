@@ -273,13 +273,15 @@ std::vector<MissingPrivilege> missing_network_privileges(const Settings& setting
 }
 
 std::vector<MissingPrivilege> missing_agent_privileges(const Settings& settings,
-                                                       const Permissions& permissions) {
+                                                       const Permissions& permissions, int major_version) {
     const auto vms = vm_path(settings);
     const auto has = [&](const char* privilege) {
         return permissions.has(vms, privilege) || permissions.has("/vms", privilege);
     };
     std::vector<MissingPrivilege> missing;
     if (has("VM.Monitor")) return missing;
+    const bool is_old = major_version > 0 && major_version < 9;
+    if (is_old) return {{vms, "VM.Monitor", "to join machines through their guest agents"}};
     if (!has("VM.GuestAgent.Audit"))
         missing.push_back({vms, "VM.GuestAgent.Audit", "to ask whether the guest agent answers"});
     if (!has("VM.GuestAgent.Unrestricted"))

@@ -67,7 +67,7 @@ std::vector<MissingPrivilege> missing_image_privileges(const Settings& settings,
 // Returns the additional missing rights for joining through guest agents, as Proxmox VE 9 names them. Older
 // versions have VM.Monitor instead, which also suffices.
 std::vector<MissingPrivilege> missing_agent_privileges(const Settings& settings,
-                                                       const Permissions& permissions);
+                                                       const Permissions& permissions, int major_version);
 // Returns the additional missing rights for setting MAC addresses of a template's interfaces.
 std::vector<MissingPrivilege> missing_network_privileges(const Settings& settings,
                                                          const Permissions& permissions);
@@ -75,8 +75,7 @@ std::vector<MissingPrivilege> missing_network_privileges(const Settings& setting
 inline constexpr const char* kNeededByNetworks =
     ": a network configuration for a template's interfaces needs it";
 inline constexpr const char* kNeededByImages = ": bootstrap.method CloudInit with boot images needs it";
-inline constexpr const char* kNeededByAgent =
-    " (before Proxmox VE 9: VM.Monitor): bootstrap.method GuestAgent needs it";
+inline constexpr const char* kNeededByAgent = ": bootstrap.method GuestAgent needs it";
 // Returns, for example, "VM.Allocate on /vms (to make and remove machines), ...".
 std::string list_text(const std::vector<MissingPrivilege>& missing);
 // Returns "USER lacks" with that list, the text `behind`, and the commands that grant the rights. It is empty

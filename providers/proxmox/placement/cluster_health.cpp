@@ -167,7 +167,7 @@ void check_rights(const Settings& settings, const Permissions& permissions, cons
             user, permissions, missing,
             " (a token with privilege separation has only what its own ACL and its user's both give)");
     }
-    const auto of_agents = missing_agent_privileges(settings, permissions);
+    const auto of_agents = missing_agent_privileges(settings, permissions, surroundings.major_version);
     health.guest_agent_obstacle = lack_text(user, permissions, of_agents, kNeededByAgent);
 }
 

@@ -107,10 +107,7 @@ std::vector<MissingPrivilege> lacking(const ProxmoxSetup& wish, const std::vecto
     for (const auto& right : useful_rights(wish))
         if (!permissions.has(right.path, right.privilege)) all.push_back(right);
     if (!wish.through_guest_agent) return all;
-    const auto vms = vm_path(settings);
-    if (wish.major_version >= 9) add(missing_agent_privileges(settings, permissions));
-    if (wish.major_version < 9 && !permissions.has(vms, "VM.Monitor"))
-        all.push_back({vms, "VM.Monitor", "to join machines through their guest agents"});
+    add(missing_agent_privileges(settings, permissions, static_cast<int>(wish.major_version)));
     return all;
 }
 

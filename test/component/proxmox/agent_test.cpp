@@ -205,6 +205,28 @@ TEST_CASE("A privilege that is taken away while a machine joins is named with it
     FAIL("it was never refused");
 }
 
+TEST_CASE("Before Proxmox VE 9 the commands for the guest agent grant VM.Monitor, and no unknown privilege") {
+    auto world = world_with_template("shared");
+    world.version = "8.4.1";
+    for (const auto* privilege :
+         {"VM.GuestAgent.Audit", "VM.GuestAgent.FileWrite", "VM.GuestAgent.Unrestricted", "VM.Monitor"})
+        world.custom_roles["KubeNodeSmith"].erase(privilege);
+    Lab lab(world);
+    use_template(lab, named("debian"));
+    const auto check = [](const std::string& message) {
+        CHECK_THAT(message,
+                   Contains("VM.Monitor on /vms") && Contains("-privs '") && !Contains("VM.GuestAgent"));
+    };
+    check(lab.run(lab.provider->check()).guest_agent_obstacle);
+    Join join;
+    auto spec = lab.machine(1);
+    spec.join = &join;
+    lab.place(spec);
+    const auto result = lab.ensure(spec);
+    REQUIRE(std::holds_alternative<NotReady>(result));
+    check(std::get<NotReady>(result).message);
+}
+
 TEST_CASE("Without the right to talk to guest agents nothing is made, and the privileges are named") {
     auto world = world_with_template("shared");
     for (const auto* privilege : {"VM.GuestAgent.Audit", "VM.GuestAgent.Unrestricted"})

@@ -328,7 +328,7 @@ TEST_CASE("The commands of setup give a token what its machines need, and it lac
     surroundings.hosts = {"pve1"};
     CHECK(missing_privileges(settings, permissions, surroundings).empty());
     CHECK(missing_image_privileges(settings, permissions, "local").empty());
-    CHECK(missing_agent_privileges(settings, permissions).empty() == wish.through_guest_agent);
+    CHECK(missing_agent_privileges(settings, permissions, 9).empty() == wish.through_guest_agent);
 }
 
 TEST_CASE("Setup writes no command with a name that a shell would obey, or that is not enough") {
