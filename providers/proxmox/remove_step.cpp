@@ -34,7 +34,8 @@ RemoveDecision for_lock(const RemoveObservation& seen) {
     // A running destruction has this lock until it ends.
     if (lock == "destroyed" || (is_creation && !seen.lock_is_stale)) return decide(RemoveStep::wait, text);
     if (!is_creation)
-        return block("Locked", text + "; it is " + done_to(seen.aim) + " once the lock is gone");
+        return block("Locked", text + "; it is " + done_to(seen.aim) + " once the lock is gone; " +
+                                   stale_lock_hint(seen.look.vmid));
     // Even without its lock, a half-made VM would not identify its owner.
     if (seen.look.ownership == Ownership::half_made)
         return block("Locked", half_made_text(seen.look, seen.is_own_creation));
@@ -55,7 +56,8 @@ RemoveDecision for_our_machine(const RemoveObservation& seen) {
         return block("ProtectionEnabled",
                      vm_of(seen.look) + " is protected against removal; its option protection must be 0");
     }
-    if (!config.lock().empty()) return for_lock(seen);
+    const bool is_suspended = is_removal && config.is_suspended();
+    if (!config.lock().empty() && !is_suspended) return for_lock(seen);
     if (!seen.is_running && is_removal) return decide(RemoveStep::destroy);
     if (!seen.is_running) return decide(is_set_aside(config) ? RemoveStep::stopped : RemoveStep::set_aside);
     const bool may_serve = seen.look.ownership == Ownership::ours;

@@ -18,6 +18,9 @@ struct VmConfig {
     std::string option(const std::string& name) const;  // empty: not set
     std::string lock() const;  // backup, clone, migrate, ..., fit to be shown; empty: no lock
     bool is_template() const { return option("template") == "1"; }
+    // Reports whether the VM's memory is on a disk. It is off, and Proxmox starts and destroys it in spite of
+    // that lock.
+    bool is_suspended() const { return option("lock") == "suspended"; }
     bool is_protected() const { return option("protection") == "1"; }
     bool starts_on_boot() const { return option("onboot") == "1"; }
     Tags tags() const { return parse_tags(option("tags")); }

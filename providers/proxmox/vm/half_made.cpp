@@ -19,6 +19,10 @@ std::string unlock_and_destroy(const std::string& host, std::int64_t vmid) {
            id;
 }
 
+std::string stale_lock_hint(std::int64_t vmid) {
+    return "if no task is at work on it, as root on that host: qm unlock " + std::to_string(vmid);
+}
+
 std::string half_made_text(const Look& look, bool is_ours) {
     const auto id = std::to_string(look.vmid);
     const auto what = "VM " + id + " on " + look.host + " is locked (" + look.config.lock() + ") ";

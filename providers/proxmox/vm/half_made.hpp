@@ -16,6 +16,9 @@ bool began_creation(const std::string& upid, const std::string& user, std::int64
 // Reports whether the lock is that of a creation or a clone.
 bool is_creation_lock(const std::string& lock);
 
+// Returns what a person can do about a lock that may be of a dead task.
+std::string stale_lock_hint(std::int64_t vmid);
+
 // Returns commands that unlock and remove the VM. Commands that show its owner come first, as a number alone
 // does not identify a VM.
 std::string unlock_and_destroy(const std::string& host, std::int64_t vmid);

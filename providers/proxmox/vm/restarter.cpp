@@ -4,6 +4,7 @@
 
 #include "base/backoff.hpp"
 #include "base/log.hpp"
+#include "providers/proxmox/vm/half_made.hpp"
 #include "providers/proxmox/vm/power_history.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
@@ -66,11 +67,18 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
                   [this](const auto& entry) { return clock_.now() - entry.second->last > kTriesRemembered; });
     const bool is_running = co_await machines_.is_running(look.host, look.vmid);
     if (is_running) co_return Runs{};
+    if (look.config.is_suspended()) {
+        const auto state = co_await view_.state(kRoomAge);
+        const auto why = co_await why_left_off(look, only(look.host, *state));
+        // Only people suspend machines, and a start resumes them. Without its lock a machine loses its
+        // memory.
+        co_return LeftOff{vm + " is suspended to disk: " +
+                          (why.empty() ? "it is left so; start it, or delete the claim" : why)};
+    }
     if (!look.config.lock().empty())
-        co_return WaitsForStart{vm + " is off and locked (" + look.config.lock() +
-                                    "); if no task is at work on it, as root on that host: qm unlock " +
-                                    std::to_string(look.vmid),
-                                kLeftOffPoll};
+        co_return WaitsForStart{
+            vm + " is off and locked (" + look.config.lock() + "); " + stale_lock_hint(look.vmid),
+            kLeftOffPoll};
     auto& known = tried_[identity.system_uuid];
     if (!known) known = std::make_shared<Tried>(Tried{0, clock_.now(), {}, {}});
     // Other calls may erase the entry during this one.

@@ -103,6 +103,24 @@ TEST_CASE("A machine that a person switched off is left off, and he is named") {
     until_running(lab, spec);
 }
 
+TEST_CASE("A machine that a person suspended to disk is left off, and is removed without a command") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.simulator.cluster().stop_machine(*lab.vm(spec));
+    lab.vm(spec)->config["lock"] = "suspended";
+    const bool is_logged = GENERATE(false, true);
+    if (is_logged) log_task(lab, spec, "qmsuspend", "alice@pam");
+    const auto result = start_again(lab, spec);
+    const auto* left = std::get_if<LeftOff>(&result);
+    REQUIRE(left);
+    CHECK_THAT(left->message,
+               Contains("is suspended to disk") && Contains("start it") && !Contains("unlock"));
+    if (is_logged) CHECK_THAT(left->message, Contains("alice@pam"));
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK_FALSE(lab.vm(spec));
+}
+
 TEST_CASE("A host that went down ended its guests itself, and a person who ended them all is named") {
     Lab lab;
     auto spec = lab.machine(1);

@@ -200,6 +200,9 @@ TEST_CASE("A removal touches only what is proven, and says what stands in its wa
          ""},
         {"backed up", seen(look(Presence::present, Ownership::ours, "backup"), true), RemoveStep::blocked,
          "Locked"},
+        // Proxmox destroys it in spite of this lock.
+        {"suspended to disk", seen(look(Presence::present, Ownership::ours, "suspended")),
+         RemoveStep::destroy, ""},
     };
     for (const auto& row : rows) {
         INFO(row.name);
@@ -211,6 +214,8 @@ TEST_CASE("A removal touches only what is proven, and says what stands in its wa
     CHECK(next_removal_step(unheeding).step == RemoveStep::stop);
     auto stuck = seen(look(Presence::present, Ownership::ours, "clone"), false, true);
     CHECK_THAT(next_removal_step(stuck).message, Contains("qm unlock 105"));
+    const auto backed_up = seen(look(Presence::present, Ownership::ours, "backup"), true);
+    CHECK_THAT(next_removal_step(backed_up).message, Contains("qm unlock 105"));
     auto guarded = seen(look(Presence::present), true);
     guarded.look.config.options["protection"] = "1";
     CHECK(next_removal_step(guarded).reason == "ProtectionEnabled");
