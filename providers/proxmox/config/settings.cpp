@@ -1,6 +1,7 @@
 #include "providers/proxmox/config/settings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "api/names.hpp"
@@ -97,7 +98,13 @@ void check_template(const api::v1alpha1::ProxmoxSpec& spec) {
     if (given != 1) refuse("template", "exactly one of name, vmid, matchTags and image must be set");
     if (const auto fault = wish.image ? image_fault(*wish.image) : ""; !fault.empty())
         refuse("template.image", fault);
+    // Proxmox knows these when a VM is created, not when a clone is configured.
+    constexpr std::array<std::string_view, 4> kOfCreation = {"storage", "bwlimit", "ha-managed",
+                                                             "import-working-storage"};
     for (const auto& option : spec.vmOptions) {
+        if (std::ranges::find(kOfCreation, option.name) != kOfCreation.end())
+            refuse("vmOptions", "option " + option.name + " is only for blank VMs; " +
+                                    (option.name == "storage" ? "use template.storage" : "remove it"));
         if (option.name == wish.bootDisk.device) {
             refuse("vmOptions",
                    "option " + option.name + " would replace the template's boot disk; remove it");

@@ -79,6 +79,16 @@ TEST_CASE("What is wrong in a configuration is named by its field") {
         {"PROXMOX_TOKEN_ID is missing", [](ProviderConfig& c) { c.credentials.clear(); }},
         {"user@realm!name", [](ProviderConfig& c) { c.credentials["PROXMOX_TOKEN_ID"] = "a@pve"; }},
         {"ostpye is not known", [](ProviderConfig& c) { c.spec.proxmox->vmOptions = {{"ostpye", "l26"}}; }},
+        {"vmOptions: option storage is only for blank VMs; use template.storage",
+         [](ProviderConfig& c) {
+             c.spec.proxmox->template_.emplace().vmid = 9000;
+             c.spec.proxmox->vmOptions = {{"storage", "ceph"}};
+         }},
+        {"vmOptions: option ha-managed is only for blank VMs",
+         [](ProviderConfig& c) {
+             c.spec.proxmox->template_.emplace().vmid = 9000;
+             c.spec.proxmox->vmOptions = {{"ha-managed", "1"}};
+         }},
         {"net32",
          [](ProviderConfig& c) {
              c.spec.proxmox->networkInterfaces = {{"net32", "virtio", "vmbr0", {}, ""}};
