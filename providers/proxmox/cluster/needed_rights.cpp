@@ -99,6 +99,16 @@ void need_for_drive(Needs& needs, const std::string& value) {
         needs.on_storage(storage, "Datastore.Audit", "to use its ISO images");
 }
 
+// Adds the right to use a device of the host that is mapped for the whole cluster.
+void need_for_mapping(Needs& needs, const std::string& name, const std::string& value) {
+    const auto kind = name.starts_with("hostpci") ? "pci" : name.starts_with("usb") ? "usb" : "";
+    const auto mapping = PropertyString::parse(value).find("mapping").value_or("");
+    if (*kind && !mapping.empty())
+        needs.add({{std::string("/mapping/") + kind + "/" + mapping, "Mapping.Use",
+                    "for " + name + " in vmOptions"},
+                   {}});
+}
+
 void need_for_options(Needs& needs, const Settings& settings) {
     for (const auto& [name, value] : settings.vm_options) {
         if (is_cloud_init(name)) needs.on_vms("VM.Config.Cloudinit", "for cloud-init options in vmOptions");
@@ -109,6 +119,8 @@ void need_for_options(Needs& needs, const Settings& settings) {
         if (name == "boot" || name == "bootdisk")
             needs.on_vms("VM.Config.Disk", "for the boot order in vmOptions");
         if (is_drive(name)) need_for_drive(needs, value);
+        if (name == "startup") needs.add({{"/", "Sys.Modify", "for startup in vmOptions"}, {}});
+        need_for_mapping(needs, name, value);
     }
     for (const auto& interface : settings.spec.networkInterfaces) {
         needs.on_vms("VM.Config.Network", "for network interfaces");
@@ -257,9 +269,12 @@ bool sees_all_volumes(const Permissions& permissions, const std::string& storage
 
 std::vector<MissingPrivilege> missing_image_privileges(const Settings& settings,
                                                        const Permissions& permissions,
-                                                       const std::string& storage) {
+                                                       const std::string& storage,
+                                                       const std::vector<TemplateParts>& templates) {
     Needs needs(settings, 0);
     needs.on_vms("VM.Config.CDROM", "to give and take the boot image");
+    if (std::ranges::any_of(templates, &TemplateParts::has_cloud_init_drive))
+        needs.on_vms("VM.Config.Cloudinit", "to take the template's cloud-init drive away");
     for (const auto* privilege : {"Datastore.Audit", "Datastore.AllocateTemplate", "Datastore.Allocate"})
         needs.on_storage(storage, privilege, kImages);
     return needs.missing(permissions);

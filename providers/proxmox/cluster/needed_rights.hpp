@@ -60,12 +60,13 @@ std::vector<MissingPrivilege> missing_privileges(const Settings& settings, const
                                                  const Surroundings& surroundings);
 // Reports whether the token sees every volume on the storage. Proxmox omits the others from its lists.
 bool sees_all_volumes(const Permissions& permissions, const std::string& storage);
-// Returns the additional missing rights for boot images on that storage.
+// Returns the additional missing rights for boot images on that storage, for clones of these templates.
 std::vector<MissingPrivilege> missing_image_privileges(const Settings& settings,
                                                        const Permissions& permissions,
-                                                       const std::string& storage);
-// Returns the additional missing rights for joining through guest agents, as Proxmox VE 9 names them. Older
-// versions have VM.Monitor instead, which also suffices.
+                                                       const std::string& storage,
+                                                       const std::vector<TemplateParts>& templates = {});
+// Returns the additional missing rights for joining through guest agents, as that version of Proxmox VE names
+// them; 0: unknown. Versions before 9 have VM.Monitor alone, and refuse a role with the later privileges.
 std::vector<MissingPrivilege> missing_agent_privileges(const Settings& settings,
                                                        const Permissions& permissions, int major_version);
 // Returns the additional missing rights for setting MAC addresses of a template's interfaces.

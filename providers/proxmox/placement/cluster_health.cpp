@@ -134,7 +134,7 @@ void check_volume_sight(const Permissions& permissions, const ClusterState& stat
 
 // Checks the storages of images on hosts that are online.
 void check_images(const Settings& settings, const Permissions& permissions, const ClusterState& state,
-                  const std::string& user, Health& health) {
+                  const std::vector<TemplateParts>& templates, const std::string& user, Health& health) {
     std::set<std::string> storages;
     for (const auto& host : state.hosts)
         if (host.is_online) storages.insert(image_storage(settings, state, host.name));
@@ -151,7 +151,7 @@ void check_images(const Settings& settings, const Permissions& permissions, cons
     }
     std::vector<MissingPrivilege> missing;
     for (const auto& storage : storages) {
-        for (auto& right : missing_image_privileges(settings, permissions, storage))
+        for (auto& right : missing_image_privileges(settings, permissions, storage, templates))
             if (std::ranges::find(missing, right) == missing.end()) missing.push_back(std::move(right));
     }
     health.boot_image_obstacle = lack_text(user, permissions, missing, kNeededByImages);
@@ -270,8 +270,14 @@ asio::awaitable<Health> check_health(const Settings& settings, ProxmoxClient& cl
                                    "of new machines begin with " +
                                    settings.provider_id(name, ""));
         }
+        if (!settings.ids && !permissions.has("/", "Sys.Audit"))
+            health.not_visible += (health.not_visible.empty() ? "" : "; ") +
+                                  std::string(
+                                      "the datacenter's range of VMIDs (next-id) is not visible "
+                                      "without Sys.Audit on /, so any free VMID is used unless "
+                                      "spec.proxmox.vmIDRange is set");
         check_rights(settings, permissions, surroundings, client.user(), health);
-        check_images(settings, permissions, *state, client.user(), health);
+        check_images(settings, permissions, *state, surroundings.templates, client.user(), health);
         if (health.reason == "MissingPrivileges") {
             auto unseen = unseen_pool(settings, permissions, *state) + unseen_storages(settings, *state);
             const auto host = std::ranges::find_if(state->hosts, &HostState::is_online);

@@ -103,7 +103,7 @@ std::vector<MissingPrivilege> lacking(const ProxmoxSetup& wish, const std::vecto
         add(missing_privileges(settings, permissions, surroundings));
     }
     for (const auto& storage : wish.image_storages)
-        add(missing_image_privileges(settings, permissions, storage));
+        add(missing_image_privileges(settings, permissions, storage, surroundings.templates));
     for (const auto& right : useful_rights(wish))
         if (!permissions.has(right.path, right.privilege)) all.push_back(right);
     if (!wish.through_guest_agent) return all;

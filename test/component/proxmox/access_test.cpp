@@ -173,6 +173,9 @@ TEST_CASE("Without a look at the cluster's name providerIDs have the Provider's,
           "proxmox://homelab/vms/");
     auto spec = lab.machine(1);
     CHECK(lab.launch(spec).provider_id == "proxmox://homelab/vms/" + spec.record.machine_id);
+    lab.config.spec.proxmox->vmIDRange.reset();
+    lab.restart();
+    CHECK_THAT(check(lab).not_visible, Contains("(next-id) is not visible without Sys.Audit on /"));
 }
 
 TEST_CASE("What one host lacks of the configuration is said of that host, with the remedy") {

@@ -262,6 +262,25 @@ TEST_CASE("No role of granting commands is shared by two users, whose rights it 
                Contains("--roles KubeNodeSmith-bob-pve-kns-vms ") && !Contains("KubeNodeSmith-vms"));
 }
 
+TEST_CASE("Boot images for clones of a template with a cloud-init drive need the right to take that away") {
+    const auto settings = make_settings(config());
+    TemplateParts parts;
+    CHECK_THAT(list_text(missing_image_privileges(settings, Permissions(), "local", {parts})),
+               !Contains("VM.Config.Cloudinit"));
+    parts.has_cloud_init_drive = true;
+    CHECK_THAT(list_text(missing_image_privileges(settings, Permissions(), "local", {parts})),
+               Contains("VM.Config.Cloudinit on /vms (to take the template's cloud-init drive away)"));
+}
+
+TEST_CASE("Before Proxmox VE 9 guest agents need VM.Monitor, which later versions do not know") {
+    const auto settings = make_settings(config());
+    CHECK(list_text(missing_agent_privileges(settings, Permissions(), 8)) ==
+          "VM.Monitor on /vms (to join machines through their guest agents)");
+    for (const int version : {0, 9})
+        CHECK_THAT(list_text(missing_agent_privileges(settings, Permissions(), version)),
+                   Contains("VM.GuestAgent.Audit") && !Contains("VM.Monitor"));
+}
+
 TEST_CASE("What a configuration needs decides which privileges are missed") {
     auto with = config();
     with.spec.proxmox->vmOptions = {{"scsi0", "ceph:10"}, {"ciuser", "x"}};
@@ -275,6 +294,14 @@ TEST_CASE("What a configuration needs decides which privileges are missed") {
     }
     CHECK_THAT(list_text(missing_privileges(make_settings(with), Permissions(), {.major_version = 7})),
                !Contains("SDN.Use"));
+    with.spec.proxmox->vmOptions = {{"startup", "order=1"},
+                                    {"hostpci0", "mapping=gpu,pcie=1"},
+                                    {"usb1", "mapping=key"},
+                                    {"usb2", "spice"}};
+    CHECK_THAT(list_text(missing_privileges(make_settings(with), Permissions(), {.major_version = 9})),
+               Contains("Sys.Modify on / (for startup in vmOptions)") &&
+                   Contains("Mapping.Use on /mapping/pci/gpu") &&
+                   Contains("Mapping.Use on /mapping/usb/key"));
     with.spec.proxmox->resourcePool = "kube";
     CHECK_THAT(list_text(missing_privileges(make_settings(with), Permissions(), {.major_version = 9})),
                Contains("VM.Allocate on /pool/kube"));

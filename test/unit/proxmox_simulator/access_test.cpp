@@ -42,6 +42,16 @@ TEST_CASE("tags of a VM that is still to be made need a right on it, whatever it
     CHECK(driver.put(path + "/1310/config", "tags=a").status == 200);
 }
 
+TEST_CASE("taking a cloud-init drive away needs the rights on CD-ROMs and on cloud-init") {
+    Driver driver;
+    const std::string path = "/nodes/alfaromeo/qemu";
+    driver.finish(driver.post(path, "vmid=100&ide2=local%3Acloudinit&ide0=none%2Cmedia%3Dcdrom"));
+    driver.world().custom_roles["KubeNodeSmith"].erase("VM.Config.Cloudinit");
+    CHECK(driver.put(path + "/100/config", "delete=ide0").status == 200);
+    CHECK(driver.put(path + "/100/config", "delete=ide2").reason ==
+          "Permission check failed (/vms/100, VM.Config.Cloudinit)");
+}
+
 TEST_CASE("the datacenter's options say who may give which tags") {
     Driver driver;
     const std::string path = "/nodes/alfaromeo/qemu";

@@ -237,8 +237,11 @@ void require_change_rights(const Call& call, const Machine& machine, const Chang
                 continue;
             }
             auto value = machine.config.find(option);
-            bool cdrom = value != machine.config.end() && parse_drive(option, value->second).is_cdrom;
-            require_machine_right(call, change.vmid, "", {cdrom ? "VM.Config.CDROM" : "VM.Config.Disk"});
+            const auto drive = value == machine.config.end() ? Drive{} : parse_drive(option, value->second);
+            const auto* right = drive.is_cdrom ? "VM.Config.CDROM" : "VM.Config.Disk";
+            require_machine_right(call, change.vmid, "", {right});
+            if (is_cloudinit_volume(drive.volume))
+                require_machine_right(call, change.vmid, "", {"VM.Config.Cloudinit"});
         }
     }
 }
