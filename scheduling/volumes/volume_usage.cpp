@@ -239,8 +239,9 @@ BitSet StorageCapacity::rows_of(const api::LabelSelector& topology) {
 StorageCapacity::Reported StorageCapacity::reported(const Provision& provision) {
     Reported reported;
     for (const auto& capacity : snapshot_.volumes.capacities) {
-        if (capacity->storageClassName != provision.storage_class->metadata.name || !capacity->nodeTopology)
-            continue;
+        if (capacity->storageClassName != provision.storage_class->metadata.name) continue;
+        reported.by_anyone = true;
+        if (!capacity->nodeTopology) continue;
         const auto there = rows_of(*capacity->nodeTopology);
         reported.any |= there;
         if (is_enough(*capacity, provision.size)) reported.enough |= there;
@@ -249,8 +250,10 @@ StorageCapacity::Reported StorageCapacity::reported(const Provision& provision) 
     for (const auto& node : snapshot_.nodes) {
         if (!node.csi) continue;
         for (const auto& driver : node.csi->spec.drivers)
-            if (driver.name == provision.storage_class->provisioner)
+            if (driver.name == provision.storage_class->provisioner) {
+                reported.by_anyone = true;
                 reported.keys.insert(driver.topologyKeys.begin(), driver.topologyKeys.end());
+            }
     }
     return reported;
 }
@@ -283,6 +286,8 @@ BitSet StorageCapacity::made(const Provision& provision) {
     auto rows = reported.enough;
     for (std::size_t row = 0; row < rows_.nodes(); ++row)
         if (may_still_report(rows_.node(row)) && !reported.any.contains(row)) rows.insert(row);
+    if (!reported.by_anyone)
+        for (auto row = rows_.nodes(); row < rows_.all(); ++row) rows.insert(row);
     const auto without_room = pools_without_room(reported, provision);
     for (const auto& key : reported.keys) {
         const auto& values = rows_.labels().column(rows_.labels().key(key));

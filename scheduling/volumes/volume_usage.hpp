@@ -82,7 +82,9 @@ public:
     // service. A new or coming node may still get room if nothing is reported about its part of the topology.
     // So may a new machine whose value of a reporting label is unknown. The label differs for each node, as
     // with local storage, or the driver sets it later. An exception is a pool whose youngest Node has no
-    // volume of the driver and reports too little. A new machine would have as little.
+    // volume of the driver and reports too little. A new machine would have as little. While no node runs the
+    // driver and nothing is reported, as in an empty pool, any new machine may bring room: only a machine
+    // shows.
     const BitSet& rows(const Provision& provision);
 
 private:
@@ -90,6 +92,7 @@ private:
         BitSet enough;               // room for the volume
         BitSet any;                  // any report, including too little room
         std::set<std::string> keys;  // labels of the reports
+        bool by_anyone = false;      // a report for the class, or a node that runs its driver
     };
     Reported reported(const Provision& provision);
     BitSet rows_of(const api::LabelSelector& topology);

@@ -67,7 +67,8 @@ def plan_of(cluster):
 
 def question_of(cluster, plan):
     """Returns what the plugins are asked about the plan."""
-    question = {"objects": [o for o in cluster.objects if "kubenodesmith" not in o["apiVersion"]], "machines": [], "onNodes": [], "onMachines": [],
+    objects = [o for o in cluster.objects if "kubenodesmith" not in o["apiVersion"]] + cluster.room_of_new_machines()
+    question = {"objects": objects, "machines": [], "onNodes": [], "onMachines": [],
                 "refused": [], "templates": list(cluster.templates())}
     for i, machine in enumerate(plan["launches"]):
         name, pool = f"planned-{i}", machine["pool"].split("/")[1]

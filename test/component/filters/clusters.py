@@ -67,6 +67,14 @@ class Cluster:
         made["status"]["declaredFeatures"] = [FEATURE]
         return {"node": made, "csiNode": csi_node(name)}
 
+    def room_of_new_machines(self):
+        """Returns what the driver that reports its room would report on new machines, if it has reported nothing before."""
+        if any(made["kind"] == "CSIStorageCapacity" for made in self.objects):
+            return []
+        return [{"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "storageClassName": "reported", "capacity": "50Gi",
+                 "metadata": {"name": "room-new", "namespace": "infra", "uid": "uid-room-new"},
+                 "nodeTopology": {"matchExpressions": [{"key": "kubenodesmith.io/nodeclaim", "operator": "Exists"}]}}]
+
     def templates(self):
         """Returns the largest machine of each pool in each zone."""
         for pool in self.pools:
@@ -102,7 +110,8 @@ class Cluster:
                                  **({"allowedTopologies": [{"matchLabelExpressions": [{"key": ZONE, "values": topologies}]}]} if topologies else {})})
         self.objects.append({"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": REPORTING, "uid": "uid-reporting"},
                              "spec": {"attachRequired": False, "storageCapacity": True}})
-        for zone in ZONES:
+        is_reported = self.chance(80)
+        for zone in ZONES if is_reported else ():
             if self.chance(70):
                 self.objects.append({"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "storageClassName": "reported",
                                      "metadata": {"name": f"room-{zone}", "namespace": "infra", "uid": f"uid-room-{zone}"},

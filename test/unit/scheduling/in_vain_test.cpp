@@ -137,7 +137,6 @@ TEST_CASE("nothing is launched for a volume for which no reported capacity has r
         const auto result = solve(cluster);
         return result.claims.empty() && result.unplaced.size() == 1 && result.unplaced[0].reasons == expected;
     };
-    CHECK(refused());  // no capacity is reported
     cluster.volumes.capacities = {capacity("9Gi")};
     CHECK(refused());
     cluster.volumes.capacities = {capacity("10Gi")};
@@ -151,10 +150,30 @@ TEST_CASE("nothing is launched for a volume for which no reported capacity has r
     nowhere->nodeTopology.reset();
     cluster.volumes.capacities = {nowhere};
     CHECK(refused());
+    // The driver runs in the zone of the new machines and reports no room there.
+    cluster.volumes.capacities.clear();
+    cluster.nodes = {node("full", "0")};
+    edit(cluster.nodes[0]).metadata.labels[kZone] = "host-a";
+    cluster.nodes[0].csi = csi_node(kZone);
+    CHECK(refused());
+    // What it reports of another class says nothing.
     auto other_class = capacity("100Gi");
     other_class->storageClassName = "other";
     cluster.volumes.capacities = {other_class};
     CHECK(refused());
+}
+
+TEST_CASE("a machine is tried for local storage while no driver runs on any node, as in an empty pool") {
+    auto cluster = cluster_with_storage();
+    CHECK(solve(cluster).claims.size() == 1);
+    // A node without the driver, such as a control plane, says nothing.
+    cluster.nodes = {node("control", "0")};
+    cluster.nodes[0].csi = std::make_shared<api::CSINode>();
+    CHECK(solve(cluster).claims.size() == 1);
+    auto other_class = capacity("100Gi");
+    other_class->storageClassName = "other";
+    cluster.volumes.capacities = {other_class};
+    CHECK(solve(cluster).claims.size() == 1);
 }
 
 TEST_CASE("capacity matters only for drivers that ask for it, and for volumes that state a size") {
@@ -191,7 +210,6 @@ TEST_CASE("where a driver tells its room by a label of its own, a new machine ma
     CHECK(solve(cluster).claims.size() == 1);
     // The operator also knows it before anything is reported.
     cluster.volumes.capacities.clear();
-    CHECK(solve(cluster).claims.empty());
     cluster.nodes[0].csi = csi_node("csi.test/node");
     CHECK(solve(cluster).claims.size() == 1);
     cluster.nodes[0].csi = csi_node(kZone);
