@@ -1,6 +1,8 @@
 #include "scheduling/explanation.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/text.hpp"
 #include "scheduling/amount_text.hpp"
@@ -19,6 +21,13 @@ const api::NodeSelector* required_affinity(const api::PodSpec& pod) {
     const auto& required = pod.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution;
     return required ? &*required : nullptr;
 }
+
+// Misfit says why no node of a pool would suffice. Empty: one might, except for the pod's volumes.
+struct Misfit {
+    std::string text;
+    std::string cause;  // see LaunchObstacle
+    Distance distance = Distance::kind;
+};
 
 template <class Holds>
 bool holds_somewhere(const Pool& pool, const Holds& holds) {
@@ -49,44 +58,50 @@ std::string words_of_unmet(const Pool& pool, const api::NodeSelector& selector) 
            (asks_for_label ? remedy_for_label(pool, unmet->key) : note_on_label(pool, unmet->key));
 }
 
-// Returns why none of the pool's nodes would suffice; empty: one might, except for the pod's volumes.
-std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amounts& wanted,
-                           const Amounts& largest, const ResourceNames& names) {
+Misfit why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amounts& wanted,
+                      const Amounts& largest, const ResourceNames& names) {
     if (const auto* taint = untolerated(pool.taints, pod.tolerations)) {
         const auto* note = api::find(pool.notes_on_taints, taint->key);
-        return "has taint " + describe(*taint) + ", which the pod does not tolerate" +
-               (note ? " (" + *note + ")"
-                     : ": let the pod tolerate it, or remove it from machineTemplate.taints of the pool");
+        return {
+            "has taint " + describe(*taint) + ", which the pod does not tolerate" +
+                (note ? " (" + *note + ")"
+                      : ": let the pod tolerate it, or remove it from machineTemplate.taints of the pool"),
+            "taint " + taint->key, Distance::taint};
     }
     for (const auto& entry : wanted.extra)
         if (entry.amount > 0 && largest.extra_amount(entry.resource) == 0)
-            return "its machines offer no " + names.name_of(entry.resource) +
-                   ": if they have it, state it in machineTemplate.extendedResources of the pool";
+            return {"its machines offer no " + names.name_of(entry.resource) +
+                        ": if they have it, state it in machineTemplate.extendedResources of the pool",
+                    "no " + names.name_of(entry.resource)};
     for (const auto& [key, value] : pod.nodeSelector) {
         const auto has_label = [&](const api::StringMap& labels) {
             const auto* found = api::find(labels, key);
             return found && *found == value;
         };
         if (holds_somewhere(pool, has_label)) continue;
-        return "its nodes have no label " + key + "=" + value + remedy_for_label(pool, key);
+        const auto label = "no label " + key + "=" + value;
+        return {"its nodes have " + label + remedy_for_label(pool, key), label};
     }
     const auto* required = required_affinity(pod);
     const auto is_wanted = [&](const api::StringMap& labels) {
         return !required || api::matches(*required, labels, {});
     };
     if (!holds_somewhere(pool, is_wanted))
-        return "its nodes do not match the required node affinity" + words_of_unmet(pool, *required);
+        return {"its nodes do not match the required node affinity" + words_of_unmet(pool, *required),
+                "node affinity"};
     const auto is_selected = [&](const api::StringMap& labels) {
         return api::matches(pod.nodeSelector, labels) && is_wanted(labels);
     };
     if (!holds_somewhere(pool, is_selected))
-        return "none of its nodes matches the node selector (" + words_of(pod.nodeSelector) +
-               ") and the node affinity (" + (required ? words_of(*required) : "") + ") together";
+        return {"none of its nodes matches the node selector (" + words_of(pod.nodeSelector) +
+                    ") and the node affinity (" + (required ? words_of(*required) : "") + ") together",
+                "node selector and affinity"};
     if (pool.declared_features)
         for (const auto feature : required_features(pod))
             if (std::ranges::find(*pool.declared_features, feature) == pool.declared_features->end())
-                return "its youngest node does not declare the feature " + std::string(feature) +
-                       " (status.declaredFeatures), which the pod requires: turn it on in the kubelet";
+                return {"its youngest node does not declare the feature " + std::string(feature) +
+                            " (status.declaredFeatures), which the pod requires: turn it on in the kubelet",
+                        "no feature " + std::string(feature)};
     return {};
 }
 
@@ -147,6 +162,25 @@ std::string names_of(const Pool& pool, const BitSet& places) {
     return base::joined_first(names, kMostNamed);
 }
 
+constexpr std::size_t kMostExplained = 2;  // pools; one more is explained rather than counted
+constexpr std::size_t kMostCausesNamed = 5;
+
+std::string word_of(Distance distance) {
+    switch (distance) {
+        case Distance::room:
+            return "a limit or no room";
+        case Distance::size:
+            return "too small";
+        case Distance::surroundings:
+            return "volumes or other pods";
+        case Distance::kind:
+            return "another kind of node";
+        case Distance::taint:
+            return "a taint";
+    }
+    return {};
+}
+
 std::string size_text(const ShapeSize& size) {
     return cpus(size.cpu_cores * kMilli) + " and " + memory(size.memory_mib * kMiB);
 }
@@ -174,33 +208,37 @@ LaunchObstacle explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& 
     const auto& machines = new_machines.machines(index);
     const auto& wanted = classes.requests(pod_class);
     const auto& names = classes.resource_names();
-    const auto say = [&](std::string text, std::size_t budget = kNone) {
-        return LaunchObstacle{"pool " + pool.name + ": " + text, budget, budget == kNone ? "" : text};
+    const auto say = [&](Distance distance, std::string text, std::string cause = {}) {
+        return LaunchObstacle{"pool " + pool.name + ": " + text, kNone, {}, distance, std::move(cause)};
     };
 
-    if (!pool.closed.empty()) return say(pool.closed);
+    if (!pool.closed.empty()) return say(Distance::room, pool.closed);
     if (pool.places.empty())
-        return say("no host can take a machine" +
-                   (pool.why_no_place.empty() ? "" : ": " + pool.why_no_place));
+        return say(Distance::room, "no host can take a machine" +
+                                       (pool.why_no_place.empty() ? "" : ": " + pool.why_no_place));
     if (const auto refusal = why_refused(pool, wanted, machines.largest()); !refusal.empty())
-        return say(refusal);
+        return say(Distance::room, refusal);
     auto places = placer.required(id).candidates->places[index];
     if (places.empty()) {
-        auto why = why_unsuitable(pool, pod_class.sample->spec, wanted, machines.largest(), names);
-        return say(why.empty() ? why_apart_from_volumes(snapshot, placer, id, index) : std::move(why));
+        auto misfit = why_unsuitable(pool, pod_class.sample->spec, wanted, machines.largest(), names);
+        if (!misfit.text.empty())
+            return say(misfit.distance, std::move(misfit.text), std::move(misfit.cause));
+        return say(Distance::surroundings, why_apart_from_volumes(snapshot, placer, id, index));
     }
     if (const auto excess = placer.volumes_beyond_new(id, index))
-        return say("the pod has " + std::to_string(excess->wanted) + " volumes of driver " + excess->driver +
-                   ", and its machines can attach " + std::to_string(excess->limit) +
-                   " (CSINode, or machineTemplate.volumeLimits of the pool)");
+        return say(Distance::surroundings,
+                   "the pod has " + std::to_string(excess->wanted) + " volumes of driver " + excess->driver +
+                       ", and its machines can attach " + std::to_string(excess->limit) +
+                       " (CSINode, or machineTemplate.volumeLimits of the pool)");
     if (const auto driver = placer.driver_missing_on_new(id, index))
         return say(
+            Distance::surroundings,
             "its youngest node does not run the CSI driver " + *driver +
-            ", without which no pod with such a volume is scheduled (preventPodSchedulingIfMissing): let the "
-            "driver's DaemonSet run on the pool's nodes");
+                ", without which no pod with such a volume is scheduled (preventPodSchedulingIfMissing): let "
+                "the driver's DaemonSet run on the pool's nodes");
     const bool is_anywhere = places == BitSet::all(pool.places.size());
     if (const auto obstacle = obstacle_at(snapshot, placer, pod_class, id, places, index); !obstacle.empty())
-        return say(obstacle);
+        return say(Distance::surroundings, obstacle);
     const auto overhead = new_machines.overhead(index, places);
     auto total = overhead;
     total += wanted;
@@ -210,22 +248,52 @@ LaunchObstacle explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& 
         const bool hosts_decide = machines.smallest(total).has_value();
         const bool no_size_fits = largest.base[kCpu] <= 0 && largest.base[kMemory] <= 0;
         if (hosts_decide && no_size_fits)
-            return say(
-                "each of its sizes is larger than what any host can give one machine: make one "
-                "smaller, or add a larger host");
+            return say(Distance::size,
+                       "each of its sizes is larger than what any host can give one machine: make one "
+                       "smaller, or add a larger host");
         std::string remedy = hosts_decide ? ", as no host can give one machine more" : "";
         const bool lacks_size =
             total.base[kCpu] > largest.base[kCpu] || total.base[kMemory] > largest.base[kMemory];
         if (lacks_size) remedy += remedy_for_size(snapshot, pool, hosts_decide);
-        return say(too_large(wanted, largest, overhead, names) + remedy);
+        return say(Distance::size, too_large(wanted, largest, overhead, names) + remedy);
     }
     const Take take{1, size->cpu_cores, size->memory_mib};
     const auto& free_capacity = new_machines.free_capacity();
-    if (const auto budget = free_capacity.budget_in_the_way(pool, take); budget != kNone)
-        return say(describe(free_capacity.budget(budget), take), budget);
-    if (is_anywhere) return say("no host has room for a machine with " + size_text(*size));
-    return say("no host that suits the pod (" + names_of(pool, places) + ") has room for a machine with " +
-               size_text(*size) + where_volumes_are(placer.plan(id).volumes));
+    if (const auto budget = free_capacity.budget_in_the_way(pool, take); budget != kNone) {
+        const auto cut = describe(free_capacity.budget(budget), take);
+        auto obstacle = say(Distance::room, cut);
+        obstacle.budget = budget;
+        obstacle.cut = cut;
+        return obstacle;
+    }
+    if (is_anywhere) return say(Distance::room, "no host has room for a machine with " + size_text(*size));
+    return say(Distance::room, "no host that suits the pod (" + names_of(pool, places) +
+                                   ") has room for a machine with " + size_text(*size) +
+                                   where_volumes_are(placer.plan(id).volumes));
+}
+
+std::vector<std::string> summary_of(std::vector<LaunchObstacle> obstacles) {
+    // The order of pools decides between equal distances.
+    std::multimap<Distance, LaunchObstacle*> nearest_first;
+    for (auto& obstacle : obstacles) nearest_first.emplace(obstacle.distance, &obstacle);
+    const auto explained = obstacles.size() <= kMostExplained + 1 ? obstacles.size() : kMostExplained;
+    std::vector<std::string> texts;
+    std::map<std::string, int> causes;
+    for (const auto& [distance, obstacle] : nearest_first) {
+        if (texts.size() < explained)
+            texts.push_back(std::move(obstacle->text));
+        else
+            ++causes[obstacle->cause.empty() ? word_of(distance) : obstacle->cause];
+    }
+    if (causes.empty()) return texts;
+    std::vector<std::pair<int, std::string>> counts;
+    for (const auto& [cause, count] : causes) counts.emplace_back(-count, cause);
+    std::ranges::sort(counts);
+    std::vector<std::string> words;
+    for (const auto& [count, cause] : counts) words.push_back(cause + " (" + std::to_string(-count) + ")");
+    texts.push_back(std::to_string(obstacles.size() - explained) +
+                    " other pools: " + base::joined_first(words, kMostCausesNamed));
+    return texts;
 }
 
 }  // namespace scheduling

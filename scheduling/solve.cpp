@@ -127,11 +127,13 @@ const std::vector<std::string>& Solve::reasons_of(ClassId pod_class) {
     const auto [entry, is_new] = reasons_.try_emplace(pod_class);
     auto& reasons = entry->second;
     if (!is_new) return reasons;
+    std::vector<LaunchObstacle> obstacles;
     for (const auto pool : placer_.pool_order()) {
         auto why = explain(snapshot_, placer_, classes_, pod_class, pool);
         if (why.budget != kNone) cuts_.emplace(why.budget, why.cut);
-        reasons.push_back(std::move(why.text));
+        obstacles.push_back(std::move(why));
     }
+    reasons = summary_of(std::move(obstacles));
     if (reasons.empty())
         reasons.emplace_back("there is no pool that could create a node: create a NodeSmithPool");
     return reasons;

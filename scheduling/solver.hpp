@@ -35,9 +35,9 @@ struct NewClaim {
 
 struct Unplaced {
     const api::Pod* pod = nullptr;
-    // Lists the reasons, one per pool in the order of attempts: "pool small: needs 6 CPUs,
-    // largest machine offers 3.9 after system reserve". Without pools, or if no machine could
-    // help, it has one reason for the pod itself.
+    // Lists the reasons of the pools that come nearest to taking the pod: "pool small: needs 6 CPUs, largest
+    // machine offers 3.9 after system reserve". If there are many pools, the last one counts the others.
+    // Without pools, or if no machine could help, it has one reason for the pod itself.
     std::vector<std::string> reasons;
 };
 

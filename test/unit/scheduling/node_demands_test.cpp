@@ -39,32 +39,43 @@ TEST_CASE("a pod too large for any machine is told the difference") {
           "larger one to machineTemplate.sizes");
 }
 
-TEST_CASE("each pool has its own reason, in the order in which they were tried") {
+TEST_CASE("the pools that come nearest to taking the pod are explained, and the others are counted") {
     auto cluster = snapshot();
     cluster.budgets = {{"limits.maxNodes of pool limited", 0, {}, {}}};
-    cluster.pools = {pool("limited"), pool("tainted"), pool("small"), pool("paused"), pool("unlike")};
-    cluster.pools[0].budgets = {0};
+    cluster.pools = {pool("unlike"), pool("tainted"), pool("small"), pool("unlike-too"), pool("limited")};
+    for (const auto index : {1, 2, 4}) cluster.pools[static_cast<std::size_t>(index)].labels["disk"] = "ssd";
     cluster.pools[1].taints = {taint("dedicated")};
     cluster.pools[1].weight = 10;
     cluster.pools[2].flexible.cpuCores.max = 2;
-    cluster.pools[2].weight = 20;
-    cluster.pools[3].closed = "is paused";
-    cluster.pools[4].labels["disk"] = "hdd";
-    for (const auto index : {0, 1, 2, 3})
-        cluster.pools[static_cast<std::size_t>(index)].labels["disk"] = "ssd";
+    cluster.pools[4].budgets = {0};
     cluster.pods = {PodBuilder("a", "3").select("disk", "ssd"), PodBuilder("b", "3").select("disk", "ssd")};
     const auto result = solve(cluster);
     REQUIRE(result.unplaced.size() == 2);
     for (const auto& unplaced : result.unplaced)
         CHECK(unplaced.reasons ==
               std::vector<std::string>{
+                  "pool limited: limits.maxNodes of pool limited: 0 nodes left",
                   "pool small: needs 3 CPUs, largest machine offers 2 after system reserve: ask for less, or "
                   "raise the max of machineTemplate.flexible",
-                  "pool tainted: has taint dedicated:NoSchedule, which the pod does not tolerate"
-                  ": let the pod tolerate it, or remove it from machineTemplate.taints of the pool",
-                  "pool limited: limits.maxNodes of pool limited: 0 nodes left", "pool paused: is paused",
-                  "pool unlike: its nodes have no label disk=ssd"
-                  ": if they should have it, add it to machineTemplate.labels of the pool"});
+                  "3 other pools: no label disk=ssd (2), taint dedicated (1)"});
+}
+
+TEST_CASE("up to three pools are all explained, the nearest first") {
+    auto cluster = snapshot();
+    cluster.pools = {pool("tainted"), pool("unlike"), pool("paused")};
+    cluster.pools[0].taints = {taint("dedicated")};
+    cluster.pools[2].closed = "is paused";
+    for (const auto index : {0, 2}) cluster.pools[static_cast<std::size_t>(index)].labels["disk"] = "ssd";
+    cluster.pods = {PodBuilder("a", "3").select("disk", "ssd")};
+    const auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons ==
+          std::vector<std::string>{
+              "pool paused: is paused",
+              "pool unlike: its nodes have no label disk=ssd: if they should have it, add it to "
+              "machineTemplate.labels of the pool",
+              "pool tainted: has taint dedicated:NoSchedule, which the pod does not tolerate: let the pod "
+              "tolerate it, or remove it from machineTemplate.taints of the pool"});
 }
 
 TEST_CASE("a label may be added to a pool unless Kubernetes or the operator sets it") {
