@@ -166,7 +166,9 @@ const api::Pod* VolumeIndex::user_of(const api::PersistentVolumeClaim& claim) {
 void VolumeIndex::add_claim(VolumeDemand& demand, const api::Pod& pod, const std::string& name, bool is_own) {
     const auto found = claims_.find({pod.metadata.namespace_, name});
     if (found == claims_.end()) {
-        demand.problem = "its volume claim " + name + (is_own ? " is not created yet" : " does not exist");
+        demand.problem = "its volume claim " + name +
+                         (is_own ? " is not created yet: see kubectl describe pod " + pod.metadata.name
+                                 : " does not exist: create it, or correct the pod's volumes");
         return;
     }
     const auto& claim = *found->second;
@@ -176,9 +178,11 @@ void VolumeIndex::add_claim(VolumeDemand& demand, const api::Pod& pod, const std
         demand.problem = "its volume claim " + name +
                          " was not created for it: delete the claim, or rename the pod's ephemeral volume";
     else if (claim.metadata.deletionTimestamp)
-        demand.problem = "its volume claim " + name + " is being deleted";
+        demand.problem =
+            "its volume claim " + name + " is being deleted: if that lasts, its finalizers say what uses it";
     else if (claim.status.phase == "Lost")
-        demand.problem = "its volume claim " + name + " has lost its volume";
+        demand.problem =
+            "its volume claim " + name + " has lost its volume: restore the volume, or create the claim anew";
     else if (is_own && !pod.spec.nodeName.empty())
         add_made_anew(demand, claim);
     else if (!claim.spec.volumeName.empty())
@@ -202,7 +206,8 @@ bool VolumeIndex::is_node(const std::string& name) {
 void VolumeIndex::add_bound(VolumeDemand& demand, const api::PersistentVolumeClaim& claim) {
     const auto found = volumes_.find(claim.spec.volumeName);
     if (found == volumes_.end()) {
-        demand.problem = "volume " + claim.spec.volumeName + " does not exist";
+        demand.problem = "volume " + claim.spec.volumeName + " of its claim " + claim.metadata.name +
+                         " does not exist: restore it, or create the claim anew";
         return;
     }
     const auto& volume = *found->second;
@@ -224,13 +229,19 @@ void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeC
     if (!storage_class) {
         const auto& name = claim.spec.storageClassName;
         demand.problem = "volume claim " + claim.metadata.name + " is not bound and " +
-                         (name && !name->empty() ? "its storage class " + *name + " does not exist"
-                          : name ? "waits for a volume that somebody creates, as it wants no storage class"
-                                 : "has no storage class, and none is marked as the default");
+                         (name && !name->empty()
+                              ? "its storage class " + *name + " does not exist: create it, or name another"
+                          : name ? "waits for a volume that somebody creates, as it wants no storage class "
+                                   "(storageClassName: \"\")"
+                                 : "has no storage class, and none is marked as the default: name one, or "
+                                   "mark one with storageclass.kubernetes.io/is-default-class");
         return;
     }
     if (storage_class->volumeBindingMode != api::VolumeBindingMode::WaitForFirstConsumer) {
-        demand.problem = "volume claim " + claim.metadata.name + " is not bound yet";
+        demand.problem = "volume claim " + claim.metadata.name + " is not bound yet, and storage class " +
+                         storage_class->metadata.name +
+                         " creates its volume without waiting for a node: see kubectl describe pvc " +
+                         claim.metadata.name;
         return;
     }
     if (const auto* node = api::find(claim.metadata.annotations, api::annotations::kSelectedNode)) {
@@ -290,7 +301,8 @@ void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeCl
     }
     if (choice.volumes.empty()) {
         demand.problem = "no volume is available for its volume claim " + claim.metadata.name +
-                         ", whose storage class " + class_name + " does not create any";
+                         ", whose storage class " + class_name +
+                         " does not create any: create a PersistentVolume";
         return;
     }
     std::ranges::sort(choice.volumes, [](const auto* a, const auto* b) {

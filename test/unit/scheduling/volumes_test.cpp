@@ -113,13 +113,16 @@ TEST_CASE("nothing is launched for a pod whose volume cannot be created") {
     auto at_once = storage_class();
     at_once->volumeBindingMode = api::VolumeBindingMode::Immediate;
     cluster.volumes.classes = {at_once};
-    CHECK(reason() == "volume claim data is not bound yet");
+    CHECK(reason() ==
+          "volume claim data is not bound yet, and storage class late creates its volume without waiting for "
+          "a node: see kubectl describe pvc data");
     cluster.volumes.claims.clear();
-    CHECK(reason() == "its volume claim data does not exist");
+    CHECK(reason() == "its volume claim data does not exist: create it, or correct the pod's volumes");
     auto lost = claim("data");
     lost->status.phase = "Lost";
     cluster.volumes.claims = {lost};
-    CHECK(reason() == "its volume claim data has lost its volume");
+    CHECK(reason() ==
+          "its volume claim data has lost its volume: restore the volume, or create the claim anew");
 }
 
 TEST_CASE("a node holds as many volumes as its driver says, those that are there already included") {
@@ -189,8 +192,9 @@ TEST_CASE("a claim of a class that makes no volumes needs one that is there, whe
     cluster.nodes = {node("a"), node("b")};
     auto result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
-    CHECK(result.unplaced[0].reasons == Reasons{"no volume is available for its volume claim data, whose "
-                                                "storage class late does not create any"});
+    CHECK(result.unplaced[0].reasons ==
+          Reasons{"no volume is available for its volume claim data, whose "
+                  "storage class late does not create any: create a PersistentVolume"});
 
     cluster.volumes.volumes = {local_volume("on-b", "b")};
     CHECK(target_of(cluster, solve(cluster), "p") == "b");
@@ -373,12 +377,15 @@ TEST_CASE("the reason names what an unbound claim waits for") {
           "volume be elsewhere)");
     unbound->metadata.annotations.reset();
     unbound->spec.storageClassName = "unknown";
-    CHECK(reason() == "volume claim data is not bound and its storage class unknown does not exist");
+    CHECK(reason() ==
+          "volume claim data is not bound and its storage class unknown does not exist: create it, or name "
+          "another");
     unbound->spec.storageClassName = "";
     CHECK(reason() ==
           "volume claim data is not bound and waits for a volume that somebody creates, as it wants no "
-          "storage class");
+          "storage class (storageClassName: \"\")");
     unbound->spec.storageClassName.reset();
     CHECK(reason() ==
-          "volume claim data is not bound and has no storage class, and none is marked as the default");
+          "volume claim data is not bound and has no storage class, and none is marked as the default: name "
+          "one, or mark one with storageclass.kubernetes.io/is-default-class");
 }
