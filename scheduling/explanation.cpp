@@ -29,10 +29,14 @@ struct Misfit {
     Distance distance = Distance::kind;
 };
 
+// Hosts selects those of a pool's hosts that an explanation considers.
+enum class Hosts { free, all };
+
 template <class Holds>
-bool holds_somewhere(const Pool& pool, const Holds& holds) {
-    return std::ranges::any_of(pool.places,
-                               [&](const PlaceOfPool& place) { return holds(labels_at(pool, place)); });
+bool holds_somewhere(const Pool& pool, Hosts hosts, const Holds& holds) {
+    const auto holds_at = [&](const auto& host) { return holds(labels_at(pool, host.labels)); };
+    return std::ranges::any_of(pool.places, holds_at) ||
+           (hosts == Hosts::all && std::ranges::any_of(pool.busy, holds_at));
 }
 
 // Reports whether people may give the pool's nodes the label. Kubernetes and the operator set the others.
@@ -58,7 +62,7 @@ std::string words_of_unmet(const Pool& pool, const api::NodeSelector& selector) 
            (asks_for_label ? remedy_for_label(pool, unmet->key) : note_on_label(pool, unmet->key));
 }
 
-Misfit why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amounts& wanted,
+Misfit why_unsuitable(const Pool& pool, Hosts hosts, const api::PodSpec& pod, const Amounts& wanted,
                       const Amounts& largest, const ResourceNames& names) {
     if (const auto* taint = untolerated(pool.taints, pod.tolerations)) {
         const auto* note = api::find(pool.notes_on_taints, taint->key);
@@ -78,7 +82,7 @@ Misfit why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amounts& 
             const auto* found = api::find(labels, key);
             return found && *found == value;
         };
-        if (holds_somewhere(pool, has_label)) continue;
+        if (holds_somewhere(pool, hosts, has_label)) continue;
         const auto label = "no label " + key + "=" + value;
         return {"its nodes have " + label + remedy_for_label(pool, key), label};
     }
@@ -86,13 +90,13 @@ Misfit why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amounts& 
     const auto is_wanted = [&](const api::StringMap& labels) {
         return !required || api::matches(*required, labels, {});
     };
-    if (!holds_somewhere(pool, is_wanted))
+    if (!holds_somewhere(pool, hosts, is_wanted))
         return {"its nodes do not match the required node affinity" + words_of_unmet(pool, *required),
                 "node affinity"};
     const auto is_selected = [&](const api::StringMap& labels) {
         return api::matches(pod.nodeSelector, labels) && is_wanted(labels);
     };
-    if (!holds_somewhere(pool, is_selected))
+    if (!holds_somewhere(pool, hosts, is_selected))
         return {"none of its nodes matches the node selector (" + words_of(pod.nodeSelector) +
                     ") and the node affinity (" + (required ? words_of(*required) : "") + ") together",
                 "node selector and affinity"};
@@ -146,11 +150,47 @@ std::string why_refused(const Pool& pool, const Amounts& wanted, const Amounts& 
     return {};
 }
 
-std::string remedy_for_size(const Snapshot& snapshot, const Pool& pool, bool hosts_decide) {
-    if (hosts_decide || snapshot.places[pool.places.front().place].is_whole)
-        return ": ask for less, or add a larger host";
-    return pool.shapes.empty() ? ": ask for less, or raise the max of machineTemplate.flexible"
-                               : ": ask for less, or add a larger one to machineTemplate.sizes";
+// `largest` is what the hosts can give, `stated` what the pool's machines may have.
+std::string remedy_for_size(const Snapshot& snapshot, const Pool& pool, const Amounts& total,
+                            const Amounts& largest, const Amounts& stated) {
+    const auto lacks = [&](Base resource) {
+        return total.base[resource] > largest.base[resource] &&
+               largest.base[resource] < stated.base[resource];
+    };
+    const bool hosts_bound =
+        lacks(kCpu) || lacks(kMemory) || snapshot.places[pool.places.front().place].is_whole;
+    const bool pool_bounds =
+        total.base[kCpu] > stated.base[kCpu] || total.base[kMemory] > stated.base[kMemory];
+    const bool is_whole = snapshot.places[pool.places.front().place].is_whole;
+    const std::string by_pool = pool.shapes.empty() ? "set a larger max in machineTemplate.flexible"
+                                                    : "add a larger one to machineTemplate.sizes";
+    if (!hosts_bound) return ": ask for less, or " + by_pool;
+    return ": ask for less, or add a larger host" + (pool_bounds && !is_whole ? " and " + by_pool : "");
+}
+
+// Returns the most that a machine could have on a host that is in use or offline; nullopt: unknown.
+std::optional<Amounts> largest_on_busy(const Pool& pool, const MachineSizes& machines) {
+    Amounts largest;
+    for (const auto& host : pool.busy) {
+        if (!host.largest) return std::nullopt;
+        if (host.is_whole)
+            largest = at_least(largest, machines.offered(host.largest->cpu_cores, host.largest->memory_mib,
+                                                         pool.pods_per_node));
+        else if (const auto within = machines.largest_within(*host.largest))
+            largest = at_least(largest, *within);
+    }
+    return largest;
+}
+
+bool is_too_large(const Amounts& wanted, const Amounts& largest) {
+    return wanted.base[kCpu] > largest.base[kCpu] || wanted.base[kMemory] > largest.base[kMemory];
+}
+
+std::string names_of_busy(const Pool& pool) {
+    constexpr std::size_t kMostNamed = 5;
+    std::vector<std::string> names;
+    for (const auto& host : pool.busy) names.push_back(host.name);
+    return base::joined_first(names, kMostNamed);
 }
 
 // Names the hosts at these places by their zones.
@@ -212,15 +252,33 @@ LaunchObstacle explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& 
         return LaunchObstacle{"pool " + pool.name + ": " + text, kNone, {}, distance, std::move(cause)};
     };
 
+    const auto unsuitable = [&](Hosts hosts) {
+        return why_unsuitable(pool, hosts, pod_class.sample->spec, wanted, machines.largest(), names);
+    };
+
     if (!pool.closed.empty()) return say(Distance::room, pool.closed);
+    if (pool.places.empty() && !pool.busy.empty()) {
+        // A pod that could never run on these hosts must not wait for them.
+        if (auto misfit = unsuitable(Hosts::all); !misfit.text.empty())
+            return say(misfit.distance, std::move(misfit.text), std::move(misfit.cause));
+        const auto largest = largest_on_busy(pool, machines);
+        if (largest && is_too_large(wanted, *largest))
+            return say(Distance::size,
+                       too_large(wanted, *largest, {}, names) + ": ask for less, or add a larger host");
+    }
     if (pool.places.empty())
         return say(Distance::room, "no host can take a machine" +
-                                       (pool.why_no_place.empty() ? "" : ": " + pool.why_no_place));
+                                       (!pool.why_no_place.empty() ? ": " + pool.why_no_place
+                                        : !pool.busy.empty()       ? ": " + names_of_busy(pool) +
+                                                                   " are in use or offline, add hosts or wait"
+                                                             : ""));
     if (const auto refusal = why_refused(pool, wanted, machines.largest()); !refusal.empty())
         return say(Distance::room, refusal);
     auto places = placer.required(id).candidates->places[index];
     if (places.empty()) {
-        auto misfit = why_unsuitable(pool, pod_class.sample->spec, wanted, machines.largest(), names);
+        auto misfit = unsuitable(Hosts::free);
+        if (!misfit.text.empty() && !pool.busy.empty() && unsuitable(Hosts::all).text.empty())
+            return say(Distance::room, "the hosts that suit the pod are in use or offline");
         if (!misfit.text.empty())
             return say(misfit.distance, std::move(misfit.text), std::move(misfit.cause));
         return say(Distance::surroundings, why_apart_from_volumes(snapshot, placer, id, index));
@@ -252,9 +310,11 @@ LaunchObstacle explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& 
                        "each of its sizes is larger than what any host can give one machine: make one "
                        "smaller, or add a larger host");
         std::string remedy = hosts_decide ? ", as no host can give one machine more" : "";
-        const bool lacks_size =
-            total.base[kCpu] > largest.base[kCpu] || total.base[kMemory] > largest.base[kMemory];
-        if (lacks_size) remedy += remedy_for_size(snapshot, pool, hosts_decide);
+        if (const auto busy = largest_on_busy(pool, machines);
+            busy && is_too_large(total, largest) && !is_too_large(total, *busy))
+            return say(Distance::room, "no free host is large enough: larger ones are in use or offline");
+        if (is_too_large(total, largest))
+            remedy += remedy_for_size(snapshot, pool, total, largest, machines.largest());
         return say(Distance::size, too_large(wanted, largest, overhead, names) + remedy);
     }
     const Take take{1, size->cpu_cores, size->memory_mib};

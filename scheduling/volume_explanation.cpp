@@ -26,14 +26,13 @@ std::string cause_of(const VolumeTie& tie) {
 
 bool is_met_somewhere(const Pool& pool, const api::NodeSelector& selector) {
     return std::ranges::any_of(pool.places, [&](const PlaceOfPool& place) {
-        return api::matches(selector, labels_at(pool, place), {});
+        return api::matches(selector, labels_at(pool, place.labels), {});
     });
 }
 
 }  // namespace
 
-api::StringMap labels_at(const Pool& pool, const PlaceOfPool& place) {
-    auto labels = place.labels;
+api::StringMap labels_at(const Pool& pool, api::StringMap labels) {
     labels.insert(pool.labels.begin(), pool.labels.end());
     labels.try_emplace(std::string(api::labels::kHostname), "a-node-to-come");
     return labels;
@@ -43,7 +42,7 @@ const api::SelectorRequirement* unmet_requirement(const Pool& pool, const api::N
     if (selector.nodeSelectorTerms.size() != 1) return nullptr;
     for (const auto& requirement : selector.nodeSelectorTerms.front().matchExpressions) {
         const bool is_met = std::ranges::any_of(pool.places, [&](const PlaceOfPool& place) {
-            return api::matches(requirement, labels_at(pool, place));
+            return api::matches(requirement, labels_at(pool, place.labels));
         });
         if (!is_met) return &requirement;
     }

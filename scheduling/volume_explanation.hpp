@@ -7,8 +7,8 @@
 
 namespace scheduling {
 
-// Returns the labels of the pool's Nodes at the place. A Node's own name is unknown.
-api::StringMap labels_at(const Pool& pool, const PlaceOfPool& place);
+// Adds the pool's labels to those of a place: the labels of its Nodes there. A Node's own name is unknown.
+api::StringMap labels_at(const Pool& pool, api::StringMap labels);
 // Returns "label a in (b, c) (note)": the requirement of the selector that no place of the
 // Returns a requirement that none of the pool's nodes meets; null: there is none, or the terms are
 // alternatives.

@@ -47,6 +47,14 @@ struct PlaceOfPool {
     api::StringMap labels;  // labels of Nodes there in addition to Pool::labels: zone, host
 };
 
+// BusyHost is a host that suits a pool but can take no machine now: it is in use or offline.
+struct BusyHost {
+    std::string name;
+    api::StringMap labels;               // as in PlaceOfPool
+    std::optional<MachineSize> largest;  // for one machine; nullopt: unknown
+    bool is_whole = false;               // see Place
+};
+
 inline constexpr std::int64_t kDefaultPodsPerNode = 110;  // the kubelet's default
 
 // MachineShape is a machine as it is launched, before the system takes its part.
@@ -93,6 +101,7 @@ struct Pool {
 
     std::vector<PlaceOfPool> places;   // empty: nothing can be created
     std::string why_no_place;          // set if places is empty: the problem of each host, for people
+    std::vector<BusyHost> busy;        // only for explanations
     std::vector<std::size_t> budgets;  // indices into Snapshot::budgets
 
     std::int64_t min_nodes = 0;

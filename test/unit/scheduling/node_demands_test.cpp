@@ -27,16 +27,61 @@ TEST_CASE("a pod too large for any machine is told the difference") {
     cluster.pools[0].flexible.cpuCores.max = 4;
     cluster.pools[0].reserved = {100, 256};
     CHECK(reason_for(cluster, PodBuilder("a", "6")) ==
-          "pool small: needs 6 CPUs, largest machine offers 3.9 after system reserve: ask for less, or raise "
-          "the max of machineTemplate.flexible");
+          "pool small: needs 6 CPUs, largest machine offers 3.9 after system reserve: ask for less, or set a "
+          "larger max in machineTemplate.flexible");
     cluster.pools[0].flexible.memoryMiB.max = 8192;
     CHECK(reason_for(cluster, PodBuilder("a", "1", "10Gi")) ==
           "pool small: needs 10 GiB, largest machine offers 7.75 GiB after system reserve: ask for less, or "
-          "raise the max of machineTemplate.flexible");
+          "set a larger max in machineTemplate.flexible");
     cluster.pools[0].shapes = {{"small", 2, 4096, 110}};
     CHECK(reason_for(cluster, PodBuilder("a", "6")) ==
           "pool small: needs 6 CPUs, largest machine offers 1.9 after system reserve: ask for less, or add a "
           "larger one to machineTemplate.sizes");
+}
+
+TEST_CASE("a larger max of the pool is advised only where its hosts could give more") {
+    auto cluster = snapshot();
+    cluster.pools[0].flexible.cpuCores.max = 64;
+    cluster.places[0].largest = scheduling::MachineSize{32, 65536};
+    CHECK(
+        reason_for(cluster, PodBuilder("a", "100")) ==
+        "pool small: needs 100 CPUs, largest machine offers 32 after system reserve: ask for less, or add a "
+        "larger host and set a larger max in machineTemplate.flexible");
+    CHECK(
+        reason_for(cluster, PodBuilder("a", "40")) ==
+        "pool small: needs 40 CPUs, largest machine offers 32 after system reserve, as no host can give one "
+        "machine more: ask for less, or add a larger host");
+}
+
+TEST_CASE("a pod that no host of a full pool could take is not told to wait for one") {
+    auto cluster = snapshot();
+    auto& pool = cluster.pools[0];
+    pool.places.clear();
+    const std::string kDisk = "disk";
+    pool.busy = {{"metal-1", {{kDisk, "ssd"}}, scheduling::MachineSize{8, 16384}, true},
+                 {"metal-2", {{kDisk, "hdd"}}, scheduling::MachineSize{16, 32768}, true}};
+    CHECK(reason_for(cluster, PodBuilder("a", "20")) ==
+          "pool small: needs 20 CPUs, largest machine offers 16 after system reserve: ask for less, or add a "
+          "larger host");
+    CHECK(reason_for(cluster, PodBuilder("a").select(kDisk, "tape")) ==
+          "pool small: its nodes have no label disk=tape: if they should have it, add it to "
+          "machineTemplate.labels of the pool");
+    CHECK(
+        reason_for(cluster, PodBuilder("a").select(kDisk, "ssd")) ==
+        "pool small: no host can take a machine: metal-1, metal-2 are in use or offline, add hosts or wait");
+    pool.taints = {taint("dedicated")};
+    CHECK(reason_for(cluster, PodBuilder("a")).starts_with("pool small: has taint dedicated:NoSchedule"));
+}
+
+TEST_CASE("where a host that suits the pod is in use, the pod is not said to ask for too much") {
+    auto cluster = snapshot();
+    auto& pool = cluster.pools[0];
+    cluster.places[0].largest = scheduling::MachineSize{4, 8192};
+    pool.busy = {{"host-b", {{"disk", "ssd"}}, scheduling::MachineSize{16, 65536}}};
+    CHECK(reason_for(cluster, PodBuilder("a").select("disk", "ssd")) ==
+          "pool small: the hosts that suit the pod are in use or offline");
+    CHECK(reason_for(cluster, PodBuilder("a", "8")) ==
+          "pool small: no free host is large enough: larger ones are in use or offline");
 }
 
 TEST_CASE("the pools that come nearest to taking the pod are explained, and the others are counted") {
@@ -56,7 +101,7 @@ TEST_CASE("the pools that come nearest to taking the pod are explained, and the 
               std::vector<std::string>{
                   "pool limited: limits.maxNodes of pool limited: 0 nodes left",
                   "pool small: needs 3 CPUs, largest machine offers 2 after system reserve: ask for less, or "
-                  "raise the max of machineTemplate.flexible",
+                  "set a larger max in machineTemplate.flexible",
                   "3 other pools: no label disk=ssd (2), taint dedicated (1)"});
 }
 
