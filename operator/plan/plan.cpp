@@ -7,6 +7,7 @@
 #include "controllers/claim/facts/local_volumes.hpp"
 #include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/disruption/facts/disruption_state.hpp"
+#include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/budgets.hpp"
 #include "controllers/disruption/rules/pods.hpp"
 #include "controllers/provisioning/decision.hpp"
@@ -139,6 +140,7 @@ private:
                 removal.reasons = std::move(outcome.reasons);
                 note_volumes(*facts, removal);
                 note_protection(node, pool->spec.disruption.emptyDir, removal);
+                if (removal.possible) note_age(*facts, removal);
                 if (removal.possible) note_budget(*pool, removal);
             }
             plan_.nodes.push_back(std::move(removal));
@@ -170,6 +172,19 @@ private:
                 continue;
             removal.possible = false;
         }
+    }
+
+    // Applies the delays of scaleDown, which end by themselves.
+    void note_age(const report::ClaimFacts& facts, PlannedRemoval& removal) const {
+        if (!facts.node) return;
+        disruption::NodeFacts node{*facts.pool, *facts.claim, *facts.node};
+        if (removal.empty) node.empty_since = facts.claim->status.emptySince;
+        const auto kind = removal.empty ? disruption::Kind::Empty : disruption::Kind::Underutilized;
+        const auto blocker = disruption::age_blocker(node, kind, report_.time);
+        if (!blocker) return;
+        removal.possible = false;
+        removal.reasons.push_back(blocker->message +
+                                  (blocker->until ? ", until " + blocker->until->str() : std::string()));
     }
 
     // Applies the disruption budgets, including the windows in which the pool's nodes may be removed.

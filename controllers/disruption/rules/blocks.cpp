@@ -56,23 +56,6 @@ std::optional<Time> in_use_since(const NodeFacts& facts) {
                     api::true_since(facts.claim.status.conditions, api::conditions::kRegistered));
 }
 
-MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
-    const auto& scale_down = facts.pool.spec.scaleDown;
-    if (!is_scale_down(kind)) return std::nullopt;
-    if (kind == Kind::Empty) {
-        if (const auto end = end_of(facts.empty_since, scale_down.emptyGracePeriod, now))
-            return blocker("EmptyGracePeriod",
-                           "the node has been empty for less than " + scale_down.emptyGracePeriod.str() +
-                               " (scaleDown.emptyGracePeriod)",
-                           end);
-    }
-    if (const auto end = end_of(in_use_since(facts), scale_down.minNodeAge, now))
-        return blocker("MinNodeAge",
-                       "the node is younger than " + scale_down.minNodeAge.str() + " (scaleDown.minNodeAge)",
-                       end);
-    return std::nullopt;
-}
-
 // Returns a blocker after a failed drain, because another one would evict pods without effect again.
 MaybeBlocker after_a_failed_drain(const NodeFacts& facts, Time now) {
     const auto* disrupted = api::find_condition(facts.claim.status.conditions, api::conditions::kDisrupted);
@@ -160,6 +143,23 @@ bool answers_for_other_cluster(const NodeSmithProvider* provider) {
 }
 
 }  // namespace
+
+MaybeBlocker age_blocker(const NodeFacts& facts, Kind kind, Time now) {
+    const auto& scale_down = facts.pool.spec.scaleDown;
+    if (!is_scale_down(kind)) return std::nullopt;
+    if (kind == Kind::Empty) {
+        if (const auto end = end_of(facts.empty_since, scale_down.emptyGracePeriod, now))
+            return blocker("EmptyGracePeriod",
+                           "the node has been empty for less than " + scale_down.emptyGracePeriod.str() +
+                               " (scaleDown.emptyGracePeriod)",
+                           end);
+    }
+    if (const auto end = end_of(in_use_since(facts), scale_down.minNodeAge, now))
+        return blocker("MinNodeAge",
+                       "the node is younger than " + scale_down.minNodeAge.str() + " (scaleDown.minNodeAge)",
+                       end);
+    return std::nullopt;
+}
 
 MaybeBlocker standing_blocker(const PoolFacts& facts) {
     if (!facts.stale_kinds.empty())
@@ -257,7 +257,7 @@ MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind ki
     if (!claim::is_owned_by_pool(facts.claim) && !was_asked_for)
         return blocker("AppliedByUser", "a user created its claim");
     if (auto annotated = do_not_disrupt(facts.node, now)) return annotated;
-    if (auto early = too_early(facts, kind, now)) return early;
+    if (auto early = age_blocker(facts, kind, now)) return early;
     if (auto failed = after_a_failed_drain(facts, now)) return failed;
     // The machine would run on, and its Node would take pods in addition to its replacement.
     if (facts.claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain)

@@ -188,6 +188,21 @@ TEST_CASE("an empty node would go, one with pods that fit nowhere else would sta
                Catch::Contains("keep node tools-aaaaa: its pods fit nowhere else without a new machine"));
 }
 
+TEST_CASE("a young empty node stays, and the plan says until when") {
+    auto young = node_in_service();
+    young.insert(young.find("  uid: node-1"), "  creationTimestamp: \"2026-03-01T11:55:00Z\"\n");
+    const auto plan = plan_of({kCluster, young});
+    REQUIRE(plan.nodes.size() == 1);
+    CHECK_FALSE(plan.changes_something());
+    CHECK_THAT(table_of(plan), Catch::Contains("keep node tools-aaaaa: the node is younger than 10m0s "
+                                               "(scaleDown.minNodeAge), until 2026-03-01T12:05:00Z"));
+
+    auto just_empty = node_in_service();
+    just_empty.insert(just_empty.find("  nodeName: tools"), "  emptySince: \"2026-03-01T11:59:00Z\"\n");
+    CHECK_THAT(table_of(plan_of({kCluster, just_empty})),
+               Catch::Contains("(scaleDown.emptyGracePeriod), until 2026-03-01T12:01:00Z"));
+}
+
 TEST_CASE("minNodes and pods that must not be disrupted keep a node") {
     std::string wanted(kCluster);
     wanted.replace(wanted.find("minNodes: 0"), 11, "minNodes: 1");
