@@ -117,7 +117,10 @@ Records hosts_of(const ClusterSnapshot& view, const std::string& namespace_) {
     for (const auto& provider : view.report().providers) {
         if (!namespace_.empty() && provider->metadata.namespace_ != namespace_) continue;
         for (const auto& host : provider->status.hosts) {
-            const auto note = host.evacuating ? "its nodes must be removed" : host.message;
+            const auto note = host.evacuating                     ? "its nodes must be removed"
+                              : !host.message.empty()             ? host.message
+                              : host.freeCPUCores > host.cpuCores ? "its CPUs are overcommitted"
+                                                                  : "";
             records.add({host.name, api::key_of(*provider).str(), host.online, host.freeCPUCores,
                          host.cpuCores, host.freeMemoryMiB, host.memoryMiB,
                          machines_on(view, *provider, host.name), note});

@@ -262,8 +262,9 @@ std::string room(std::int64_t cpu_cores, std::int64_t memory_mib) {
 
 std::string describe_host(const api::v1alpha1::ProviderHost& host) {
     auto text = "Host " + host.name + (host.online ? "" : " is offline and") + " has " +
-                room(host.freeCPUCores, host.freeMemoryMiB) + " of " + room(host.cpuCores, host.memoryMiB) +
-                " free, and " + base::counted(host.machines, "machine");
+                room(host.cpuCores, host.memoryMiB) + " and " + base::counted(host.machines, "machine") +
+                "; new machines may take " + room(host.freeCPUCores, host.freeMemoryMiB);
+    if (host.freeCPUCores > host.cpuCores) text += " (its CPUs are overcommitted)";
     if (host.evacuating) text += "; its nodes must be removed";
     if (!host.message.empty()) text += "; no machine is placed there: " + host.message;
     return text + ".";

@@ -104,6 +104,13 @@ TEST_CASE("what no operator has looked at is a trouble") {
     CHECK(troubles[0].reason == "NotExamined");
 }
 
+TEST_CASE("top says so where a host promises more CPUs than it has") {
+    auto cluster = std::string(kPool);
+    cluster.replace(cluster.find("freeCPUCores: 12"), 16, "freeCPUCores: 60");
+    CHECK_THAT(top_text(*picture({cluster}), ""), Contains("its CPUs are overcommitted"));
+    CHECK_THAT(top_text(*picture({std::string(kPool)}), ""), !Contains("overcommitted"));
+}
+
 TEST_CASE("top shows use and price of a pool's nodes, and the room of hosts") {
     const auto view = picture({well(std::string(kPool)), node_in_service(), running_pod()});
     const auto pool = top_document(*view, "").at("pools").as_array().at(0).as_object();

@@ -165,15 +165,25 @@ spec: {providerRef: racks, maintenance: true, bmc: {address: "https://10.0.0.17"
 status: {phase: Quarantined, powerState: "Off", failures: 2, lastFailure: it did not boot}
 )"});
     const auto provider = text_of(explain_provider(*view, {"", "shed"}));
-    CHECK_THAT(provider, Contains("Provider ours/shed of type proxmox") && Contains("1 pool uses it") &&
-                             Contains("Host ford has 12 cores, 40960 MiB of 16 cores, 65536 MiB free") &&
-                             Contains("Ready=True"));
+    CHECK_THAT(provider,
+               Contains("Provider ours/shed of type proxmox") && Contains("1 pool uses it") &&
+                   Contains("Host ford has 16 cores, 65536 MiB and 0 machines; new machines may take 12 "
+                            "cores, 40960 MiB.") &&
+                   Contains("Ready=True"));
     CHECK_THAT(text_of(explain_host(*view, {"", "r1"})),
                Contains("Host ours/r1 of provider racks is Quarantined, its power is Off") &&
                    Contains("in maintenance") && Contains("failed 2 times") && Contains("it did not boot"));
     CHECK_THAT(text_of(explain_control_plane(*view, {"ours", "main"})),
                Contains("Control plane ours/main is in mode Active") && Contains("not examined it yet"));
     CHECK_THROWS_WITH(explain_provider(*view, {"", "x"}), Contains("there is no provider x"));
+}
+
+TEST_CASE("an overcommitted host is not said to have more CPUs free than it has") {
+    auto cluster = std::string(kCluster);
+    cluster.replace(cluster.find("freeCPUCores: 12"), 16, "freeCPUCores: 60");
+    CHECK_THAT(text_of(explain_provider(*picture({cluster}), {"", "shed"})),
+               Contains("Host ford has 16 cores, 65536 MiB and 0 machines; new machines may take 60 cores, "
+                        "40960 MiB (its CPUs are overcommitted)."));
 }
 
 TEST_CASE("an explanation is a document with the same content") {
