@@ -124,7 +124,10 @@ std::string too_large(const Amounts& wanted, const Amounts& largest, const Amoun
     if (wanted.base[kMemory] > offered(kMemory))
         return "needs " + memory(wanted.base[kMemory]) + ", largest machine offers " +
                memory(offered(kMemory)) + after_reserve(overhead, kMemory);
-    if (offered(kPods) < 1) return "its DaemonSets leave no room for a pod";
+    if (offered(kPods) < 1)
+        return "its DaemonSets leave no room for a pod: raise bootstrap.kubelet.maxPods of the pool, or keep "
+               "some "
+               "of them off its nodes";
     if (wanted.base[kStorage] > offered(kStorage))
         return "needs " + memory(wanted.base[kStorage]) + " of ephemeral storage, largest machine offers " +
                memory(offered(kStorage)) + ": ask for less, or give the machines a larger boot disk";
@@ -136,7 +139,7 @@ std::string too_large(const Amounts& wanted, const Amounts& largest, const Amoun
                    ": if its machines have more, state it in machineTemplate.extendedResources of the pool";
     }
     return "no machine offers " + cpus(wanted.base[kCpu]) + " and " + memory(wanted.base[kMemory]) +
-           " together with all else that is requested";
+           " together with all else that is requested: ask for less, or offer a machine that has all of it";
 }
 
 // Returns the refusal if all machines that could hold the pod have refused shapes.
@@ -326,10 +329,12 @@ LaunchObstacle explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& 
         obstacle.cut = cut;
         return obstacle;
     }
-    if (is_anywhere) return say(Distance::room, "no host has room for a machine with " + size_text(*size));
+    if (is_anywhere)
+        return say(Distance::room, "no host has room for a machine with " + size_text(*size) +
+                                       ": add a host, or free room on one");
     return say(Distance::room, "no host that suits the pod (" + names_of(pool, places) +
                                    ") has room for a machine with " + size_text(*size) +
-                                   where_volumes_are(placer.plan(id).volumes));
+                                   where_volumes_are(placer.plan(id).volumes) + ": free room there");
 }
 
 std::vector<std::string> summary_of(std::vector<LaunchObstacle> obstacles) {

@@ -60,7 +60,8 @@ std::string why_apart_from_volumes(const Snapshot& snapshot, PodPlacer& placer, 
     if (const auto* provision = placer.without_room(id, index))
         return "storage class " + provision->storage_class->metadata.name +
                " has no room left for a volume of " + provision->size.str() + " for claim " +
-               provision->claim->metadata.name + " where its nodes are (CSIStorageCapacity)";
+               provision->claim->metadata.name +
+               " where its nodes are (CSIStorageCapacity): free room there, or ask for less";
     const std::string text = "its nodes are not where the pod's volumes can be used";
     const auto& ties = placer.plan(id).volumes.ties;
     for (const auto& tie : ties) {

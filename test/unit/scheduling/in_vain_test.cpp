@@ -132,7 +132,7 @@ TEST_CASE("nothing is launched for a volume for which no reported capacity has r
     auto cluster = cluster_with_storage();
     const Reasons expected{
         "pool small: storage class late has no room left for a volume of 10Gi for claim data where its nodes "
-        "are (CSIStorageCapacity)"};
+        "are (CSIStorageCapacity): free room there, or ask for less"};
     const auto refused = [&] {
         const auto result = solve(cluster);
         return result.claims.empty() && result.unplaced.size() == 1 && result.unplaced[0].reasons == expected;

@@ -214,7 +214,7 @@ TEST_CASE("a size with much memory and one with many CPUs are both found") {
     CHECK(result.unplaced[0].pod->metadata.name == "both");
     CHECK(result.unplaced[0].reasons ==
           std::vector<std::string>{"pool small: no machine offers 12 CPUs and 40 GiB together with all else "
-                                   "that is requested"});
+                                   "that is requested: ask for less, or offer a machine that has all of it"});
 }
 
 TEST_CASE("no more pods are put on a machine than the kubelet allows") {
@@ -316,7 +316,8 @@ TEST_CASE("what a host can give is used up within the solve") {
     std::map<std::size_t, std::int64_t> cores;
     for (const auto& claim : result.claims) cores[claim.place] += claim.cpu_cores;
     CHECK(cores == std::map<std::size_t, std::int64_t>{{0, 4}, {1, 3}});
-    CHECK(result.unplaced[0].reasons[0] == "pool small: no host has room for a machine with 1 CPU and 1 GiB");
+    CHECK(result.unplaced[0].reasons[0] ==
+          "pool small: no host has room for a machine with 1 CPU and 1 GiB: add a host, or free room on one");
 }
 
 TEST_CASE("minimal nodes are launched without pods, and those that exist or are being created count") {

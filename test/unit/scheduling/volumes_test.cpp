@@ -302,9 +302,11 @@ TEST_CASE("where the host of a volume is full, the volume and the host are named
     cluster.places[1].free_cpu_cores = 0;
     const auto result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
-    CHECK(result.unplaced[0].reasons ==
-          Reasons{"pool small: no host that suits the pod (host-b) has room for a machine with 1 CPU and "
-                  "1 GiB; volume v of its claim data needs label topology.kubernetes.io/zone=host-b"});
+    CHECK(
+        result.unplaced[0].reasons ==
+        Reasons{"pool small: no host that suits the pod (host-b) has room for a machine with 1 CPU and "
+                "1 GiB; volume v of its claim data needs label topology.kubernetes.io/zone=host-b: free room "
+                "there"});
 }
 
 TEST_CASE("a label that the pool's provider is to set is named with what is said of it") {
