@@ -200,6 +200,10 @@ private:
                 if (!host.message.empty())
                     entry.why_no_place +=
                         (entry.why_no_place.empty() ? "" : "; ") + host.name + ": " + host.message;
+                scheduling::BusyHost busy{host.name, labels_at(pool, provider, &host.name)};
+                if (const auto& largest = host.largestMachine)
+                    busy.largest = scheduling::MachineSize{largest->cpuCores, largest->memoryMiB};
+                entry.busy.push_back(std::move(busy));
                 continue;
             }
             const auto [known, is_new] =
@@ -223,7 +227,16 @@ private:
         std::set<std::pair<std::int64_t, std::int64_t>> sizes;
         for (const auto& host :
              informers_.hosts.store().by_index(kHostsByProvider, api::key_of(provider).str())) {
-            if (!is_offered(*host, pool, provider)) continue;
+            if (!suits(*host, pool, provider)) continue;
+            if (!is_free(*host)) {
+                scheduling::BusyHost busy{host->metadata.name,
+                                          labels_at(pool, &provider, &host->metadata.name, &host->spec)};
+                busy.is_whole = true;
+                if (const auto& capacity = host->status.capacity)
+                    busy.largest = scheduling::MachineSize{capacity->cpuCores, capacity->memoryMiB};
+                entry.busy.push_back(std::move(busy));
+                continue;
+            }
             const auto& capacity = *host->status.capacity;
             const auto [known, is_new] =
                 place_indices_.emplace(api::key_of(*host).str(), world_.snapshot.places.size());
@@ -245,16 +258,19 @@ private:
         }
     }
 
-    bool is_offered(const NodeSmithHost& host, const NodeSmithPool& pool,
-                    const NodeSmithProvider& provider) const {
+    bool is_free(const NodeSmithHost& host) const {
+        const auto& status = host.status;
+        return api::is_true(status.conditions, conditions::kReady) && !status.claimRef && status.capacity &&
+               !candidates_.contains(api::key_of(host));
+    }
+
+    // Reports whether the pool may have the host once it is free.
+    static bool suits(const NodeSmithHost& host, const NodeSmithPool& pool,
+                      const NodeSmithProvider& provider) {
         const auto& selector = provider.spec.redfish->hostSelector;
         if (selector && !api::matches(*selector, host.metadata.labels)) return false;
-        const auto& status = host.status;
-        const bool is_free = api::is_true(status.conditions, conditions::kReady) && !status.claimRef &&
-                             status.capacity && !candidates_.contains(api::key_of(host));
-        const bool is_other =
-            !status.architecture.empty() && status.architecture != pool.spec.machineTemplate.architecture;
-        if (!is_free || is_other) return false;
+        const auto& architecture = host.status.architecture;
+        if (!architecture.empty() && architecture != pool.spec.machineTemplate.architecture) return false;
         // The pool's pods must be able to tolerate the host's taints.
         const auto& tolerated = pool.spec.machineTemplate.taints;
         return std::ranges::all_of(host.spec.taints, [&](const api::Taint& taint) {
