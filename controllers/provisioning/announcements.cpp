@@ -1,6 +1,7 @@
 #include "controllers/provisioning/announcements.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "base/text.hpp"
@@ -34,13 +35,47 @@ std::optional<api::Time> next_end_of_patience(const Informers& informers, api::T
     return next;
 }
 
+// Volumes that need no node are created and bound within this time, usually. Controllers create claims of
+// ephemeral volumes and of StatefulSets meanwhile, too.
+constexpr std::chrono::seconds kVolumePatience{30};
+
+// Reports whether the claim's volume is created without a pod on a node.
+bool binds_by_itself(const api::PersistentVolumeClaim& claim, const Informers& informers) {
+    const auto& name = claim.spec.storageClassName;
+    if (!claim.spec.volumeName.empty() || claim.metadata.deletionTimestamp || !name) return false;
+    const auto storage_class = informers.storage_classes.store().get({"", *name});
+    return storage_class && storage_class->volumeBindingMode != api::VolumeBindingMode::WaitForFirstConsumer;
+}
+
+// Returns until when the pod's volumes may bind by themselves; nullopt: they are bound, or it takes too long.
+std::optional<api::Time> awaits_volumes_until(const api::Pod& pod, const Informers& informers,
+                                              api::Time now) {
+    std::optional<api::Time> until;
+    const auto wait_from = [&](const api::ObjectMeta& created) {
+        const api::Time end(created.creationTimestamp.value_or(api::Time()).at + kVolumePatience);
+        if (now < end) until = until ? std::max(*until, end) : end;
+    };
+    for (const auto& volume : pod.spec.volumes) {
+        if (!volume.persistentVolumeClaim && !volume.ephemeral) continue;
+        const auto name = volume.persistentVolumeClaim ? volume.persistentVolumeClaim->claimName
+                                                       : pod.metadata.name + "-" + volume.name;
+        const auto claim = informers.persistent_volume_claims.store().get({pod.metadata.namespace_, name});
+        if (!claim)
+            wait_from(pod.metadata);
+        else if (binds_by_itself(*claim, informers))
+            wait_from(claim->metadata);
+    }
+    return until;
+}
+
 }  // namespace
 
 std::size_t say_what_is_missing(const ProvisioningDecision& decision, const Informers& informers,
-                                Announcer& announcer) {
+                                Announcer& announcer, api::Time now) {
     std::set<std::string> talked_of;
     for (const auto& refused : decision.refused) {
         talked_of.insert(refused.pod->metadata.uid);
+        if (awaits_volumes_until(*refused.pod, informers, now)) continue;
         announcer.say(kube::target_of(*refused.pod), kube::EventType::warning, "NoNodeForPod",
                       "no node can be created for the pod: " + joined(refused.reasons));
     }
@@ -98,6 +133,7 @@ std::optional<api::Time> next_look(const ProvisioningDecision& decision, const I
     const auto look_at = [&next](std::optional<api::Time> when) { next = kube::sooner(next, when); };
     const auto& result = decision.result;
     for (const auto& held : decision.demand.held_back) look_at(held.until);
+    for (const auto& refused : decision.refused) look_at(awaits_volumes_until(*refused.pod, informers, now));
     look_at(decision.look_again);
     if (!decision.demand.pods.empty()) look_at(decision.freed.until);
     look_at(next_end_of_patience(informers, now));

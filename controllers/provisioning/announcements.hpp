@@ -10,9 +10,10 @@
 
 namespace controllers::provisioning {
 
-// Says for which pods and DaemonSets no machine is created, and why. Returns the number of such pods.
+// Says for which pods and DaemonSets no machine is created, and why. Pods whose volumes may bind by
+// themselves are left out for half a minute. Returns the number of such pods, with those.
 std::size_t say_what_is_missing(const ProvisioningDecision& decision, const Informers& informers,
-                                Announcer& announcer);
+                                Announcer& announcer, api::Time now);
 
 // Says which limits made the launch smaller than the demand.
 void say_cuts(const World& world, const scheduling::SolveResult& result, const Informers& informers,

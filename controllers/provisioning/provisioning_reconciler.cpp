@@ -184,7 +184,7 @@ asio::awaitable<void> ProvisioningReconciler::run() {
         result.claims.empty() ? (result.unplaced.empty() ? "nothing_needed" : "nothing_possible") : "launch";
     metrics_.decisions.with({outcome}).add();
 
-    const auto unplaced = say_what_is_missing(decision, informers_, announcer_);
+    const auto unplaced = say_what_is_missing(decision, informers_, announcer_, api::Time(clock_.wall_now()));
     metrics_.unplaced.with({}).set(static_cast<double>(unplaced));
     say_cuts(decision.world, result, informers_, announcer_);
     look_at(next_look(decision, informers_, api::Time(clock_.wall_now())));

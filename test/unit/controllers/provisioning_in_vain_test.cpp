@@ -131,19 +131,48 @@ TEST_CASE("nothing is launched for a pod with a ResourceClaim") {
 TEST_CASE("nothing is launched for a volume without room, until room is reported") {
     World world;
     put_storage(world);
-    world.put_pending(a_pod("db").requesting("1", "1Gi").mount("data"));
-    world.run_for(1min);
-    CHECK(world.claims().empty());
-    CHECK(world.events.count("storage class late has no room left for a volume of 10Gi") == 1);
     api::CSIStorageCapacity capacity;
     capacity.metadata.name = "room";
     capacity.metadata.namespace_ = "default";
     capacity.storageClassName = "late";
     capacity.nodeTopology.emplace();
+    capacity.capacity = api::Quantity::parse("1Gi");
+    world.server.put(capacity);
+    world.put_pending(a_pod("db").requesting("1", "1Gi").mount("data"));
+    world.run_for(1min);
+    CHECK(world.claims().empty());
+    CHECK(world.events.count("storage class late has no room left for a volume of 10Gi") == 1);
     capacity.capacity = api::Quantity::parse("20Gi");
     world.server.put(capacity);
     world.run_for(5s);
     CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE(
+    "no Event is written while a volume may bind by itself, and one if it does not within half a minute") {
+    World world;
+    api::StorageClass storage_class;
+    storage_class.metadata.name = "at-once";
+    storage_class.provisioner = "csi.test";
+    storage_class.volumeBindingMode = api::VolumeBindingMode::Immediate;
+    world.server.put(storage_class);
+    // A controller creates the claim a moment after its pod.
+    auto db = a_pod("db").requesting("1", "1Gi").mount("data");
+    db.pod.metadata.creationTimestamp = api::Time(world.clock.wall_now());
+    world.put_pending(db);
+    world.run_for(10s);
+    api::PersistentVolumeClaim claim;
+    claim.metadata.name = "data";
+    claim.metadata.namespace_ = "default";
+    claim.metadata.creationTimestamp = api::Time(world.clock.wall_now());
+    claim.spec.storageClassName = "at-once";
+    claim.status.phase = "Pending";
+    world.server.put(claim);
+    world.run_for(25s);
+    CHECK(world.events.count("NoNodeForPod") == 0);
+    world.run_for(10s);
+    CHECK(world.claims().empty());
+    CHECK(world.events.count("volume claim data is not bound yet, and storage class at-once creates") == 1);
 }
 
 TEST_CASE("a machine is large enough for what LimitRanges give the pods of DaemonSets") {
