@@ -81,6 +81,32 @@ TEST_CASE("a pod that no machine helps is told why, and nothing changes") {
                Catch::Contains("pod shop/saw waits, and nothing would be created: pool tools"));
 }
 
+TEST_CASE("a pod that no host in use could take is told so, and others are told which hosts are in use") {
+    const auto host = [](const std::string& name, int cpus) {
+        return "apiVersion: kubenodesmith.parawell.cloud/v1alpha1\nkind: NodeSmithHost\n"
+               "metadata: {name: " +
+               name +
+               ", namespace: ours}\n"
+               "spec: {providerRef: shed, bmc: {address: \"https://10.0.0.17\"}}\n"
+               "status: {phase: InUse, claimRef: {name: other}, capacity: {cpuCores: " +
+               std::to_string(cpus) +
+               ", memoryMiB: 65536},\n"
+               "  conditions: [{type: Ready, status: \"True\", reason: Ready}]}\n";
+    };
+    std::string racks(kCluster);
+    racks.replace(racks.find("type: proxmox"), 13, "type: redfish");
+    const auto begin = racks.find("  proxmox: {");
+    racks.replace(begin, racks.find('\n', begin) - begin, "  redfish: {}");
+    const auto plan_for = [&](const std::string& cpus) {
+        std::string pod(kPendingPod);
+        pod.replace(pod.find("cpu: \"2\""), 8, "cpu: \"" + cpus + "\"");
+        return table_of(plan_of({racks, host("r1", 8), host("r2", 16), pod}));
+    };
+    CHECK_THAT(plan_for("40"), Catch::Contains("needs 40 CPUs, largest machine offers 15.9") &&
+                                   Catch::Contains("add a larger host"));
+    CHECK_THAT(plan_for("12"), Catch::Contains("no host can take a machine: r1, r2 are in use or offline"));
+}
+
 TEST_CASE("a pod is told why the provider creates nothing, in the provider's own words") {
     std::string broken(kCluster);
     broken.replace(broken.find("status: \"True\", reason: Ready"), 29,
