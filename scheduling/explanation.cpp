@@ -259,11 +259,14 @@ LaunchObstacle explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& 
         return why_unsuitable(pool, hosts, pod_class.sample->spec, wanted, machines.largest(), names);
     };
 
-    if (!pool.closed.empty()) return say(Distance::room, pool.closed);
-    if (pool.places.empty() && !pool.busy.empty()) {
-        // A pod that could never run on these hosts must not wait for them.
+    // Time does not help a pod that could never run on these hosts.
+    const bool waits = !pool.closed.empty() || pool.places.empty();
+    const bool knows_hosts = !pool.places.empty() || !pool.busy.empty();
+    if (waits && knows_hosts)
         if (auto misfit = unsuitable(Hosts::all); !misfit.text.empty())
             return say(misfit.distance, std::move(misfit.text), std::move(misfit.cause));
+    if (!pool.closed.empty()) return say(Distance::room, pool.closed);
+    if (pool.places.empty() && !pool.busy.empty()) {
         const auto largest = largest_on_busy(pool, machines);
         if (largest && is_too_large(wanted, *largest))
             return say(Distance::size,

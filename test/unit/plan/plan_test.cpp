@@ -81,7 +81,7 @@ TEST_CASE("a pod that no machine helps is told why, and nothing changes") {
                Catch::Contains("pod shop/saw waits, and nothing would be created: pool tools"));
 }
 
-TEST_CASE("a pod that no host in use could take is told so, and others are told which hosts are in use") {
+TEST_CASE("a plan names the hosts in use, except to a pod that none of them could take") {
     const auto host = [](const std::string& name, int cpus) {
         return "apiVersion: kubenodesmith.parawell.cloud/v1alpha1\nkind: NodeSmithHost\n"
                "metadata: {name: " +

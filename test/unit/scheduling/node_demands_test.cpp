@@ -53,7 +53,7 @@ TEST_CASE("a larger max of the pool is advised only where its hosts could give m
         "machine more: ask for less, or add a larger host");
 }
 
-TEST_CASE("a pod that no host of a full pool could take is not told to wait for one") {
+TEST_CASE("the reason of a full pool is the size or label of the pod if none of its hosts could take it") {
     auto cluster = snapshot();
     auto& pool = cluster.pools[0];
     pool.places.clear();
@@ -103,6 +103,20 @@ TEST_CASE("the pools that come nearest to taking the pod are explained, and the 
                   "pool small: needs 3 CPUs, largest machine offers 2 after system reserve: ask for less, or "
                   "set a larger max in machineTemplate.flexible",
                   "3 other pools: no label disk=ssd (2), taint dedicated (1)"});
+}
+
+TEST_CASE("a closed pool whose nodes could never take the pod is not named as the nearest") {
+    auto cluster = snapshot();
+    cluster.pools = {pool("paused"), pool("small")};
+    cluster.pools[0].closed = "is paused";
+    cluster.pools[1].labels["disk"] = "ssd";
+    cluster.pools[1].flexible.cpuCores.max = 2;
+    cluster.pods = {PodBuilder("a", "3").select("disk", "ssd")};
+    const auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    REQUIRE(result.unplaced[0].reasons.size() == 2);
+    CHECK(result.unplaced[0].reasons[0].starts_with("pool small: needs 3 CPUs"));
+    CHECK(result.unplaced[0].reasons[1].starts_with("pool paused: its nodes have no label disk=ssd"));
 }
 
 TEST_CASE("up to three pools are all explained, the nearest first") {
