@@ -89,8 +89,11 @@ void Solve::place_all() {
     place_until_stuck(waiting, place_later);
     place_until_stuck(waiting, [&](const Demand& demand) {
         const bool may_launch = launch_for_ == LaunchFor::everybody || demand.is_displaced;
-        const auto slot = place_later(demand);
-        return slot != kNone || !may_launch ? slot : placer_.place_as_last_resort(demand);
+        auto slot = place_later(demand);
+        if (slot != kNone || !may_launch) return slot;
+        slot = placer_.place_as_last_resort(demand);
+        result_.is_last_resort = result_.is_last_resort || slot != kNone;
+        return slot;
     });
     for (const auto* demand : waiting) refuse(*demand);
 }

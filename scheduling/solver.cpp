@@ -71,6 +71,8 @@ bool is_better(const RatedResult& a, const RatedResult& b) {
         return std::tuple(outcome.result.unplaced.size(), outcome.result.demand_unmet, outcome.price,
                           outcome.result.claims.size());
     };
+    // Few machines may leave pods no domain but one, and then the kube-scheduler counts that one alone.
+    if (a.result.is_last_resort && !b.result.is_last_resort) return false;
     return rank(a) < rank(b) && leaves_nobody_else(a.result, b.result);
 }
 

@@ -71,6 +71,7 @@ struct SolveResult {
     std::vector<NewClaim> claims;
     std::vector<Unplaced> unplaced;  // in the order in which the pods were tried
     std::vector<Cut> cuts;           // in the order of Snapshot::budgets
+    bool is_last_resort = false;     // a spread disregards domains that only a new machine would add
     std::size_t demand_unmet = 0;    // machines missing for minimal nodes and spare room
     Price price;                     // price of the claims
     std::vector<OversizedDaemon> oversized_daemons;

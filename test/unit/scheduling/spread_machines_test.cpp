@@ -119,3 +119,18 @@ TEST_CASE("1,100 small pods of many kinds share machines") {
     CHECK(result.claims.size() <= 62);
     CHECK(solve(after(cluster, result)).claims.empty());
 }
+
+// The kube-scheduler counts only zones that have nodes, so all pods would land in the one zone.
+TEST_CASE("pods that are spread over zones and over nodes get machines in each zone") {
+    auto cluster = snapshot();
+    add_places(cluster, {"host-b", "host-c"});
+    for (int i = 0; i < 9; ++i) {
+        PodBuilder pod("web-" + std::to_string(i), "1", "1Gi");
+        cluster.pods.push_back(pod.label("app", "web").spread_over(kZone).spread_over(kHostname));
+    }
+    const auto result = solve(cluster);
+    CHECK(result.unplaced.empty());
+    std::map<std::size_t, std::size_t> pods_in;
+    for (const auto& claim : result.claims) pods_in[claim.place] += claim.pods.size();
+    CHECK(pods_in == std::map<std::size_t, std::size_t>{{0, 3}, {1, 3}, {2, 3}});
+}
