@@ -63,7 +63,8 @@ bool MachinePlanner::has_place(std::size_t pool, const MachineSize& size) const 
 MachineOption MachinePlanner::option_of(std::size_t pool, const ShapeSize& size) const {
     const auto& machines = placer_.new_machines();
     MachineOption option{machines.machines(pool).allocatable(size), price_of(pool, size)};
-    option.room -= machines.overhead(pool, BitSet::all(snapshot_.pools[pool].places.size()), size.shape);
+    option.room -=
+        machines.complete_overhead(pool, BitSet::all(snapshot_.pools[pool].places.size()), size.shape);
     return option;
 }
 

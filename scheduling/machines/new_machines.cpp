@@ -34,7 +34,21 @@ NewMachines::NewMachines(const Snapshot& snapshot, const TakenByDaemons& taken, 
         }
         const auto is_same = [&of_pool](const Overhead& each) { return each.at == of_pool[0].at; };
         if (std::ranges::all_of(of_pool, is_same)) of_pool.resize(1);
+        complete_shape_.push_back(complete_shape(of_pool));
     }
+}
+
+std::size_t NewMachines::complete_shape(const std::vector<Overhead>& of_pool) {
+    const auto holds_as_much = [](const Overhead& shape, const Overhead& other) {
+        return std::ranges::equal(shape.at, other.at, [](const Amounts& most, const Amounts& amounts) {
+            return at_least(most, amounts) == most;
+        });
+    };
+    const auto found = std::ranges::find_if(of_pool, [&](const Overhead& shape) {
+        return std::ranges::all_of(of_pool,
+                                   [&](const Overhead& other) { return holds_as_much(shape, other); });
+    });
+    return found == of_pool.end() ? kNone : static_cast<std::size_t>(found - of_pool.begin());
 }
 
 Amounts NewMachines::overhead(std::size_t pool, const BitSet& allowed, std::size_t shape) const {
@@ -48,13 +62,22 @@ Amounts NewMachines::overhead(std::size_t pool, const BitSet& allowed, std::size
     return most;
 }
 
+Amounts NewMachines::complete_overhead(std::size_t pool, const BitSet& allowed, std::size_t shape) const {
+    return overhead(pool, allowed, complete_shape_[pool] == kNone ? shape : complete_shape_[pool]);
+}
+
 Amounts NewMachines::overhead(std::size_t pool, const BitSet& allowed) const {
     return overhead(pool, allowed, overheads_[pool].size() - 1);
 }
 
 std::optional<ShapeSize> NewMachines::next_size(std::size_t pool, const BitSet& allowed, const Amounts& used,
-                                                std::size_t from) const {
+                                                std::size_t from, DaemonPodsOn daemon_pods) const {
     const auto& machines = machines_[pool];
+    if (daemon_pods == DaemonPodsOn::all) {
+        auto total = complete_overhead(pool, allowed, from);
+        total += used;
+        return machines.smallest(total, from);
+    }
     const auto beside = [&](std::size_t shape) {
         auto total = overhead(pool, allowed, shape);
         total += used;
@@ -84,12 +107,25 @@ std::size_t NewMachines::place_for(std::size_t pool, const BitSet& allowed, cons
     return best;
 }
 
+// A size that leaves DaemonSets out is used only if no other can be launched. Otherwise their pods would
+// stay pending on it, such as a storage driver's.
 std::optional<Fit> NewMachines::fit(std::size_t pool, const BitSet& allowed, const Amounts& used,
                                     const Current& current) const {
+    if (overheads_[pool].size() > 1 && complete_shape_[pool] != kNone) {
+        if (auto complete = fit(pool, allowed, used, current, DaemonPodsOn::all)) return complete;
+        const auto shape = current.size.shape;
+        const bool has_all = overhead(pool, allowed, shape) == complete_overhead(pool, allowed, shape);
+        if (current.place != kNone && has_all) return std::nullopt;
+    }
+    return fit(pool, allowed, used, current, DaemonPodsOn::those_that_fit);
+}
+
+std::optional<Fit> NewMachines::fit(std::size_t pool, const BitSet& allowed, const Amounts& used,
+                                    const Current& current, DaemonPodsOn daemon_pods) const {
     const bool is_new = current.place == kNone;
     const auto& machines = machines_[pool];
-    for (auto size = next_size(pool, allowed, used, current.size.shape); size;
-         size = next_size(pool, allowed, used, size->shape + 1)) {
+    for (auto size = next_size(pool, allowed, used, current.size.shape, daemon_pods); size;
+         size = next_size(pool, allowed, used, size->shape + 1, daemon_pods)) {
         const auto take = is_new ? whole(*size) : difference(*size, current.size);
         const bool is_too_large = current.most && !size->is_within(*current.most);
         if (!is_too_large && free_capacity_.budget_in_the_way(snapshot_.pools[pool], take) == kNone) {
@@ -161,8 +197,8 @@ std::optional<ShapeSize> NewMachines::smallest(std::size_t pool, const BitSet& a
                                                const Amounts& wanted) const {
     const auto& places = snapshot_.pools[pool].places;
     const auto& machines = machines_[pool];
-    for (auto size = next_size(pool, allowed, wanted, 0); size;
-         size = next_size(pool, allowed, wanted, size->shape + 1)) {
+    for (auto size = next_size(pool, allowed, wanted, 0, DaemonPodsOn::those_that_fit); size;
+         size = next_size(pool, allowed, wanted, size->shape + 1, DaemonPodsOn::those_that_fit)) {
         for (auto i = allowed.next(0); i != kNone; i = allowed.next(i + 1)) {
             const auto& bound = free_capacity_.place(places[i].place).largest;
             if (!bound || size->is_within(*bound)) return size;

@@ -65,6 +65,9 @@ public:
     Amounts overhead(std::size_t pool, const BitSet& allowed, std::size_t shape) const;
     // Does the same for the most expensive shape.
     Amounts overhead(std::size_t pool, const BitSet& allowed) const;
+    // Returns what DaemonSets take of the shape that leaves out none which another one holds. If the pool has
+    // no such shape, it returns what they take of `shape`.
+    Amounts complete_overhead(std::size_t pool, const BitSet& allowed, std::size_t shape) const;
 
 private:
     struct Current {
@@ -77,17 +80,25 @@ private:
         std::vector<Amounts> at;
         bool is_uniform = true;
     };
+    // DaemonPodsOn selects the DaemonSets that a size must hold: those of the complete overhead, or those
+    // that its shape leaves room for.
+    enum class DaemonPodsOn { all, those_that_fit };
+    // Returns the shape that holds the DaemonSets of all shapes at every place; kNone: there is none.
+    static std::size_t complete_shape(const std::vector<Overhead>& of_pool);
     // Returns the next size, starting at shape `from`, that also holds its DaemonSets.
     std::optional<ShapeSize> next_size(std::size_t pool, const BitSet& allowed, const Amounts& used,
-                                       std::size_t from) const;
+                                       std::size_t from, DaemonPodsOn daemon_pods) const;
     std::optional<Fit> fit(std::size_t pool, const BitSet& allowed, const Amounts& used,
                            const Current& current) const;
+    std::optional<Fit> fit(std::size_t pool, const BitSet& allowed, const Amounts& used,
+                           const Current& current, DaemonPodsOn daemon_pods) const;
     std::size_t place_for(std::size_t pool, const BitSet& allowed, const ShapeSize& size,
                           const Current& current) const;
 
     const Snapshot& snapshot_;
     std::vector<MachineSizes> machines_;
     std::vector<std::vector<Overhead>> overheads_;  // by pool and shape; one if all shapes are equal
+    std::vector<std::size_t> complete_shape_;       // by pool
     FreeCapacity free_capacity_;
     std::vector<NewMachine> new_machines_;
 };

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures how often `kubenodesmith plan` and the kube-scheduler's filter plugins disagree: agreement.py [--clusters N] [--first SEED]
 
-Each cluster is a frozen state. `plan` and the plugins (test/controlplane/cmd/schedulerfilters) judge the same objects. There are
-three rates: pods that get a machine although a Node takes them, pods that are placed where the plugins refuse them, and pods that
-get nothing although a new machine of a pool would take them."""
+Each cluster is a frozen state. `plan` and the plugins (test/controlplane/cmd/schedulerfilters) judge the same objects. The
+rates: pods that get a machine although a Node takes them, pods that are placed where the plugins refuse them, pods that get nothing
+although a new machine of a pool would take them, and pods whose machine has no room for a DaemonSet although a larger one has."""
 
 import argparse
 import collections
@@ -20,6 +20,7 @@ from clusters import ZONES, Cluster  # noqa: E402
 ROOT = HERE.parents[2]
 RATES = {"needless": "get a machine although a Node takes them", "misplaced": "are placed where the plugins refuse them",
          "wronglyRefused": "get nothing although a new machine would take them",
+         "crowded": "get a machine without room for a DaemonSet, although a larger one has room for all",
          "misled": "get the reason that no host has room, although all have"}
 # The hosts of these clusters are larger than all pods together.
 NO_ROOM = ("no host has room", "no host that suits the pod")
@@ -84,6 +85,18 @@ def question_of(cluster, plan):
     return question
 
 
+def crowded(cluster, plan):
+    """Returns pods of machines on which a DaemonSet has no room, although the pool's largest machine has room for all."""
+    found = []
+    for machine in plan["launches"]:
+        pool, zone = machine["pool"].split("/")[1], machine["zone"] or ZONES[0]
+        pods = [o for o in cluster.objects if o["kind"] == "Pod" and f"{o['metadata']['namespace']}/{o['metadata']['name']}" in machine["pods"]]
+        made = cluster.machine("planned", pool, zone, machine["cpuCores"], machine["memoryMiB"])
+        if pods and cluster.is_crowded(made, pods) and not cluster.is_crowded(cluster.largest_machine(pool, zone), pods):
+            found.append({"pod": machine["pods"][0], "node": f"a machine of pool {pool} with {machine['cpuCores']} CPUs"})
+    return found
+
+
 def measure(seeds, tell=lambda text: None):
     """Returns the figures: pods judged, disagreements by rate (as texts), and refusals by plugin."""
     total, refusals, found = collections.Counter(), collections.Counter(), {rate: [] for rate in RATES}
@@ -98,6 +111,7 @@ def measure(seeds, tell=lambda text: None):
             refusals.update(verdict["refusals"])
             reasons = {pod["pod"]: "; ".join(pod["reasons"]) for pod in plan["pods"]}
             verdict["misled"] = [{"pod": pod, "node": "none"} for pod, text in reasons.items() if any(words in text for words in NO_ROOM)]
+            verdict["crowded"] = crowded(cluster, plan)
             for rate, texts in found.items():
                 for finding in verdict[rate] or []:
                     text = f"seed {seed}: pod {finding['pod']} and {finding['node']}: {finding.get('plugin', '')} {finding.get('message', '')}" \

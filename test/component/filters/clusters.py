@@ -78,10 +78,13 @@ class Cluster:
     def templates(self):
         """Returns the largest machine of each pool in each zone."""
         for pool in self.pools:
-            sizes = pool["spec"]["machineTemplate"].get("sizes")
-            cpu, memory = (sizes[-1]["cpuCores"], sizes[-1]["memoryMiB"]) if sizes else (16, 32768)
             for zone in ZONES:
-                yield self.machine(f"new-{pool['metadata']['name']}-{zone}", pool["metadata"]["name"], zone, cpu, memory)
+                yield self.largest_machine(pool["metadata"]["name"], zone)
+
+    def largest_machine(self, pool, zone):
+        sizes = self._pool(pool)["spec"]["machineTemplate"].get("sizes")
+        cpu, memory = (sizes[-1]["cpuCores"], sizes[-1]["memoryMiB"]) if sizes else (16, 32768)
+        return self.machine(f"new-{pool}-{zone}", pool, zone, cpu, memory)
 
     def _pool(self, name):
         return next(pool for pool in self.pools if pool["metadata"]["name"] == name)
@@ -168,15 +171,17 @@ class Cluster:
         agent = {"containers": [container("100m", "128Mi")]}
         gpu = {"nodeSelector": {"accelerator": "nvidia"}, "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
                "containers": [container("50m", "64Mi")]}
-        for name, spec in (("node-exporter", exporter), ("log-agent", agent), ("gpu-plugin", gpu)):
-            if not self.chance(60):
+        # It leaves hardly any room on the smallest machines.
+        heavy = {"tolerations": [{"operator": "Exists"}], "containers": [container("3500m", "2Gi")]}
+        for name, spec, percent in (("node-exporter", exporter, 60), ("log-agent", agent, 60), ("gpu-plugin", gpu, 60), ("storage", heavy, 15)):
+            if not self.chance(percent):
                 continue
             spec["containers"][0]["name"] = name
             labels = {"app": name}
             self.objects.append({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name, "namespace": "infra", "uid": f"uid-{name}"},
                                  "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}}})
             for on in self.nodes:
-                if daemon_runs(spec, on):
+                if daemon_runs(spec, on) and fits(spec, on, self.pods_on(on)):
                     self._add_pod(f"{name}-{on['metadata']['name']}", "infra", labels, dict(spec), on["metadata"]["name"], ("DaemonSet", name))
 
     def _add_pod(self, name, namespace, labels, spec, on=None, owner=("ReplicaSet", "some")):
@@ -230,13 +235,21 @@ class Cluster:
             self._add_pod(f"{name}-{i}", namespace, {**labels, **({"apps.kubernetes.io/pod-index": str(i)} if owner == "StatefulSet" else {})},
                           spec, on, (owner, name))
 
+    def pods_on(self, on):
+        return [pod for pod in self.objects if pod["kind"] == "Pod" and pod["spec"].get("nodeName") == on["metadata"]["name"]]
+
+    def is_crowded(self, machine, pods):
+        """Reports whether these pods and all DaemonSets that would run on a machine do not fit on it together."""
+        specs = [o["spec"]["template"]["spec"] for o in self.objects if o["kind"] == "DaemonSet"]
+        wanted = pods + [{"spec": spec} for spec in specs if daemon_runs(spec, machine["node"])]
+        return not fits({"containers": []}, machine["node"], wanted)
+
     def _place_for(self, spec):
         """Returns a Node for a running pod. Rules between pods may be broken: pods are not moved when rules change."""
         if spec.get("volumes") or spec.get("resourceClaims"):
             return None
         for on in self.random.sample(self.nodes, len(self.nodes)):
-            used = [pod for pod in self.objects if pod["kind"] == "Pod" and pod["spec"].get("nodeName") == on["metadata"]["name"]]
-            if daemon_runs(spec, on) and not on["spec"].get("unschedulable") and fits(spec, on, used):
+            if daemon_runs(spec, on) and not on["spec"].get("unschedulable") and fits(spec, on, self.pods_on(on)):
                 return on["metadata"]["name"]
         return None
 
@@ -289,7 +302,7 @@ def fits(spec, on, pods):
     for resource, read in (("cpu", milli), ("memory", mib), ("nvidia.com/gpu", milli)):
         wanted = requested(spec, resource, read)
         used = sum(requested(pod["spec"], resource, read) for pod in pods)
-        if wanted and wanted + used > read(allocatable.get(resource, "0")):
+        if wanted + used > read(allocatable.get(resource, "0Mi" if read is mib else "0")):
             return False
     if len(pods) >= int(allocatable["pods"]):
         return False

@@ -149,7 +149,54 @@ TEST_CASE("of DaemonSets that do not fit together the oldest takes its room") {
     CHECK(result.claims[0].cpu_cores == 3);
 }
 
-TEST_CASE("a DaemonSet takes nothing of a size that its pod does not fit on") {
+TEST_CASE("a machine is as large as its DaemonSets need, if the pool has such a size") {
+    auto cluster = snapshot();
+    cluster.pools[0].shapes = {{"small", 2, 8 * kGiB, 110}, {"large", 4, 8 * kGiB, 110}};
+    SECTION("one that does not fit the small size") {
+        cluster.daemon_sets = {daemon_set("heavy", "2500m")};
+    }
+    SECTION("two that fit it one by one") {
+        cluster.daemon_sets = {daemon_set("cni", "1200m"), daemon_set("csi", "900m")};
+    }
+    SECTION("an old one that fits beside the pod, and a young one that does not") {
+        auto young = std::make_shared<api::DaemonSet>(*daemon_set("young", "1800m"));
+        young->metadata.creationTimestamp = api::Time::parse("2027-01-01T00:00:00Z");
+        cluster.daemon_sets = {daemon_set("old", "300m"), young};
+    }
+    // The price of packing them on small machines must not decide.
+    for (const auto* name : {"a", "b", "c"}) cluster.pods.push_back(PodBuilder(name, "300m", "1Gi"));
+    const auto result = solve(cluster);
+    REQUIRE(result.claims.size() == 1);
+    CHECK(result.claims[0].shape == "large");
+}
+
+TEST_CASE("a machine that holds all DaemonSets does not grow to one that leaves some out") {
+    auto cluster = snapshot();
+    // The larger one has less memory, so the DaemonSet does not fit there.
+    cluster.pools[0].shapes = {{"wide", 8, 2 * kGiB, 110}, {"high", 4, 16 * kGiB, 110}};
+    auto heavy = std::make_shared<api::DaemonSet>(*daemon_set("heavy", "100m"));
+    heavy->spec.template_.spec.containers->at(0).resources.requests["memory"] = quantity("4Gi");
+    cluster.daemon_sets = {heavy};
+    cluster.pods = {PodBuilder("a", "3", "1Gi"), PodBuilder("b", "2", "512Mi")};
+    const auto result = solve(cluster);
+    REQUIRE(result.claims.size() == 2);
+    for (const auto& claim : result.claims) CHECK(claim.shape == "high");
+}
+
+TEST_CASE(
+    "a machine of the size that its host or limits allow is launched, if DaemonSets need a larger one") {
+    auto cluster = snapshot();
+    cluster.pools[0].shapes = {{"small", 2, 8 * kGiB, 110}, {"large", 4, 8 * kGiB, 110}};
+    cluster.places[0].free_cpu_cores = 3;
+    cluster.places[0].free_memory_mib = 64 * kGiB;
+    cluster.daemon_sets = {daemon_set("heavy", "2500m")};
+    cluster.pods = {PodBuilder("a", "1", "1Gi")};
+    const auto result = solve(cluster);
+    REQUIRE(result.claims.size() == 1);
+    CHECK(result.claims[0].shape == "small");
+}
+
+TEST_CASE("a DaemonSet takes nothing of a size that its pod does not fit on, if no size holds both") {
     auto cluster = snapshot();
     cluster.pools[0].shapes = {{"small", 4, 8 * kGiB, 110}, {"large", 8, 8 * kGiB, 110}};
     cluster.daemon_sets = {daemon_set("heavy", "6")};
@@ -327,7 +374,7 @@ TEST_CASE("minimal nodes are launched without pods, and those that exist or are 
     cluster.nodes[0].pool = 0;
     const auto result = solve(cluster);
     REQUIRE(result.claims.size() == 2);
-    CHECK(result.claims[0].reason == "to have at least 3 nodes");
+    CHECK(result.claims[0].reason == "to have at least 3 nodes (limits.minNodes)");
     CHECK(result.claims[0].cpu_cores == 1);
     CHECK(result.demand_unmet == 0);
     cluster.budgets = {{"limits.maxNodes", 1, {}, {}}};
@@ -355,7 +402,7 @@ TEST_CASE("spare room is launched beyond the pods") {
     result = solve(cluster);
     REQUIRE(result.claims.size() == 1);
     CHECK(result.claims[0].cpu_cores == 1);
-    CHECK(result.claims[0].reason == "to keep 4 CPUs and 4 GiB spare");
+    CHECK(result.claims[0].reason == "to keep 4 CPUs and 4 GiB spare (scaleUp.headroom)");
 }
 
 TEST_CASE("spare nodes are nodes without pods") {
