@@ -33,13 +33,31 @@ std::int64_t pods_per_node(std::int64_t stated, std::int64_t learned) {
     return scheduling::kDefaultPodsPerNode;
 }
 
+// Returns the memory that the kubelet subtracts from its allocatable memory for huge pages.
+// Source: k8s.io/kubernetes/pkg/kubelet/nodestatus (MachineInfo).
+std::int64_t huge_pages_mib(const api::ResourceList& resources) {
+    base::Saturating bytes = 0;
+    for (const auto& [name, amount] : resources)
+        if (name.starts_with("hugepages-")) bytes = bytes + amount.value();
+    return (bytes + (scheduling::kMiB - 1)) / scheduling::kMiB;
+}
+
+// Returns what a machine reserves. The difference that its Nodes show includes their huge pages.
+api::v1alpha1::SystemReserved reserved_of(const NodeSmithPool& pool) {
+    if (pool.status.learnedReserved) return *pool.status.learnedReserved;
+    auto reserved = pool.spec.machineTemplate.systemReserved;
+    reserved.memoryMiB =
+        base::Saturating(reserved.memoryMiB) + huge_pages_mib(pool.spec.machineTemplate.extendedResources);
+    return reserved;
+}
+
 void describe_offer(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider,
                     const std::string& template_hash) {
     const auto& machine = pool.spec.machineTemplate;
     entry.prices = prices_of(pool);
     if (provider && provider->spec.proxmox)
         entry.memory_overhead_mib = provider->spec.proxmox->vmMemOverheadMiB;
-    entry.reserved = pool.status.learnedReserved.value_or(machine.systemReserved);
+    entry.reserved = reserved_of(pool);
     entry.extended_resources = machine.extendedResources;
     entry.volume_limits = machine.volumeLimits;
     entry.pods_per_node = pods_per_node(stated_pods(pool), 0);
