@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/claim/facts/node_changes.hpp"
 #include "controllers/provisioning/facts/room.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
@@ -24,7 +25,19 @@ void add_kubelet_labels(api::StringMap& labels, const std::string& host_name, co
     for (const auto* key : {"kubernetes.io/os", "beta.kubernetes.io/os"}) labels.try_emplace(key, "linux");
 }
 
+// Adds the label that the operator sets if a cloud controller does not: see claim::registered().
+void add_instance_type(api::Node& node, const NodeSmithClaim& claim, const NodeSmithPool* pool) {
+    if (api::find_taint(node.spec.taints, api::taints::kUninitialized, api::taints::kNoSchedule)) return;
+    const auto type = expected_instance_type(claim, pool);
+    if (!type.empty()) node.metadata.labels->try_emplace(std::string(claim::kInstanceType), type);
+}
+
 }  // namespace
+
+std::string expected_instance_type(const NodeSmithClaim& claim, const NodeSmithPool* pool) {
+    return claim::instance_type_of(
+        claim.status.size.empty() ? claim::size_text(limits::size_of(claim.spec, pool)) : claim.status.size);
+}
 
 api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
                         const NodeSmithProvider* provider, const api::Node* node,
@@ -43,6 +56,7 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
     if (!origin.zone_label.empty() && claim.status.zone.empty() && !claim.spec.zone.empty())
         result.metadata.labels[origin.zone_label] = claim.spec.zone;
     add_kubelet_labels(*result.metadata.labels, result.metadata.name, pool);
+    add_instance_type(result, claim, pool);
     if (pool) claim::add_taints(result.spec.taints, pool->spec.machineTemplate.taints);
     if (host) claim::add_taints(result.spec.taints, host->taints);
     claim::add_taints(result.spec.taints, claim.spec.taints);

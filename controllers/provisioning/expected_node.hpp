@@ -12,6 +12,8 @@ namespace controllers::provisioning {
 // nodes would be emptied because of it. `pool` may be null.
 NodePointer within_its_machine(NodePointer node, const NodeSmithClaim& claim, const NodeSmithPool* pool);
 
+// Returns what claim::registered() gives the claim's Node as its instance type; empty: nothing.
+std::string expected_instance_type(const NodeSmithClaim& claim, const NodeSmithPool* pool);
 // Returns the Node that the claim will become. An existing Node is kept and gets what it still
 // lacks. `pool`, `provider` and `host` (of bare metal) may be null. Its name is the claim's,
 // unless it has another one already.

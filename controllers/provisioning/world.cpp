@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/claim/facts/local_volumes.hpp"
 #include "controllers/claim/facts/node_changes.hpp"
 #include "controllers/claim/facts/node_search.hpp"
@@ -18,6 +20,7 @@
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/provisioning/young_nodes.hpp"
 #include "controllers/state/contested_labels.hpp"
+#include "scheduling/table/label_table.hpp"
 
 namespace controllers::provisioning {
 
@@ -65,6 +68,7 @@ public:
         else
             add_places(entry, pool, provider);
         leave_out(entry, supply.refusals);
+        expect_instance_type(entry, facts);
         budgets_.add(entry, supply);
         entry.min_nodes = pool.spec.limits.minNodes;
         const auto& headroom = pool.spec.scaleUp.headroom;
@@ -190,6 +194,29 @@ private:
         labels.erase(std::string(api::labels::kHostname));
         take_contested_off(labels, pool);
         return labels;
+    }
+
+    // Adds the label with which the operator names the machine's size. If the pool has several sizes, the
+    // value of a new Node is unknown.
+    void expect_instance_type(scheduling::Pool& entry, const PoolObservation& facts) const {
+        const std::string key(claim::kInstanceType);
+        const auto is_set_by_others = [&](const ClaimPointer& claim) {
+            const auto node = claim::node_of(informers_, *claim);
+            const auto* type = node ? api::find(node->metadata.labels, key) : nullptr;
+            return type && *type != expected_instance_type(*claim, &facts.object);
+        };
+        if (entry.labels.contains(key) || std::ranges::any_of(facts.claims, is_set_by_others)) return;
+        std::set<std::string> types;
+        for (const auto& shape : entry.shapes)
+            types.insert(claim::instance_type_of(claim::size_text({shape.cpu_cores, shape.memory_mib})));
+        entry.labels[key] = types.size() == 1 ? *types.begin() : std::string(scheduling::kUnlikeText);
+        const std::vector<std::string> sorted(types.begin(), types.end());
+        entry.notes_on_labels.try_emplace(
+            key, "the operator sets it to the machine's size" +
+                     (types.empty() ? std::string() : ": " + base::joined_first(sorted, 5)) +
+                     (types.size() == 1 ? ""
+                                        : "; it chooses no size by it: for one size, make a pool with that "
+                                          "size alone"));
     }
 
     void add_places(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider) {

@@ -8,9 +8,8 @@ namespace scheduling {
 
 namespace {
 
-// No label can have this name or this value: both begin with a control character.
+// No label can have this name, as it begins with a control character.
 constexpr std::string_view kNameField = "\x01name";
-const std::string kUnlikeText = "\x01unlike any other";
 
 bool differs_per_node(std::string_view key) {
     return key == api::labels::kHostname || key == api::labels::kClaim || key == kNameField;
@@ -28,6 +27,7 @@ ValueId LabelTable::value_in(const LabelRow& row, Column& column) const {
         if (!found && row.more) found = api::find(*row.more, column.name);
         if (!found) return row.name.empty() && differs_per_node(column.name) ? kUnlike : kAbsent;
         text = *found;
+        if (text == kUnlikeText) return kUnlike;
     }
     const auto next = static_cast<ValueId>(column.texts.size());
     const auto [entry, added] = column.numbers.try_emplace(text, next);
@@ -41,7 +41,7 @@ KeyId LabelTable::key(std::string_view name) {
     if (!added) return entry->second;
     auto& column = columns_.emplace_back();
     column.name = name;
-    column.texts = {"", kUnlikeText};
+    column.texts = {"", std::string(kUnlikeText)};
     column.values.reserve(rows_.size());
     for (const auto& row : rows_) column.values.push_back(value_in(row, column));
     return next;

@@ -17,6 +17,8 @@ using ValueId = std::uint32_t;         // number within its key
 inline constexpr ValueId kAbsent = 0;  // the row lacks the label
 // The row will have a value that differs from all others: for example the host name of a future node.
 inline constexpr ValueId kUnlike = 1;
+// This text in a row's labels means kUnlike. No label can have it, as it begins with a control character.
+inline constexpr std::string_view kUnlikeText = "\x01unlike any other";
 
 // LabelRow is a source of labels. `labels` takes precedence over `more`, which may be null. An empty name is
 // not known yet. The pointees must outlive the table.

@@ -15,7 +15,6 @@ namespace {
 
 // Load balancers look at the label's key only. The value shows whether we or a person set it.
 constexpr const char* kExcludedByOperator = "kubenodesmith";
-constexpr const char* kInstanceType = "node.kubernetes.io/instance-type";
 constexpr std::size_t kLongestLabelValue = 63;
 
 bool remove_taint(std::vector<api::Taint>& list, std::string_view key) {
@@ -34,22 +33,19 @@ void render_into(api::StringMap& result, const api::StringMap& templates, const 
     for (const auto& [key, value] : templates) result[key] = render(value, claim);
 }
 
-// Returns the machine's size as the value of a label, such as "4c-8Gi"; empty: it is not known, or its text
-// is not one that we write.
-std::string instance_type_of(const NodeSmithClaim& claim) {
-    auto text = claim.status.size;
-    std::ranges::replace(text, '/', '-');
-    const bool is_ours = !text.empty() && text.size() <= kLongestLabelValue &&
-                         text.find_first_not_of("0123456789cGiM-") == std::string::npos &&
-                         text.front() != '-' && text.back() != '-';
-    return is_ours ? text : std::string();
-}
-
 void merge(api::StringMap& into, const api::StringMap& wanted) {
     for (const auto& [key, value] : wanted) into[key] = value;
 }
 
 }  // namespace
+
+std::string instance_type_of(std::string size) {
+    std::ranges::replace(size, '/', '-');
+    const bool is_ours = !size.empty() && size.size() <= kLongestLabelValue &&
+                         size.find_first_not_of("0123456789cGiM-") == std::string::npos &&
+                         size.front() != '-' && size.back() != '-';
+    return is_ours ? size : std::string();
+}
 
 void add_taints(std::vector<api::Taint>& list, const std::vector<api::Taint>& wanted) {
     for (const auto& taint : wanted)
@@ -150,8 +146,9 @@ api::Node registered(const api::Node& node, const NodeOrigin& origin) {
         result.spec.providerID = origin.claim.status.providerID;
     }
     // Template, kubelet and cloud controllers may set the type, too, and it is not restored.
-    const auto type = instance_type_of(origin.claim);
-    if (!type.empty() && !cloud_controller) result.metadata.labels->try_emplace(kInstanceType, type);
+    const auto type = instance_type_of(origin.claim.status.size);
+    if (!type.empty() && !cloud_controller)
+        result.metadata.labels->try_emplace(std::string(kInstanceType), type);
     return result;
 }
 

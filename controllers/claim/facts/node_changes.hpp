@@ -40,6 +40,12 @@ void add_taints(std::vector<api::Taint>& list, const std::vector<api::Taint>& wa
 std::vector<api::Taint> with_changes(std::vector<api::Taint> list, const std::vector<api::Taint>& before,
                                      const std::vector<api::Taint>& after);
 
+// A Node without this label gets the size of its machine.
+inline constexpr std::string_view kInstanceType = "node.kubernetes.io/instance-type";
+// Returns a size such as "4c/8Gi" as the value of a label, "4c-8Gi"; empty: the text is not one that we
+// write.
+std::string instance_type_of(std::string size);
+
 // Returns the rendered labels of the pool's template and of the claim. It adds the labels that identify the
 // Node's owner, which no template can override. Labels that the kubelet sets are not included.
 api::StringMap node_labels(const NodeOrigin& origin);

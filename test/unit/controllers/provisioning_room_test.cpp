@@ -291,6 +291,58 @@ TEST_CASE(
     CHECK(scheduling::expected_allocatable(learned, {4, 8192}) == node.status.allocatable);
 }
 
+TEST_CASE("huge pages are part of a machine's memory, which its pods cannot use otherwise") {
+    auto pool = objects::pool("small");
+    const auto provider = objects::provider("proxmox");
+    pool.spec.machineTemplate.systemReserved = {100, 256};
+    pool.spec.machineTemplate.extendedResources["hugepages-2Mi"] = api::Quantity::parse("2Gi");
+    pool.spec.machineTemplate.extendedResources["example.com/gpu"] = api::Quantity::of(1);
+    const auto memory = [&] {
+        scheduling::Pool entry;
+        controllers::provisioning::describe_machines(entry, pool, &provider, "");
+        return scheduling::expected_allocatable(entry, {4, 8192}).at("memory");
+    };
+    CHECK(memory() == api::Quantity::of_mebibytes(8192 - 2048 - 256));
+    // The difference between a Node's capacity and its allocatable memory includes them.
+    pool.status.learnedReserved = api::v1alpha1::SystemReserved{100, 300 + 2048};
+    CHECK(memory() == api::Quantity::of_mebibytes(8192 - 2048 - 300));
+}
+
+TEST_CASE("a pod that asks for an instance type gets a machine if all machines of a pool have that type") {
+    auto pool = test::ProvisioningWorld::fixed_size_pool();
+    std::string type = "2c-4Gi";
+    std::size_t claims = 1;
+    SECTION("its size is the type") {}
+    SECTION("another size is another type") {
+        type = "4c-8Gi";
+        claims = 0;
+    }
+    SECTION("of several sizes none is chosen by its type") {
+        pool.spec.machineTemplate.sizes.push_back({"large", 4, 8192});
+        claims = 0;
+    }
+    World world(pool);
+    auto pod = objects::a_pod("a").requesting("1", "1Gi");
+    pod.pod.spec.nodeSelector = {{"node.kubernetes.io/instance-type", type}};
+    world.put_pending(pod);
+    world.run_for(20s);
+    CHECK(world.claims().size() == claims);
+}
+
+TEST_CASE("a pod that wants no instance type gets no machine, as each gets one") {
+    World world(objects::pool("small"));
+    auto pod = objects::a_pod("a").requesting("1", "1Gi");
+    api::NodeSelectorTerm term;
+    term.matchExpressions.push_back(
+        {"node.kubernetes.io/instance-type", api::SelectorOperator::DoesNotExist, {}});
+    pod.pod.spec.affinity->nodeAffinity.emplace()
+        .requiredDuringSchedulingIgnoredDuringExecution.emplace()
+        .nodeSelectorTerms = {term};
+    world.put_pending(pod);
+    world.run_for(20s);
+    CHECK(world.claims().empty());
+}
+
 TEST_CASE("a machine takes as many pods as its kubelet is told, or fewer if its Nodes show that") {
     auto pool = objects::pool("small");
     const auto provider = objects::provider("proxmox");
