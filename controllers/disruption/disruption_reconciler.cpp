@@ -36,7 +36,7 @@ DisruptionReconciler::DisruptionReconciler(const Context& context, const Drainer
       announcer_(context.events),
       refusals_(context.clock),
       stopped_(context.informers, context.clock, instances),
-      observer_(context.informers, context.clock, reports, stopped_),
+      observer_(context.informers, context.clock, reports, &stopped_),
       queue_({context.informers, context.client, context.clock, context.events, announcer_, reports,
               refusals_, std::move(may_mutate)},
              context.metrics),

@@ -146,7 +146,7 @@ Member PoolObserver::look_at_member(const PoolView& view, const std::string& tem
              .empty();
     const auto unreadable = informers_.pods.undecodable().any_on(node->metadata.name);
     if (unreadable) facts.unreadable_pod = unreadable->str();
-    facts.machine_stopped = stopped_.contains(claim->metadata.uid);
+    facts.machine_stopped = stopped_ && stopped_->contains(claim->metadata.uid);
     facts.template_hash = template_hash;
     facts.drift = drift_of(template_hash, *claim);
     facts.drift_cause = template_hash;

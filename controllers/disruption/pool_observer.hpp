@@ -14,8 +14,9 @@ namespace controllers::disruption {
 
 class PoolObserver {
 public:
+    // `stopped` may be null: then no machine is known to be stopped.
     PoolObserver(const Informers& informers, const base::Clock& clock, const DisruptionReports& reports,
-                 const StoppedMachines& stopped)
+                 const StoppedMachines* stopped)
         : informers_(informers), clock_(clock), reports_(reports), stopped_(stopped) {}
 
     // Returns the view of the pool as it is now, or as given if it is gone.
@@ -31,7 +32,7 @@ private:
     const Informers& informers_;
     const base::Clock& clock_;
     const DisruptionReports& reports_;
-    const StoppedMachines& stopped_;
+    const StoppedMachines* stopped_;
     claim::TemplateHashes hashes_;
 };
 

@@ -101,14 +101,23 @@ bool may_come_back(const api::Pod& pod) {
     return api::controller_of(pod.metadata) && !scheduling::untolerated(kTaints, pod.spec.tolerations);
 }
 
-bool is_protected(const api::Pod& pod, api::Time now) {
+namespace {
+
+// Returns the annotation that keeps the pod, such as "karpenter.sh/do-not-disrupt=true"; empty: none does.
+std::string protecting_annotation(const api::Pod& pod, api::Time now) {
     const auto& annotations = pod.metadata.annotations;
-    for (auto name : {api::annotations::kDoNotDisrupt, api::annotations::kKarpenterDoNotDisrupt}) {
+    for (const auto name : {api::annotations::kDoNotDisrupt, api::annotations::kKarpenterDoNotDisrupt}) {
         const auto* value = api::find(annotations, name);
-        if (value && (*value == "true" || lasts(*value, pod, now))) return true;
+        if (value && (*value == "true" || lasts(*value, pod, now))) return std::string(name) + "=" + *value;
     }
     const auto* safe = api::find(annotations, api::annotations::kSafeToEvict);
-    return safe && *safe == "false";
+    return safe && *safe == "false" ? std::string(api::annotations::kSafeToEvict) + "=false" : "";
+}
+
+}  // namespace
+
+bool is_protected(const api::Pod& pod, api::Time now) {
+    return !protecting_annotation(pod, now).empty();
 }
 
 bool is_safe_to_evict(const api::Pod& pod) {
@@ -117,7 +126,8 @@ bool is_safe_to_evict(const api::Pod& pod) {
 }
 
 std::string protection_of(const api::Pod& pod, api::Time now) {
-    if (is_protected(pod, now)) return "is annotated not to be disrupted";
+    if (const auto annotation = protecting_annotation(pod, now); !annotation.empty())
+        return "is annotated not to be disrupted (" + annotation + ")";
     const bool is_bare = !api::controller_of(pod.metadata) && !is_safe_to_evict(pod);
     return is_bare ? "has no controller that would create it again" : "";
 }

@@ -77,7 +77,7 @@ LongestEnd longest_end(const PodPointers& pods);
 bool is_protected(const api::Pod& pod, api::Time now);
 // Reports whether the user permits its eviction although it looks precious.
 bool is_safe_to_evict(const api::Pod& pod);
-// Returns why none of our disruptions would evict the pod: "is annotated not to be disrupted", "has no
+// Returns why none of our disruptions would evict the pod: "is annotated not to be disrupted (...)", "has no
 // controller that would bring it back"; empty: one may.
 std::string protection_of(const api::Pod& pod, api::Time now);
 

@@ -1,12 +1,15 @@
 #include "operator/plan/plan.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "api/names.hpp"
 #include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/claim/facts/local_volumes.hpp"
 #include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/disruption/facts/disruption_state.hpp"
+#include "controllers/disruption/pool_observer.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/budgets.hpp"
 #include "controllers/disruption/rules/pods.hpp"
@@ -28,7 +31,8 @@ public:
         : report_(view.report()),
           notes_(view.notes()),
           informers_(view.informers()),
-          reservations_(informers_, view.client(), view.clock()) {}
+          reservations_(informers_, view.client(), view.clock()),
+          observer_(informers_, view.clock(), disruption_reports_, nullptr) {}
 
     Plan make() {
         plan_.managed = report_.managed;
@@ -139,8 +143,7 @@ private:
                 removal.possible = outcome.possible;
                 removal.reasons = std::move(outcome.reasons);
                 note_volumes(*facts, removal);
-                note_protection(node, pool->spec.disruption.emptyDir, removal);
-                if (removal.possible) note_age(*facts, removal);
+                note_rules(*facts, removal);
                 if (removal.possible) note_budget(*pool, removal);
             }
             plan_.nodes.push_back(std::move(removal));
@@ -160,31 +163,44 @@ private:
                                held + " can be used on this node only: " + how_to_release_volumes());
     }
 
-    void note_protection(const scheduling::NodeInfo& node, api::v1alpha1::EmptyDirPolicy empty_dir,
-                         PlannedRemoval& removal) {
-        for (const auto& pod : node.pods) {
-            if (!is_drainable(*pod)) continue;
-            if (is_protected(*pod, report_.time))
-                removal.reasons.push_back("pod " + api::key_of(*pod).str() + " must not be disrupted");
-            else if (const auto data = disruption::local_data_blocker(*pod, empty_dir))
-                removal.reasons.push_back(data->message);
-            else
-                continue;
-            removal.possible = false;
-        }
+    // Adds the operator's own rules by which it keeps a node. Delays that end by themselves count only if
+    // they depend on the node's age.
+    void note_rules(const report::ClaimFacts& facts, PlannedRemoval& removal) {
+        using disruption::Kind;
+        const auto& view = view_of(facts.pool);
+        const auto kind = removal.empty ? Kind::Empty : Kind::Underutilized;
+        if (view.observes()) removal.observed_by = view.manager->metadata.name;
+        keep_if(disruption::standing_blocker(view.facts), removal);
+        const auto member = std::ranges::find_if(
+            view.members, [&](const auto& each) { return each.node->metadata.name == removal.node; });
+        if (member == view.members.end()) return;
+        // The grace period of an empty node passes.
+        disruption::NodeFacts on_node{view.facts.pool, *member->claim, *member->node};
+        on_node.held_volumes = member->facts.held_volumes;
+        on_node.unreadable_pod = member->facts.unreadable_pod;
+        keep_if(disruption::node_blocker(view.facts, on_node, kind, report_.time), removal);
+        keep_if(
+            disruption::pod_blocker(member->pods, disruption::pod_rules(view, *member, kind), report_.time),
+            removal);
+        const bool is_in_use = !removal.empty;
+        if (is_in_use && facts.pool->spec.scaleDown.policy == api::v1alpha1::ScaleDownPolicy::WhenEmpty)
+            keep_if(disruption::Blocker{"WhenEmpty", "scaleDown.policy of the pool is WhenEmpty", {}},
+                    removal);
     }
 
-    // Applies the delays of scaleDown, which end by themselves.
-    void note_age(const report::ClaimFacts& facts, PlannedRemoval& removal) const {
-        if (!facts.node) return;
-        disruption::NodeFacts node{*facts.pool, *facts.claim, *facts.node};
-        if (removal.empty) node.empty_since = facts.claim->status.emptySince;
-        const auto kind = removal.empty ? disruption::Kind::Empty : disruption::Kind::Underutilized;
-        const auto blocker = disruption::age_blocker(node, kind, report_.time);
+    static void keep_if(const std::optional<disruption::Blocker>& blocker, PlannedRemoval& removal) {
         if (!blocker) return;
         removal.possible = false;
-        removal.reasons.push_back(blocker->message +
-                                  (blocker->until ? ", until " + blocker->until->str() : std::string()));
+        const auto why =
+            blocker->message + (blocker->until ? ", until " + blocker->until->str() : std::string());
+        if (std::ranges::find(removal.reasons, why) == removal.reasons.end()) removal.reasons.push_back(why);
+    }
+
+    const disruption::PoolView& view_of(const PoolPointer& pool) {
+        const auto key = api::key_of(*pool);
+        const auto known = views_.find(key);
+        return known != views_.end() ? known->second
+                                     : views_.emplace(key, observer_.observe(pool)).first->second;
     }
 
     // Applies the disruption budgets, including the windows in which the pool's nodes may be removed.
@@ -201,10 +217,7 @@ private:
             if (leaves || !facts.has_ready_node()) ++use.disrupted;
         }
         const auto kind = removal.empty ? Kind::Empty : Kind::Underutilized;
-        const auto blocker = disruption::budget_blocker(pool.spec.disruption, kind, use, report_.time);
-        if (!blocker) return;
-        removal.possible = false;
-        removal.reasons.push_back(blocker->message);
+        keep_if(disruption::budget_blocker(pool.spec.disruption, kind, use, report_.time), removal);
     }
 
     const report::ClusterReport& report_;
@@ -212,6 +225,9 @@ private:
     Informers& informers_;
     Reservations reservations_;
     controllers::claim::TemplateHashes template_hashes_;
+    DisruptionReports disruption_reports_;
+    disruption::PoolObserver observer_;
+    std::map<api::ObjectKey, disruption::PoolView> views_;  // by pool
     Plan plan_;
 };
 

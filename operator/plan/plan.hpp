@@ -37,6 +37,7 @@ struct PlannedRemoval {
     bool empty = false;                // no pod would have to move
     bool possible = false;             // its pods fit elsewhere and no rule keeps it
     std::vector<std::string> reasons;  // why it is kept
+    std::string observed_by;           // as in PlannedMachine
     std::string lost;                  // describes volumes whose data would be lost; empty: none
 };
 

@@ -98,7 +98,8 @@ std::string sentence_of(const WaitingPod& pod) {
 std::string sentence_of(const PlannedRemoval& node) {
     const auto name = "node " + node.node;
     const auto lost = node.lost.empty() ? std::string() : "; lost with it: " + node.lost;
-    if (node.empty && node.possible) return "remove " + name + ": empty, and nothing needs it" + lost;
+    if (node.empty && node.possible)
+        return "remove " + name + ": empty, and nothing needs it" + lost + condition_of(node.observed_by);
     if (node.possible) return name + " is in use; its pods would fit elsewhere" + lost;
     return "keep " + name + ": " + base::joined(node.reasons, ", and ");
 }
@@ -160,6 +161,7 @@ json::object json_of(const Plan& plan) {
                                      {"empty", node.empty},
                                      {"possible", node.possible},
                                      {"reasons", array_of(node.reasons)},
+                                     {"observedBy", node.observed_by},
                                      {"lost", node.lost}});
     }
     json::array closed;

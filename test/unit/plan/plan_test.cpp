@@ -239,7 +239,61 @@ TEST_CASE("minNodes and pods that must not be disrupted keep a node") {
     const auto shielded =
         plan_of({kCluster, node_in_service(), running_pod("kubenodesmith.io/do-not-disrupt: \"true\"")});
     REQUIRE(shielded.nodes.size() == 1);
-    CHECK_THAT(table_of(shielded), Catch::Contains("pod shop/lathe must not be disrupted"));
+    CHECK_THAT(table_of(shielded), Catch::Contains("pod shop/lathe is annotated not to be disrupted ("));
+}
+
+// The operator keeps these nodes for ever, so a plan must not promise their removal.
+TEST_CASE("a plan keeps the nodes that the operator's own rules keep") {
+    std::string cluster(kCluster);
+    auto node = node_in_service();
+    std::string reason;
+    const auto put = [](std::string& text, const std::string& before, const std::string& added) {
+        text.insert(text.find(before), added);
+    };
+    SECTION("an annotation on the Node") {
+        put(node, "uid: node-1", "annotations: {karpenter.sh/do-not-disrupt: \"true\"}\n  ");
+        reason = "the node has the annotation karpenter.sh/do-not-disrupt=true";
+    }
+    SECTION("a cordon") {
+        put(node, "status:\n  nodeInfo", "spec: {unschedulable: true}\n");
+        reason = "the node was cordoned by a user";
+    }
+    SECTION("a young Node") {
+        put(node, "uid: node-1", "creationTimestamp: \"2026-03-01T11:59:50Z\"\n  ");
+        reason = "(scaleDown.minNodeAge)";
+    }
+    SECTION("a paused control plane") {
+        put(cluster, "pools: [\"*\"]", "mode: Paused, ");
+        reason = "control plane main is paused";
+    }
+    SECTION("a PodDisruptionBudget") {
+        node += "---\n" + running_pod() + R"(---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: all, namespace: shop, uid: b-1}
+spec: {selector: {}}
+status: {disruptionsAllowed: 0}
+)";
+        reason = "PodDisruptionBudget";
+    }
+    SECTION("the pool's policy") {
+        put(cluster, "providerRef: shed", "scaleDown: {policy: WhenEmpty}\n  ");
+        node += "---\n" + running_pod();
+        reason = "scaleDown.policy of the pool is WhenEmpty";
+    }
+    const auto plan = plan_of({cluster, node});
+    REQUIRE(plan.nodes.size() == 1);
+    CHECK_FALSE(plan.nodes.front().possible);
+    CHECK_FALSE(plan.changes_something());
+    CHECK_THAT(table_of(plan), Catch::Contains("keep node tools-aaaaa: ") && Catch::Contains(reason));
+}
+
+TEST_CASE("where a control plane only observes, a plan says what the mode Active would remove") {
+    std::string cluster(kCluster);
+    cluster.insert(cluster.find("pools: [\"*\"]"), "mode: Observe, ");
+    CHECK_THAT(table_of(plan_of({cluster, node_in_service()})),
+               Catch::Contains("remove node tools-aaaaa: empty, and nothing needs it, if the mode of control "
+                               "plane main were Active"));
 }
 
 TEST_CASE("a plan says which emptyDir keeps a node, and what a person can do about it") {
