@@ -86,6 +86,26 @@ void label_with_name(api::Namespace& namespace_) {
     namespace_.metadata.labels->try_emplace("kubernetes.io/metadata.name", namespace_.metadata.name);
 }
 
+// Keeps what `kubectl apply` leaves of the stored object: its identity, its status, and what others added to
+// its metadata.
+template <class T>
+void keep_stored(T& written, const T& stored, const json::object& document) {
+    auto& metadata = written.metadata;
+    const auto& before = stored.metadata;
+    metadata.uid = before.uid;
+    metadata.generation = before.generation;
+    metadata.creationTimestamp = before.creationTimestamp;
+    metadata.deletionTimestamp = before.deletionTimestamp;
+    if (metadata.ownerReferences.empty()) metadata.ownerReferences = before.ownerReferences;
+    if (metadata.finalizers.empty()) metadata.finalizers = before.finalizers;
+    for (const auto& [key, value] : before.labels) metadata.labels->try_emplace(key, value);
+    for (const auto& [key, value] : before.annotations) metadata.annotations->try_emplace(key, value);
+    if constexpr (requires { written.status; })
+        if (!document.contains("status")) written.status = stored.status;
+    // A store does not take the same version twice.
+    metadata.resourceVersion = before.resourceVersion + "+";
+}
+
 template <class T>
 bool take_into(kube::Informer<T>& informer, const json::object& document, const PriorityClasses& priorities) {
     if (!is_a<T>(document)) return false;
@@ -95,6 +115,8 @@ bool take_into(kube::Informer<T>& informer, const json::object& document, const 
         priorities.complete(object, document);
     }
     if constexpr (std::is_same_v<T, api::Namespace>) label_with_name(object);
+    if (const auto stored = informer.store().get(api::key_of(object)); stored && is_written(document))
+        keep_stored(object, *stored, document);
     informer.observe(std::move(object));
     return true;
 }
@@ -358,10 +380,13 @@ void ClusterSnapshot::take_all(const std::vector<json::object>& objects) {
             }
         }
     };
-    each([&](const auto& object) {
-        refuse_misspelt(object);
-        if (!take(object, priorities) && !is_workload(object)) unknown.note(object);
-    });
+    // Written objects are applied to the stored ones, in whatever order the files have them.
+    for (const bool is_turn_of_written : {false, true})
+        each([&](const auto& object) {
+            if (is_written(object) != is_turn_of_written) return;
+            refuse_misspelt(object);
+            if (!take(object, priorities) && !is_workload(object)) unknown.note(object);
+        });
     WrittenWorld written(informers_, priorities);
     each([&](const auto& object) {
         if (!is_written(object) || !is_a<api::PersistentVolumeClaim>(object)) return;

@@ -45,10 +45,6 @@ const json::object* pods_spec(const json::object& document) {
     return job ? object_in(*job, "spec") : spec;
 }
 
-bool is_deployment(const json::object& document) {
-    return is_kind(document, "apps/v1", "Deployment");
-}
-
 bool is_suspended(const json::object& document, const json::object& spec) {
     const auto* outer = object_in(document, "spec");
     return flag_in(spec, "suspend") || (outer && flag_in(*outer, "suspend"));
@@ -65,12 +61,6 @@ std::optional<std::int64_t> pods_wanted(const json::object& document, const json
     if (is_suspended(document, spec)) return 0;
     const auto parallel = number_in(spec, "parallelism").value_or(1);
     return std::min(parallel, number_in(spec, "completions").value_or(parallel));
-}
-
-// Returns the ordinal of a StatefulSet's first pod.
-std::int64_t first_ordinal(const json::object& spec) {
-    const auto* ordinals = object_in(spec, "ordinals");
-    return ordinals ? number_in(*ordinals, "start").value_or(0) : 0;
 }
 
 bool has_pod_template(const json::object& document) {
@@ -93,6 +83,10 @@ struct Owner {
     std::string namespace_;
 };
 
+std::string uid_of(const Owner& owner) {
+    return owner.kind + "/" + owner.name;
+}
+
 json::object pod_of(const json::object& pod_template, const Owner& owner, const std::string& name) {
     json::object pod = pod_template;
     pod["apiVersion"] = "v1";
@@ -101,12 +95,34 @@ json::object pod_of(const json::object& pod_template, const Owner& owner, const 
     auto& metadata = pod["metadata"].get_object();
     metadata["name"] = name;
     metadata["namespace"] = owner.namespace_;
-    const json::object reference{{"kind", owner.kind},
-                                 {"name", owner.name},
-                                 {"uid", owner.kind + "/" + owner.name},
-                                 {"controller", true}};
+    const json::object reference{
+        {"kind", owner.kind}, {"name", owner.name}, {"uid", uid_of(owner)}, {"controller", true}};
     metadata["ownerReferences"] = json::array{reference};
     return pod;
+}
+
+// Adds the labels that the workload's controller gives the pod of this index, unless the template states
+// them. The hash of a Deployment's template is not among them, because running pods may have it already.
+// Sources: k8s.io/kubernetes/pkg/registry/batch/job/strategy.go (generateSelector),
+// pkg/controller/job/indexed_job_utils.go, pkg/controller/statefulset/stateful_set_utils.go.
+void add_controller_labels(json::object& pod, const json::object& spec, const Owner& owner,
+                           std::int64_t index) {
+    auto& metadata = pod["metadata"].get_object();
+    auto& value = metadata["labels"];
+    if (!value.is_object()) value = json::object();
+    auto& labels = value.get_object();
+    const auto number = std::to_string(index);
+    if (owner.kind == "StatefulSet") {
+        labels.emplace("statefulset.kubernetes.io/pod-name", text_in(metadata, "name"));
+        labels.emplace("apps.kubernetes.io/pod-index", number);
+    }
+    if (owner.kind != "Job" && owner.kind != "CronJob") return;
+    for (const std::string prefix : {"", "batch.kubernetes.io/"}) {
+        labels.emplace(prefix + "job-name", owner.name);
+        labels.emplace(prefix + "controller-uid", uid_of(owner));
+    }
+    if (text_in(spec, "completionMode") == "Indexed")
+        labels.emplace("batch.kubernetes.io/job-completion-index", number);
 }
 
 // Removes the template's volume of that name, which the volume of a claim replaces.
@@ -202,7 +218,9 @@ WrittenWorkload workload_of(const json::object& document, WorkloadBounds& bounds
     if (templates) bytes += json::serialize(*templates).size();
     bounds.take(owner.kind + " " + owner.name, *count, bytes);
     for (std::int64_t i = 0; i < *count; ++i) {
-        auto pod = pod_of(*pod_template, owner, owner.name + "-" + std::to_string(first_ordinal(*spec) + i));
+        const auto index = first_ordinal(document) + i;
+        auto pod = pod_of(*pod_template, owner, owner.name + "-" + std::to_string(index));
+        add_controller_labels(pod, *spec, owner, index);
         if (templates && templates->is_array()) add_volume_claims(templates->get_array(), pod, workload);
         workload.pods.push_back(std::move(pod));
     }
@@ -228,6 +246,10 @@ std::string written_namespace(const json::object& document) {
     return namespace_.empty() ? "default" : namespace_;
 }
 
+bool is_deployment(const json::object& document) {
+    return is_kind(document, "apps/v1", "Deployment");
+}
+
 bool is_stateful_set(const json::object& document) {
     return is_kind(document, "apps/v1", "StatefulSet");
 }
@@ -237,6 +259,31 @@ bool replaces_pods(const json::object& document) {
     const auto* spec = object_in(document, "spec");
     const auto* strategy = spec ? object_in(*spec, "updateStrategy") : nullptr;
     return is_stateful_set(document) && !(strategy && text_in(*strategy, "type") == "OnDelete");
+}
+
+std::optional<std::int64_t> stated_pods(const json::object& document) {
+    const auto* spec = pods_spec(document);
+    const bool has_replicas = !is_kind(document, "batch/v1", "Job") && !is_cron_job(document);
+    if (!spec || !is_workload(document) || !has_replicas) return std::nullopt;
+    return number_in(*spec, "replicas");
+}
+
+std::int64_t first_ordinal(const json::object& document) {
+    const auto* spec = object_in(document, "spec");
+    const auto* ordinals = spec ? object_in(*spec, "ordinals") : nullptr;
+    return ordinals ? number_in(*ordinals, "start").value_or(0) : 0;
+}
+
+std::int64_t partition_of(const json::object& document) {
+    const auto* spec = object_in(document, "spec");
+    const auto* strategy = spec ? object_in(*spec, "updateStrategy") : nullptr;
+    const auto* rolling = strategy ? object_in(*strategy, "rollingUpdate") : nullptr;
+    return rolling ? number_in(*rolling, "partition").value_or(0) : 0;
+}
+
+bool creates_in_order(const json::object& document) {
+    const auto* spec = object_in(document, "spec");
+    return is_stateful_set(document) && spec && text_in(*spec, "podManagementPolicy") != "Parallel";
 }
 
 std::int64_t surge_of(const json::object& document) {

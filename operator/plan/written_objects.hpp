@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -73,11 +74,20 @@ T decode_object(const boost::json::object& document) {
 std::string written_name(const boost::json::object& metadata);
 // Returns the object's namespace, "default" if none is written.
 std::string written_namespace(const boost::json::object& document);
+bool is_deployment(const boost::json::object& document);
 // Reports whether the pods of the workload keep their numbers: it is a StatefulSet.
 bool is_stateful_set(const boost::json::object& document);
 // Reports whether the workload's controller replaces running pods when their template changes. Others only
 // create the pods that are missing.
 bool replaces_pods(const boost::json::object& document);
+// Returns the replicas that the document states; nullopt: it states none, so the stored number stays.
+std::optional<std::int64_t> stated_pods(const boost::json::object& document);
+// Returns the ordinal of a StatefulSet's first pod.
+std::int64_t first_ordinal(const boost::json::object& document);
+// Returns the ordinal from which a StatefulSet replaces its pods.
+std::int64_t partition_of(const boost::json::object& document);
+// Reports whether the workload creates a pod only when those before it are Ready.
+bool creates_in_order(const boost::json::object& document);
 // Returns how many pods of an older template a Deployment keeps beside as many new ones as it has replicas.
 std::int64_t surge_of(const boost::json::object& document);
 // Returns why the workload has no pods for now, although it asks for some; empty: it has them.

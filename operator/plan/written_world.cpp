@@ -1,13 +1,17 @@
 #include "operator/plan/written_world.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "api/json.hpp"
 #include "api/names.hpp"
+#include "base/text.hpp"
+#include "operator/plan/validation.hpp"
 #include "scheduling/nodes/node_digest.hpp"
 #include "scheduling/pods/pod_class.hpp"
 #include "scheduling/table/amounts.hpp"
@@ -22,6 +26,9 @@ namespace json = boost::json;
 constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
 // Differs from the resourceVersion of any object, as a store does not take the same version twice.
 constexpr std::string_view kReplaced = "replaced";
+// The controller of a Deployment gives its pods this label, with another value for each template.
+constexpr std::string_view kTemplateHash = "pod-template-hash";
+constexpr std::string_view kNewHash = "planned";
 
 // Returns the topologies in which the class allows its volumes.
 std::vector<api::NodeSelectorTerm> terms_of(const api::StorageClass& storage_class) {
@@ -106,8 +113,11 @@ void WrittenWorld::take_pod(const json::object& document) {
 void WrittenWorld::take_workload(const json::object& document) {
     auto workload = workload_of(document, bounds_);
     const auto title = title_of(document);
+    if (const auto fault = why_invalid(document); !fault.empty()) return note_refusal(title, "it", fault);
     if (const auto why = why_without_pods(document); !why.empty())
         notes_.push_back(title + " counts as no pods: " + why);
+    else
+        scale_down(document);
     if (workload.pods.empty() || is_gated(workload.pods.front(), title)) return;
     const auto refusal = add_pods(document, std::move(workload));
     note_refusal(title, "its pods", refusal);
@@ -122,13 +132,21 @@ std::string WrittenWorld::add_pods(const json::object& document, WrittenWorkload
     }
     if (is_stateful_set(document)) return add_numbered(document, workload);
     std::optional<std::size_t> running;
+    std::string hash(kNewHash);
     for (const auto& written : workload.pods) {
         auto pod = decode_object<api::Pod>(written);
-        if (!running) running = keep_running_pods(document, pod);
+        if (!running) {
+            const auto kept = keep_running_pods(document, pod);
+            running = kept.size();
+            if (!kept.empty())
+                if (const auto* known = api::find(kept.front()->metadata.labels, kTemplateHash))
+                    hash = *known;
+        }
         if (*running > 0) {
             --*running;
             continue;
         }
+        if (is_deployment(document)) pod.metadata.labels->try_emplace(std::string(kTemplateHash), hash);
         const auto& owner = pod.metadata.ownerReferences->front().name;
         pod.metadata.name = unused_name(pod.metadata.namespace_, owner + "-");
         if (auto refusal = add(std::move(pod), written); !refusal.empty()) return refusal;
@@ -136,15 +154,80 @@ std::string WrittenWorld::add_pods(const json::object& document, WrittenWorkload
     return {};
 }
 
+namespace {
+
+std::vector<std::shared_ptr<const api::Pod>> running_pods_of(const controllers::Informers& informers,
+                                                             const json::object& document) {
+    std::vector<std::shared_ptr<const api::Pod>> pods;
+    for (const auto& [key, pod] : informers.pods.store().all())
+        if (is_pod_of(*pod, document) && !scheduling::is_finished(*pod) && !pod->metadata.deletionTimestamp)
+            pods.push_back(pod);
+    return pods;
+}
+
+// Returns the ordinal in the name of a StatefulSet's pod.
+std::optional<std::int64_t> ordinal_of(const api::Pod& pod) {
+    const auto& name = pod.metadata.name;
+    const auto* first = name.data() + name.rfind('-') + 1;
+    std::int64_t ordinal = 0;
+    const auto parsed = std::from_chars(first, name.data() + name.size(), ordinal);
+    return parsed.ec == std::errc() ? std::optional(ordinal) : std::nullopt;
+}
+
+}  // namespace
+
 std::string WrittenWorld::add_numbered(const json::object& document, const WrittenWorkload& workload) {
+    const auto partition = partition_of(document);
+    std::size_t added = 0;
     for (const auto& written : workload.pods) {
         auto pod = decode_object<api::Pod>(written);
         const auto running = informers_.pods.store().get(api::key_of(pod));
-        if (running && (!replaces_pods(document) || stays(*running, pod))) continue;
+        const bool may_replace = replaces_pods(document) && ordinal_of(pod).value_or(partition) >= partition;
+        if (running && (!may_replace || stays(*running, pod))) continue;
         if (running) pod.metadata.resourceVersion = kReplaced;
         if (auto refusal = add(std::move(pod), written); !refusal.empty()) return refusal;
+        ++added;
     }
+    if (added > 1 && creates_in_order(document))
+        notes_.push_back(title_of(document) +
+                         " creates its pods one after the other, each when those before it are Ready "
+                         "(podManagementPolicy), and their machines as late");
     return {};
+}
+
+void WrittenWorld::end(const api::Pod& pod) {
+    auto ended = pod;
+    ended.metadata.resourceVersion = kReplaced;
+    ended.status.phase = api::PodPhase::Succeeded;
+    informers_.pods.observe(std::move(ended));
+}
+
+void WrittenWorld::scale_down(const json::object& document) {
+    const auto wanted = stated_pods(document);
+    if (!wanted) return;
+    auto pods = running_pods_of(informers_, document);
+    if (is_stateful_set(document)) {
+        const auto first = first_ordinal(document);
+        for (const auto& pod : pods)
+            if (const auto ordinal = ordinal_of(*pod);
+                ordinal && (*ordinal < first || *ordinal - first >= *wanted))
+                end(*pod);
+        return;
+    }
+    const auto left = static_cast<std::size_t>(std::max<std::int64_t>(*wanted, 0));
+    if (pods.size() <= left) return;
+    // The controllers end pods without a node first, and then rather young ones.
+    const auto rank = [](const auto& pod) {
+        return std::tuple(pod->spec.nodeName.empty(), pod->metadata.creationTimestamp.value_or(api::Time()),
+                          pod->metadata.name);
+    };
+    std::ranges::sort(pods, [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    for (std::size_t i = left; i < pods.size(); ++i) end(*pods[i]);
+    if (left > 0)
+        notes_.push_back(
+            title_of(document) + " has " +
+            base::counted(static_cast<std::int64_t>(pods.size() - left), "pod") +
+            " more than it asks for: plan ends the youngest, and its controller may choose others");
 }
 
 bool WrittenWorld::stays(const api::Pod& running, const api::Pod& written) const {
@@ -153,24 +236,15 @@ bool WrittenWorld::stays(const api::Pod& running, const api::Pod& written) const
            asks_for_the_same(completed, running.spec);
 }
 
-std::size_t WrittenWorld::keep_running_pods(const json::object& document, const api::Pod& written) {
-    std::vector<std::shared_ptr<const api::Pod>> replaced;
-    std::size_t kept = 0;
-    for (const auto& [key, pod] : informers_.pods.store().all()) {
-        if (!is_pod_of(*pod, document) || scheduling::is_finished(*pod) || pod->metadata.deletionTimestamp)
-            continue;
-        if (!replaces_pods(document) || stays(*pod, written))
-            ++kept;
-        else
-            replaced.push_back(pod);
+std::vector<std::shared_ptr<const api::Pod>> WrittenWorld::keep_running_pods(const json::object& document,
+                                                                             const api::Pod& written) {
+    std::vector<std::shared_ptr<const api::Pod>> kept, replaced;
+    for (auto& pod : running_pods_of(informers_, document)) {
+        const bool is_kept = !replaces_pods(document) || stays(*pod, written);
+        (is_kept ? kept : replaced).push_back(std::move(pod));
     }
     const auto surge = static_cast<std::size_t>(std::max<std::int64_t>(surge_of(document), 0));
-    for (std::size_t i = surge; i < replaced.size(); ++i) {
-        auto ended = *replaced[i];
-        ended.metadata.resourceVersion = kReplaced;
-        ended.status.phase = api::PodPhase::Succeeded;
-        informers_.pods.observe(std::move(ended));
-    }
+    for (std::size_t i = surge; i < replaced.size(); ++i) end(*replaced[i]);
     return kept;
 }
 
@@ -183,11 +257,32 @@ std::string WrittenWorld::unused_name(const std::string& namespace_, const std::
 
 void WrittenWorld::look_at(const api::DaemonSet& daemon_set, const std::string& title) {
     auto pod = daemon_set.spec.template_.spec;
-    note_refusal(title, "its pods", admission_.admit(daemon_set.metadata.namespace_, pod));
+    auto refusal = admission_.admit(daemon_set.metadata.namespace_, pod);
+    if (refusal.empty()) refusal = why_invalid(pod);
+    note_refusal(title, "its pods", refusal);
+    adopt_pods(api::key_of(daemon_set));
+}
+
+// Gives a written DaemonSet the UID by which its running pods name their owner, if the files have only these.
+void WrittenWorld::adopt_pods(const api::ObjectKey& daemon_set) {
+    const auto known = informers_.daemon_sets.store().get(daemon_set);
+    if (!known || !known->metadata.uid.empty()) return;
+    for (const auto& [key, pod] : informers_.pods.store().all()) {
+        const auto* owner = api::controller_of(pod->metadata);
+        if (!owner || owner->kind != "DaemonSet" || owner->name != daemon_set.name ||
+            key.namespace_ != daemon_set.namespace_)
+            continue;
+        auto adopting = *known;
+        adopting.metadata.uid = owner->uid;
+        adopting.metadata.resourceVersion += kReplaced;
+        informers_.daemon_sets.observe(std::move(adopting));
+        return;
+    }
 }
 
 std::string WrittenWorld::add(api::Pod pod, const json::object& document) {
     auto refusal = admission_.admit(pod.metadata.namespace_, pod.spec);
+    if (refusal.empty()) refusal = why_invalid(pod.spec);
     if (refusal.empty()) refusal = priorities_.complete(pod, document);
     if (!refusal.empty()) return refusal;
     complete(pod);

@@ -4,6 +4,7 @@
 
 #include <boost/json/object.hpp>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,9 +44,14 @@ private:
     std::string add_numbered(const boost::json::object& document, const WrittenWorkload& workload);
     // Reports whether a running pod is kept when its workload is applied.
     bool stays(const api::Pod& running, const api::Pod& written) const;
-    // Returns how many pods of the workload run already and are kept when it is applied. Those that a new
+    // Returns the pods of the workload that run already and are kept when it is applied. Those that a new
     // template replaces end, except for those that a Deployment keeps beside the new ones.
-    std::size_t keep_running_pods(const boost::json::object& document, const api::Pod& written);
+    std::vector<std::shared_ptr<const api::Pod>> keep_running_pods(const boost::json::object& document,
+                                                                   const api::Pod& written);
+    // Ends the running pods that the workload has beyond the number that it states.
+    void scale_down(const boost::json::object& document);
+    void end(const api::Pod& pod);
+    void adopt_pods(const api::ObjectKey& daemon_set);
     bool is_gated(const boost::json::object& pod, const std::string& title);
     std::string unused_name(const std::string& namespace_, const std::string& prefix);
     std::string add(api::PersistentVolumeClaim claim);

@@ -124,6 +124,107 @@ TEST_CASE("pods that a changed template replaces make room, as far as the worklo
     CHECK(plan_of(replica_set + kNode + running("one-a", "ReplicaSet", "one")).pods.empty());
 }
 
+TEST_CASE("pods beyond the number that a written workload states end") {
+    const auto two_run =
+        kNode + running("web-5d8-a", "ReplicaSet", "web-5d8") + running("web-5d8-b", "ReplicaSet", "web-5d8");
+    const std::string three_cores =
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: shop}\n"
+        "spec: {tolerations: [{operator: Exists}], containers: [{name: c, resources: {requests: {cpu: "
+        "\"3\"}}}]}\n";
+    const auto outlook = [&](const std::string& objects) {
+        const auto plan = plan_of(objects + three_cores);
+        REQUIRE(plan.pods.size() == 1);
+        return plan.pods.front().outlook;
+    };
+    using Outlook = WaitingPod::Outlook;
+    CHECK(outlook(workload("Deployment", "name: web", "  replicas: 0\n") + two_run) == Outlook::node);
+    CHECK(outlook(workload("Deployment", "name: web", "  replicas: 1\n") + two_run) ==
+          Outlook::planned_machine);
+    // An autoscaler may have set the stored number.
+    CHECK(outlook(workload("Deployment", "name: web") + two_run) == Outlook::planned_machine);
+    const auto set_runs = kNode + running("db-0", "StatefulSet", "db") + running("db-1", "StatefulSet", "db");
+    CHECK(outlook(workload("StatefulSet", "name: db", "  replicas: 0\n") + set_runs) == Outlook::node);
+    const auto smaller = plan_of(workload("StatefulSet", "name: db", "  replicas: 1\n") + set_runs);
+    CHECK(smaller.pods.empty());
+}
+
+TEST_CASE("a StatefulSet replaces the pods from its partition on") {
+    const auto runs = kNode + running("db-0", "StatefulSet", "db") + running("db-1", "StatefulSet", "db");
+    const auto plan = plan_of(workload("StatefulSet", "name: db",
+                                       "  replicas: 2\n  updateStrategy: {rollingUpdate: {partition: 1}}\n",
+                                       "nodeSelector: {disk: ssd}, ") +
+                              runs);
+    REQUIRE(plan.pods.size() == 1);
+    CHECK(plan.pods.front().pod.name == "db-1");
+}
+
+TEST_CASE("written pods have the labels that their controllers give") {
+    const auto apart = [](const std::string& label) {
+        return "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: "
+               "kubernetes.io/hostname, labelSelector: {matchExpressions: [{key: " +
+               label + ", operator: Exists}]}}]}}, ";
+    };
+    const auto machines = [&](const std::string& kind, const std::string& spec, const std::string& label) {
+        return plan_of(workload(kind, "name: w", spec, apart(label))).planned_machines.size();
+    };
+    const std::string two = "  parallelism: 2\n  completions: 2\n  completionMode: Indexed\n";
+    for (const auto* label :
+         {"job-name", "batch.kubernetes.io/job-name", "batch.kubernetes.io/controller-uid",
+          "batch.kubernetes.io/job-completion-index"})
+        CHECK(machines("Job", two, label) == 2);
+    for (const auto* label : {"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index"})
+        CHECK(machines("StatefulSet", "  replicas: 2\n", label) == 2);
+    CHECK(machines("Deployment", "  replicas: 2\n", "pod-template-hash") == 2);
+    CHECK(machines("Deployment", "  replicas: 2\n", "job-name") == 1);
+}
+
+TEST_CASE("an object that is written over a stored one keeps its identity and its status") {
+    const std::string provider = R"(---
+apiVersion: kubenodesmith.parawell.cloud/v1alpha1
+kind: NodeSmithProvider
+metadata: {name: shed, namespace: ours}
+spec:
+  type: proxmox
+  credentialsSecretRef: {name: token}
+  proxmox: {endpoint: "https://shed.example.org:8006/api2/json"}
+)";
+    const auto job = workload("Job", "name: one");
+    CHECK(plan_of(provider + job).planned_machines.size() == 1);
+    CHECK(make_plan(*picture({provider + job, std::string(kPool)})).planned_machines.size() == 1);
+
+    const std::string pool = R"(---
+apiVersion: kubenodesmith.parawell.cloud/v1alpha1
+kind: NodeSmithPool
+metadata: {name: tools, namespace: ours}
+spec: {providerRef: shed, machineTemplate: {sizes: [{name: s, cpuCores: CORES, memoryMiB: 8192}]}}
+)";
+    const auto of_cores = [&pool](const std::string& cores) {
+        auto text = pool;
+        return text.replace(text.find("CORES"), 5, cores);
+    };
+    // The later one counts.
+    const auto twice = plan_of(of_cores("2") + of_cores("4") + job);
+    REQUIRE(twice.planned_machines.size() == 1);
+    CHECK(twice.planned_machines.front().cpuCores == 4);
+}
+
+TEST_CASE("a DaemonSet that is written again has the pods that run") {
+    const std::string daemon_set =
+        "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent, namespace: shop}\nspec:\n" +
+        std::string(
+            "  template: {spec: {tolerations: [{operator: Exists}], containers: [{name: c, resources: "
+            "{requests: {cpu: \"1\"}}}]}}\n");
+    auto stored = daemon_set;
+    stored.insert(stored.find("namespace: shop"), "uid: o-1, ");
+    const auto two_cores =
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: shop}\n"
+        "spec: {tolerations: [{operator: Exists}], containers: [{name: c, resources: {requests: {cpu: "
+        "\"2\"}}}]}\n";
+    const auto runs = kNode + running("agent-x", "DaemonSet", "agent") + two_cores;
+    CHECK(plan_of(stored + daemon_set + runs).planned_machines.empty());
+    CHECK(plan_of(daemon_set + runs).planned_machines.empty());
+}
+
 TEST_CASE("a written pod or claim that the cluster has already stays as it is") {
     const std::string pod =
         "---\napiVersion: v1\nkind: Pod\nmetadata: {name: one, namespace: shop}\n"
@@ -178,6 +279,35 @@ spec: {containers: [{name: c, resources: {requests: {cpu: "2"}, limits: {cpu: "1
     CHECK_THAT(table_of(unknown), Contains("PriorityClass gold does not exist"));
     const auto known = workload("Deployment", "name: web", "", "priorityClassName: system-node-critical, ");
     CHECK(plan_of(known).pods.size() == 1);
+}
+
+TEST_CASE("common mistakes for which the API server refuses pods are said instead of a machine") {
+    const auto said = [](const std::string& container, const std::string& pod = "") {
+        const auto plan = plan_of("---\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {" + pod +
+                                  "containers: [{name: c, " + container + "}]}\n");
+        CHECK(plan.planned_machines.empty());
+        return table_of(plan);
+    };
+    CHECK_THAT(said("resources: {requests: {nvidia.com/gpu: 1}}"),
+               Contains("requests nvidia.com/gpu without a limit for it"));
+    CHECK_THAT(said("resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 2}}"),
+               Contains("requests 1 of nvidia.com/gpu, which is not its limit of 2"));
+    CHECK_THAT(said("resources: {limits: {nvidia.com/gpu: 500m}}"), Contains("must be a whole number"));
+    CHECK_THAT(said("resources: {limits: {hugepages-2Mi: 2Mi}}"), Contains("neither CPU nor memory"));
+    CHECK_THAT(said("ports: [{containerPort: 80, hostPort: 81}]", "hostNetwork: true, "),
+               Contains("hostPort 81"));
+    CHECK_THAT(said("image: i",
+                    "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, minDomains: 2, "
+                    "whenUnsatisfiable: ScheduleAnyway}], "),
+               Contains("has minDomains"));
+    CHECK_THAT(said("resources: {requests: {cpu: 2}}", "resources: {requests: {cpu: 1}}, "),
+               Contains("more than the 1 of the pod as a whole"));
+    CHECK_THAT(said("image: i", "resources: {requests: {ephemeral-storage: 1Gi}}, "),
+               Contains("spec.resources may not state ephemeral-storage"));
+    const auto other =
+        plan_of(workload("Deployment", "name: web", "  selector: {matchLabels: {app: web}}\n"));
+    CHECK(other.planned_machines.empty());
+    CHECK_THAT(table_of(other), Contains("spec.selector does not match the labels of spec.template"));
 }
 
 TEST_CASE("kinds that change which pods there are, and CronJobs of old versions, are named") {
