@@ -29,7 +29,8 @@ std::string devices_problem(const api::Pod& pod) {
     return "it asks for devices through " +
            (claim.resourceClaimName.empty() ? "ResourceClaimTemplate " + claim.resourceClaimTemplateName
                                             : "ResourceClaim " + claim.resourceClaimName) +
-           ", which no machine of a pool is known to offer";
+           ", which no machine of a pool is known to offer: ask for an extended resource that a pool states "
+           "in machineTemplate.extendedResources";
 }
 
 void make_unique(std::vector<CounterId>& counters) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "scheduling/amount_text.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
 #include "scheduling/solve.hpp"
@@ -115,13 +116,33 @@ private:
     void check_replacements() {
         const auto before = std::min(base_.claims.size(), result_.claims.size());
         const auto more = result_.claims.size() - before;
-        if (more > request_.most_replacements)
-            deny("its pods fit nowhere else without " + new_machines(more) + " (a removal may " +
+        if (const auto spare = spare_reason(); more > request_.most_replacements && !spare.empty())
+            deny("without it a new machine would be needed " + spare);
+        else if (more > request_.most_replacements)
+            deny("its pods fit nowhere else without " + new_machines(more) + pods_of_new_machines() +
+                 " (a removal may " +
                  (request_.most_replacements == 0
                       ? std::string("not create one")
                       : "create " + std::to_string(request_.most_replacements) + " at most") +
                  ")");
         removal_.replacements = std::move(result_.claims);
+    }
+
+    // Returns the reason if all new machines are for a minimum or spare room; empty: some are for pods.
+    std::string spare_reason() const {
+        const auto has_pods = [](const NewClaim& claim) { return !claim.pods.empty(); };
+        if (result_.claims.empty() || std::ranges::any_of(result_.claims, has_pods)) return {};
+        return result_.claims.back().reason;
+    }
+
+    // Names the displaced pods that get new machines.
+    std::string pods_of_new_machines() const {
+        constexpr std::size_t kMostNamed = 3;
+        std::vector<std::string> names;
+        for (const auto& placement : result_.placements)
+            if (placement.claim && displaced_.contains(placement.pod))
+                names.push_back(name_of(*placement.pod));
+        return names.empty() ? "" : " for " + base::joined_first(names, kMostNamed);
     }
 
     void check_headroom(const Snapshot& snapshot) {

@@ -18,14 +18,20 @@ std::string words_of(const api::SelectorRequirement& requirement) {
             return "label " + requirement.key;
         case api::SelectorOperator::DoesNotExist:
             return "no label " + requirement.key;
+        case api::SelectorOperator::Gt:
+            return "label " + requirement.key + " above " + base::joined(requirement.values, ", ");
+        case api::SelectorOperator::Lt:
+            return "label " + requirement.key + " below " + base::joined(requirement.values, ", ");
         default:
             return "another value of label " + requirement.key;
     }
 }
 
 std::string words_of(const api::NodeSelectorTerm& term) {
-    for (const auto& field : term.matchFields) return "node " + base::joined(field.values, ", ");
     std::vector<std::string> demands;
+    for (const auto& field : term.matchFields)
+        demands.push_back((field.operator_ == api::SelectorOperator::NotIn ? "no node " : "node ") +
+                          base::joined(field.values, ", "));
     for (const auto& requirement : term.matchExpressions) demands.push_back(words_of(requirement));
     return base::joined(demands, " and ");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "scheduling/amount_text.hpp"
 #include "scheduling/explanation.hpp"
 
@@ -50,7 +51,7 @@ private:
     void fill_minimum(std::size_t pool) {
         const auto wanted = snapshot_.pools[pool].min_nodes;
         add_nodes(pool, wanted - static_cast<std::int64_t>(slots_of(pool).size()),
-                  "to have at least " + counted(wanted, "node"));
+                  "to have at least " + counted(wanted, "node") + " (limits.minNodes)");
     }
 
     void fill_spare_nodes(std::size_t pool) {
@@ -59,7 +60,7 @@ private:
         const auto slots = slots_of(pool);
         const auto empty =
             std::ranges::count_if(slots, [&](std::size_t slot) { return pods_on_[slot] == 0; });
-        add_nodes(pool, wanted - empty, "to keep " + counted(wanted, "node") + " spare");
+        add_nodes(pool, wanted - empty, "to keep " + counted(wanted, "node") + " spare (scaleUp.headroom)");
     }
 
     // Returns the missing amounts. It counts whole free cores only, because fractions help no pod.
@@ -83,8 +84,10 @@ private:
     void fill_spare_amounts(std::size_t pool) {
         const auto& spare = snapshot_.pools[pool].spare;
         if (spare.cpu_cores <= 0 && spare.memory_mib <= 0) return;
-        const auto reason = "to keep " + cpus(spare.cpu_cores * kMilli) + " and " +
-                            memory(spare.memory_mib * kMiB) + " spare";
+        std::vector<std::string> amounts;
+        if (spare.cpu_cores > 0) amounts.push_back(cpus(spare.cpu_cores * kMilli));
+        if (spare.memory_mib > 0) amounts.push_back(memory(spare.memory_mib * kMiB));
+        const auto reason = "to keep " + base::joined(amounts, " and ") + " spare (scaleUp.headroom)";
         auto missing = missing_amounts(pool);
         const auto places = BitSet::all(snapshot_.pools[pool].places.size());
         auto most = placer_.new_machines().machines(pool).largest();

@@ -1,11 +1,13 @@
 #include "scheduling/topology_explanation.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/text.hpp"
 #include "scheduling/selector_text.hpp"
 #include "scheduling/topology/pod_matcher.hpp"
 #include "scheduling/topology/rule_reader.hpp"
+#include "scheduling/volume_explanation.hpp"
 
 namespace scheduling {
 
@@ -124,11 +126,33 @@ std::string spread_obstacle(const PodPlacer& placer, const api::PodSpec& pod, co
     return places.empty() ? "a machine that it can create would break a topology spread constraint" : "";
 }
 
+// Returns why the pool's nodes have no domain of a rule's topology; empty: they have one of each.
+std::string missing_domain(const Pool& pool, const api::PodSpec& pod) {
+    const auto lacks = [&pool](const std::string& key) {
+        return std::ranges::none_of(
+            pool.places, [&](const PlaceOfPool& place) { return labels_at(pool, place).contains(key); });
+    };
+    const auto say = [&pool](const std::string& key, const std::string& rule) {
+        const auto note = note_on_label(pool, key);
+        return "its nodes have no label " + key + ", which " + rule + " needs" +
+               (note.empty() ? ": if they should have it, add it to machineTemplate.labels of the pool"
+                             : note);
+    };
+    for (const auto* constraint : required_constraints(pod))
+        if (lacks(constraint->topologyKey))
+            return say(constraint->topologyKey, "the pod's topology spread constraint");
+    if (!pod.affinity) return {};
+    for (const auto& term : required_terms(pod.affinity->podAffinity))
+        if (lacks(term.topologyKey)) return say(term.topologyKey, "the pod's affinity to other pods");
+    return {};
+}
+
 std::string topology_obstacle(const Snapshot& snapshot, PodPlacer& placer, const PodClass& pod_class,
                               ClassId id, BitSet& places, std::size_t pool) {
     const auto& pod = pod_class.sample->spec;
     const auto& rules = placer.required(id).rules;
     const auto& own = placer.topology().required(pod_class);
+    if (auto missing = missing_domain(snapshot.pools[pool], pod); !missing.empty()) return missing;
     auto text = anti_affinity_obstacle(snapshot, placer, pod_class, rules, places, pool);
     if (text.empty()) text = affinity_obstacle(placer, pod, rules, places, pool);
     if (text.empty()) text = spread_obstacle(placer, pod, own, places, pool);

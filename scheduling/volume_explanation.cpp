@@ -10,8 +10,26 @@ namespace scheduling {
 namespace {
 
 std::string title_of(const VolumeTie& tie) {
-    return tie.volume ? "volume " + tie.volume->metadata.name + " of its claim " + tie.claim->metadata.name
-                      : "a volume for its claim " + tie.claim->metadata.name;
+    const auto& claim = *tie.claim;
+    if (tie.volume) return "volume " + tie.volume->metadata.name + " of its claim " + claim.metadata.name;
+    const auto storage_class = claim.spec.storageClassName.value_or("");
+    return "a volume " + (storage_class.empty() ? "" : "of storage class " + storage_class + " ") +
+           "for its claim " + claim.metadata.name;
+}
+
+// Returns what a person can do about a label that the pool's nodes lack.
+std::string remedy_of(const Snapshot& snapshot, const VolumeTie& tie, const api::SelectorRequirement& unmet) {
+    const auto is_node = [&unmet](const NodeInfo& node) {
+        const auto* name = api::find(node.node->metadata.labels, api::labels::kHostname);
+        return name && std::ranges::find(unmet.values, *name) != unmet.values.end();
+    };
+    if (unmet.key == api::labels::kHostname && tie.volume && unmet.values.size() == 1 &&
+        std::ranges::none_of(snapshot.nodes, is_node))
+        return ", and node " + unmet.values.front() + " does not exist: restore it, or delete claim " +
+               tie.claim->metadata.name + " and volume " + tie.volume->metadata.name;
+    if (unmet.key.find("kubernetes.io/") != std::string::npos) return {};
+    return ": if the driver gives each host's nodes such a label, state it in machineTemplate.labels of the "
+           "pool, for example with '{{ .Zone }}'";
 }
 
 // Names the annotation that ties a volume to a node before it is made.
@@ -67,9 +85,10 @@ std::string why_apart_from_volumes(const Snapshot& snapshot, PodPlacer& placer, 
     for (const auto& tie : ties) {
         if (is_met_somewhere(pool, *tie.selector)) continue;
         const auto* unmet = unmet_requirement(pool, *tie.selector);
-        return text + ": " + title_of(tie) + " needs " +
-               (unmet ? words_of(*unmet) + note_on_label(pool, unmet->key) : words_of(*tie.selector)) +
-               cause_of(tie);
+        if (!unmet) return text + ": " + title_of(tie) + " needs " + words_of(*tie.selector) + cause_of(tie);
+        const auto note = note_on_label(pool, unmet->key);
+        return text + ": " + title_of(tie) + " needs " + words_of(*unmet) + note + cause_of(tie) +
+               (note.empty() ? remedy_of(snapshot, tie, *unmet) : "");
     }
     return text + " and the pod's other requirements are met" + where_volumes_are(placer.plan(id).volumes);
 }

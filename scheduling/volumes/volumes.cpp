@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/names.hpp"
+#include "base/text.hpp"
 #include "scheduling/nodes/node_digest.hpp"
 
 namespace scheduling {
@@ -238,10 +239,9 @@ void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeC
         return;
     }
     if (storage_class->volumeBindingMode != api::VolumeBindingMode::WaitForFirstConsumer) {
-        demand.problem = "volume claim " + claim.metadata.name + " is not bound yet, and storage class " +
-                         storage_class->metadata.name +
-                         " creates its volume without waiting for a node: see kubectl describe pvc " +
-                         claim.metadata.name;
+        demand.problem = "volume claim " + claim.metadata.name + " is not bound yet: its storage class " +
+                         storage_class->metadata.name + " binds it at once (Immediate), so look at driver " +
+                         storage_class->provisioner + " (kubectl describe pvc " + claim.metadata.name + ")";
         return;
     }
     if (const auto* node = api::find(claim.metadata.annotations, api::annotations::kSelectedNode)) {
@@ -286,6 +286,27 @@ void VolumeIndex::add_by_class(VolumeDemand& demand, const api::PersistentVolume
         demand.provisions.push_back({&claim, &storage_class, storage_of(requests)});
 }
 
+// Says why the volumes of the class cannot be the claim's; empty: it has none.
+std::string VolumeIndex::why_unusable(const api::PersistentVolumeClaim& claim,
+                                      const std::string& class_name) const {
+    constexpr std::size_t kMostNamed = 3;
+    std::vector<std::string> faults;
+    for (const auto& [name, volume] : volumes_) {
+        if (volume->spec.storageClassName != class_name) continue;
+        const auto size = storage_of(volume->spec.capacity);
+        const auto wanted = storage_of(claim.spec.resources.requests);
+        if (volume->status.phase == "Released")
+            faults.push_back(name + " is Released");
+        else if (volume->spec.claimRef)
+            faults.push_back(name + " is taken");
+        else if (size < wanted)
+            faults.push_back(name + " has a size of " + size.str() + ", smaller than " + wanted.str());
+        else
+            faults.push_back(name + " has other access modes, another mode or other labels");
+    }
+    return faults.empty() ? "" : " (volume " + base::joined_first(faults, kMostNamed) + ")";
+}
+
 // Adds pre-provisioned volumes, such as local ones: the volume reserved for the claim, otherwise the
 // smallest. Source: k8s.io/component-helpers/storage/volume (FindMatchingVolume).
 void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeClaim& claim,
@@ -302,7 +323,7 @@ void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeCl
     if (choice.volumes.empty()) {
         demand.problem = "no volume is available for its volume claim " + claim.metadata.name +
                          ", whose storage class " + class_name +
-                         " does not create any: create a PersistentVolume";
+                         " does not create any: create a PersistentVolume" + why_unusable(claim, class_name);
         return;
     }
     std::ranges::sort(choice.volumes, [](const auto* a, const auto* b) {

@@ -77,6 +77,7 @@ private:
     void add_static(VolumeDemand& demand, const api::PersistentVolumeClaim& claim, const std::string& name);
     void add_tie(VolumeDemand& demand, std::vector<api::NodeSelectorTerm> terms,
                  const api::PersistentVolumeClaim& claim, const api::PersistentVolume* volume = nullptr);
+    std::string why_unusable(const api::PersistentVolumeClaim& claim, const std::string& class_name) const;
     bool is_node(const std::string& name);
     const api::StorageClass* class_of(const api::PersistentVolumeClaim& claim) const;
     const api::Pod* user_of(const api::PersistentVolumeClaim& claim);

@@ -208,8 +208,8 @@ TEST_CASE("why an empty node stays is said once, and nothing is written while it
     World world;
     world.edit_pool([](auto& pool) { pool.spec.scaleUp.headroom.nodes = 1; });
     world.run_for(2min);
-    CHECK(world.events.count("DisruptionBlocked: Empty, but the node stays: its pods fit nowhere else "
-                             "without a new machine") == 1);
+    CHECK(world.events.count("DisruptionBlocked: Empty, but the node stays: without it a new machine "
+                             "would be needed to keep 1 node spare") == 1);
     const auto writes = world.writes();
     world.run_for(6h);
     CHECK(world.writes() == writes);

@@ -111,11 +111,15 @@ TEST_CASE(
     REQUIRE(result.unplaced.size() == 2);
     std::map<std::string, Reasons> reasons;
     for (const auto& unplaced : result.unplaced) reasons[unplaced.pod->metadata.name] = unplaced.reasons;
+    const std::string remedy =
+        ": ask for an extended resource that a pool states in machineTemplate.extendedResources";
     CHECK(reasons["trains"] ==
           Reasons{"it asks for devices through ResourceClaim one-gpu, which no machine of a "
-                  "pool is known to offer"});
+                  "pool is known to offer" +
+                  remedy});
     CHECK(reasons["infers"] == Reasons{"it asks for devices through ResourceClaimTemplate any-gpu, which no "
-                                       "machine of a pool is known to offer"});
+                                       "machine of a pool is known to offer" +
+                                       remedy});
 }
 
 TEST_CASE(

@@ -64,8 +64,8 @@ TEST_CASE("a smaller machine may replace nodes if that is asked for") {
     CHECK(removal.replacements[0].cpu_cores == 2);
     removal = simulate_removal(cluster, {{0, 1}, 0});
     CHECK_FALSE(removal.possible);
-    CHECK(removal.reasons ==
-          Reasons{"its pods fit nowhere else without a new machine (a removal may not create one)"});
+    CHECK(removal.reasons == Reasons{"its pods fit nowhere else without a new machine for default/w, "
+                                     "default/x (a removal may not create one)"});
 }
 
 TEST_CASE("pods are not moved onto nodes that are still coming") {
@@ -126,8 +126,10 @@ TEST_CASE("a pod that waits is there before those that still run elsewhere, howe
     cluster.pods = {web("waiting", "4")};
     auto removal = simulate_removal(cluster, {{0}});
     CHECK_FALSE(removal.possible);
-    CHECK(removal.reasons ==
-          Reasons{"its pods fit nowhere else without a new machine (a removal may not create one)"});
+    CHECK(
+        removal.reasons ==
+        Reasons{
+            "its pods fit nowhere else without a new machine for default/w (a removal may not create one)"});
     removal = simulate_removal(cluster, {{0}, 1});
     REQUIRE(removal.moves.size() == 1);
     CHECK(removal.moves[0].claim == 0);
@@ -157,7 +159,7 @@ TEST_CASE("pods may go to a node that is kept empty, though another is emptier")
     const auto removal = simulate_removal(cluster, request);
     CHECK_FALSE(removal.possible);
     CHECK(removal.reasons ==
-          Reasons{"its pods fit nowhere else without a new machine (a removal may not create one)"});
+          Reasons{"without it a new machine would be needed to keep 1 node spare (scaleUp.headroom)"});
 }
 
 TEST_CASE("minimal nodes and spare room hold nodes") {
@@ -312,8 +314,10 @@ TEST_CASE("a pod that was resized in place needs room elsewhere for what it requ
     cluster.returning[cluster.nodes[0].pods[0]->metadata.uid] = web("w", "2");
     const auto removal = simulate_removal(cluster, {{0}});
     CHECK_FALSE(removal.possible);
-    CHECK(removal.reasons ==
-          Reasons{"its pods fit nowhere else without a new machine (a removal may not create one)"});
+    CHECK(
+        removal.reasons ==
+        Reasons{
+            "its pods fit nowhere else without a new machine for default/w (a removal may not create one)"});
     // On the node where it is, it takes what it has now.
     cluster.pods = {web("new", "3900m")};
     CHECK(target_of(cluster, scheduling::solve(cluster), "new") == "a");

@@ -114,8 +114,9 @@ TEST_CASE("nothing is launched for a pod whose volume cannot be created") {
     at_once->volumeBindingMode = api::VolumeBindingMode::Immediate;
     cluster.volumes.classes = {at_once};
     CHECK(reason() ==
-          "volume claim data is not bound yet, and storage class late creates its volume without waiting for "
-          "a node: see kubectl describe pvc data");
+          "volume claim data is not bound yet: its storage class late binds it at once (Immediate), so look "
+          "at driver " +
+              at_once->provisioner + " (kubectl describe pvc data)");
     cluster.volumes.claims.clear();
     CHECK(reason() == "its volume claim data does not exist: create it, or correct the pod's volumes");
     auto lost = claim("data");
