@@ -129,8 +129,9 @@ std::string spread_obstacle(const PodPlacer& placer, const api::PodSpec& pod, co
 // Returns why the pool's nodes have no domain of a rule's topology; empty: they have one of each.
 std::string missing_domain(const Pool& pool, const api::PodSpec& pod) {
     const auto lacks = [&pool](const std::string& key) {
-        return std::ranges::none_of(
-            pool.places, [&](const PlaceOfPool& place) { return labels_at(pool, place).contains(key); });
+        return std::ranges::none_of(pool.places, [&](const PlaceOfPool& place) {
+            return labels_at(pool, place.labels).contains(key);
+        });
     };
     const auto say = [&pool](const std::string& key, const std::string& rule) {
         const auto note = note_on_label(pool, key);

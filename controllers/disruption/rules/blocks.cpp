@@ -142,8 +142,7 @@ bool answers_for_other_cluster(const NodeSmithProvider* provider) {
     return ready && ready->reason == reasons::kOtherCluster;
 }
 
-}  // namespace
-
+// Blocks while the node is too young, or not empty for long enough, to be removed to save it.
 MaybeBlocker age_blocker(const NodeFacts& facts, Kind kind, Time now) {
     const auto& scale_down = facts.pool.spec.scaleDown;
     if (!is_scale_down(kind)) return std::nullopt;
@@ -160,6 +159,8 @@ MaybeBlocker age_blocker(const NodeFacts& facts, Kind kind, Time now) {
                        end);
     return std::nullopt;
 }
+
+}  // namespace
 
 MaybeBlocker standing_blocker(const PoolFacts& facts) {
     if (!facts.stale_kinds.empty())

@@ -21,8 +21,6 @@ std::optional<Blocker> pool_blocker(const PoolFacts& facts, Kind kind, api::Time
 std::int64_t allowed_disruptions(const PoolFacts& facts, Kind kind, api::Time now);
 // Returns a blocker for volumes on the node's disk that hold it.
 std::optional<Blocker> volume_blocker(const NodeFacts& facts);
-// Returns a blocker while the node is too young, or not empty for long enough, to be removed to save it.
-std::optional<Blocker> age_blocker(const NodeFacts& facts, Kind kind, api::Time now);
 // Returns what blocks a disruption of this node.
 std::optional<Blocker> node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind kind, api::Time now);
 
