@@ -417,6 +417,8 @@ MUTATIONS = [
              Edit("settle", r"(if \(fits\(taken, free\)\))", "if (true)")),
     Mutation("take an answer without identity for another machine", "a healthy server is cut off hard", "providers/redfish",
              Edit("step", r"if \((!system\.uuid\.empty\(\)) && !base::same_uuid", "true")),
+    Mutation("take a document without its reset action for a BMC that has none", "a healthy server is cut off hard", "providers/redfish",
+             Edit("require_reset_action", r"if \((system\.reset_link\.empty\(\))\)", "false")),
     Mutation("forget a Ready Node when its BMC remembers Off", "a healthy server is cut off hard", "providers/redfish",
              Edit("give_up", r"if \((!runs)\)", "true")),
     Mutation("cut the power of what runs a Ready Node", "pods are killed", "providers/redfish",

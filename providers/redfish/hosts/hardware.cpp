@@ -12,6 +12,7 @@ namespace providers::redfish {
 namespace {
 
 constexpr std::string_view kAssetTag = "AssetTag";
+constexpr std::string_view kNoResetAction = "the BMC shows no reset action of the system at the moment";
 
 RedfishError failure(RedfishErrorKind kind, const std::string& tried, std::string message) {
     Complaint complaint;
@@ -107,12 +108,18 @@ asio::awaitable<std::vector<std::string>> Hardware::reset_types(System system) {
     co_return resets_in_action_info_;
 }
 
+void Hardware::require_reset_action(const System& system) const {
+    if (system.reset_link.empty())
+        throw failure(RedfishErrorKind::unreadable, "resetting " + bmc_.host(),
+                      std::string(kNoResetAction) + "; it is asked again");
+}
+
 asio::awaitable<ResetOutcome> Hardware::reset(System system, PowerGoal goal) {
     const std::string tried = (goal == PowerGoal::on ? "turning on " : "turning off ") + bmc_.host();
+    require_reset_action(system);
     const auto allowable = co_await reset_types(system);
     const auto type = reset_type(goal, allowable);
-    if (!type || system.reset_link.empty())
-        co_return ResetOutcome{ResetAnswer::impossible, "the BMC offers no such reset type", ""};
+    if (!type) co_return ResetOutcome{ResetAnswer::impossible, "the BMC offers no such reset type", ""};
     json::object body;
     body["ResetType"] = *type;
     try {
@@ -156,6 +163,7 @@ asio::awaitable<std::optional<TaskReport>> Hardware::reset_task(std::string link
 }
 
 asio::awaitable<std::string> Hardware::boot_obstacle(System system, BootWish wish) {
+    if (system.reset_link.empty()) co_return std::string(kNoResetAction);
     const auto resets = co_await reset_types(system);
     if (!reset_type(PowerGoal::on, resets)) co_return "the BMC offers no reset type that turns it on";
     co_return co_await boot_.obstacle(std::move(system), std::move(wish));

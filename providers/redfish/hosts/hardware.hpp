@@ -61,8 +61,11 @@ public:
     asio::awaitable<std::optional<std::int64_t>> power_watts(std::string meter);
     // Returns the types that reset() may request; empty: the BMC does not say. ActionInfo is read once.
     asio::awaitable<std::vector<std::string>> reset_types(System system);
+    // Throws if the system's document shows no reset action. Half a document says nothing about what the BMC
+    // can do.
+    void require_reset_action(const System& system) const;
     // Requests a reset. Read the power afterwards, whatever the result. Throws only if no part of the request
-    // arrived, or if only a person can help.
+    // arrived, or if only a person can help, or as require_reset_action().
     asio::awaitable<ResetOutcome> reset(System system, PowerGoal goal);
     // Returns the state of a reset's task; nullopt: it has vanished, or there is no answer.
     asio::awaitable<std::optional<TaskReport>> reset_task(std::string link);

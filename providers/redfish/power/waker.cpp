@@ -267,7 +267,8 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
     if (!progress.on_asked) {
         if (const auto wait = why_not_now(host))
             co_return not_ready("host " + name + " waits its turn: " + *wait, kSlotRetry);
-        // This comes before any change of the host.
+        // These come before any change of the host.
+        station->hardware.require_reset_action(system);
         auto refusal = co_await lock(spec, host, station, system);
         if (refusal) co_return std::move(*refusal);
         // Once it is being turned on, its boot may already have used up what was prepared.

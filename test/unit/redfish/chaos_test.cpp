@@ -179,6 +179,7 @@ private:
         add("GET", {.is_for = {}, .instead = empty});
         add("GET", {.is_for = {}, .alter = merging(R"({"UUID":null})")});
         add("GET", {.is_for = {}, .alter = merging(R"({"PowerState":null})")});
+        add("GET", {.is_for = {}, .alter = merging(R"({"Actions":null})")});
         add("GET", {.is_for = {}, .delay = seconds{75}});
         for (const auto* method : {"POST", "PATCH"}) {
             add(method, {.is_for = {}, .instead = refusal(503)});

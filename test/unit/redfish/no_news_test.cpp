@@ -127,6 +127,44 @@ TEST_CASE(
     CHECK(bmc.power() == Power::off);
 }
 
+TEST_CASE("a system document without its reset action says nothing about what the BMC can do") {
+    constexpr const char* kHalf = R"({"Actions":null})";
+    World world;
+    auto& bmc = world.add("a");
+    SECTION("at a removal the host is asked to shut down as soon as the action is there") {
+        auto claim = world.serving("c", "a");
+        auto& answer = world.odd("a").add({.is_for = requests("GET", kSystem), .alter = merging(kHalf)});
+        CHECK_FALSE(world.put_to_sleep(claim, minutes{2}));
+        CHECK(bmc.power() == Power::on);
+        CHECK_THAT(claim.outcome, Catch::Contains("shows no reset action"));
+        answer.times = 0;
+        REQUIRE(world.put_to_sleep(claim));
+        CHECK(forced(world, "a") == 0);
+        CHECK(world.inventory.announced.empty());
+    }
+    SECTION("right before On it costs no attempt") {
+        int reads = 0;
+        world.odd("a").add({.is_for =
+                                [&reads](const base::HttpRequest& request) {
+                                    return requests("GET", kSystem)(request) && ++reads == 2;
+                                },
+                            .alter = merging(kHalf)});
+        auto claim = world.claim("c");
+        CHECK(world.wake(claim));
+        CHECK(reads >= 2);
+        CHECK(world.host("a").use.failures == 0);
+    }
+    SECTION("a host that never shows it is left for another one") {
+        world.odd("a").add({.is_for = requests("GET", kSystem), .alter = merging(kHalf)});
+        auto claim = world.claim("c");
+        CHECK_FALSE(world.wake(claim));
+        CHECK_THAT(claim.outcome, Catch::Contains("shows no reset action"));
+        CHECK(world.put_to_sleep(claim));
+        CHECK(world.host("a").use.failures == 1);
+        CHECK(bmc.count("POST", "Reset") == 0);
+    }
+}
+
 TEST_CASE("a part that cannot be read costs that part, and is asked for again at the next look") {
     for (const int status : {401, 403, 503}) {
         for (const auto* part : {"EthernetInterfaces", "Storage", "Processors", "NetworkAdapters"}) {
