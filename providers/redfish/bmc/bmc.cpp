@@ -45,6 +45,22 @@ std::string Bmc::resolve(const std::string& tried, const std::string& link) cons
     throw RedfishError(tried, std::move(complaint));
 }
 
+AcceptedChange Bmc::accepted(const std::string& tried, const base::HttpResponse& response) const {
+    if (response.status >= 300) throw RedfishError(tried, access_.complain(response));
+    AcceptedChange answer;
+    answer.body = parse_object(response.body);
+    answer.retry_after = retry_after_of(response);
+    answer.is_promise = task_progress(response.status, answer.body) == TaskProgress::running;
+    if (!answer.is_promise) return answer;
+    // Some BMCs name the task only in the body, and some of them answer 200.
+    const bool is_task = !text_at(answer.body, "TaskState").empty();
+    const auto location = response.headers.find("Location");
+    auto link = is_task ? text_at(answer.body, "@odata.id") : std::string();
+    if (location) link = std::string(*location);
+    answer.task = target_of(link, access_.wire().origin(), Origin::any).value_or("");
+    return answer;
+}
+
 std::string Bmc::refusal_in(const json::object& body) const {
     auto words = redfish::refusal_in(body);
     // The answer itself contains a task that failed before it was polled.
@@ -116,12 +132,7 @@ asio::awaitable<AcceptedChange> Bmc::patch_once(const std::string& tried, const 
     auto attempt = make_request("PATCH", target, body);
     if (!etag.empty()) attempt.headers.set("If-Match", etag);
     const auto response = co_await request(tried, std::move(attempt), Effect::host);
-    if (response.status >= 300) throw RedfishError(tried, access_.complain(response));
-    AcceptedChange answer;
-    answer.body = parse_object(response.body);
-    answer.retry_after = retry_after_of(response);
-    answer.is_promise = response.status == 202;
-    co_return answer;
+    co_return accepted(tried, response);
 }
 
 asio::awaitable<AcceptedChange> Bmc::patch(std::string tried, std::string link, json::object body) {
@@ -182,16 +193,7 @@ asio::awaitable<AcceptedChange> Bmc::post(std::string tried, std::string link, j
     const auto target = resolve(tried, link);
     const auto response =
         co_await request(tried, make_request("POST", target, json::serialize(body)), Effect::host);
-    if (response.status >= 300) throw RedfishError(tried, access_.complain(response));
-    AcceptedChange answer;
-    answer.body = parse_object(response.body);
-    answer.retry_after = retry_after_of(response);
-    answer.is_promise = response.status == 202;
-    const auto location = response.headers.find("Location");
-    if (answer.is_promise && location) {
-        answer.task = target_of(std::string(*location), access_.wire().origin(), Origin::any).value_or("");
-    }
-    co_return answer;
+    co_return accepted(tried, response);
 }
 
 asio::awaitable<std::pair<int, json::object>> Bmc::poll(std::string link) {
@@ -199,7 +201,9 @@ asio::awaitable<std::pair<int, json::object>> Bmc::poll(std::string link) {
     const auto target = resolve(tried, link);
     const auto response = co_await request(tried, make_request("GET", target), Effect::none);
     if (response.status >= 300) throw RedfishError(tried, access_.complain(response));
-    co_return std::pair(response.status, parse_object(response.body));
+    // A call that returns nothing ends with 204. Another empty answer means nothing.
+    auto body = response.status == 200 ? access_.object_of(tried, response) : parse_object(response.body);
+    co_return std::pair(response.status, std::move(body));
 }
 
 asio::awaitable<base::HttpResponse> Bmc::request(std::string tried, base::HttpRequest request,

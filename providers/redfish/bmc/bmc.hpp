@@ -22,7 +22,7 @@ struct RedfishResource {
 // AcceptedChange is the answer to a change that was accepted. The change may not be done yet.
 struct AcceptedChange {
     json::object body;
-    bool is_promise = false;  // 202: it will be done later
+    bool is_promise = false;  // it will be done later
     std::string task;         // target of the task that does it; empty: none
     std::optional<base::Duration> retry_after;
 };
@@ -74,6 +74,8 @@ private:
     asio::awaitable<AcceptedChange> patch_once(const std::string& tried, const std::string& target,
                                                const std::string& body, const std::string& etag);
     std::string resolve(const std::string& tried, const std::string& link) const;
+    // Parses the answer to a change. Throws RedfishError if it refuses the change.
+    AcceptedChange accepted(const std::string& tried, const base::HttpResponse& response) const;
 
     BmcAccess access_;
     std::set<std::string> only_compressed_;  // targets that are only served compressed

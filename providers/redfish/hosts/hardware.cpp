@@ -145,12 +145,20 @@ asio::awaitable<ResetOutcome> Hardware::reset(System system, PowerGoal goal) {
     }
 }
 
+asio::awaitable<TaskReport> Hardware::read_task(std::string link) {
+    const auto answer = co_await bmc_.poll(std::move(link));
+    TaskReport report{task_progress(answer.first, answer.second), ""};
+    if (report.progress == TaskProgress::failed) report.words = bmc_.words_of_task(answer.second);
+    if (report.progress != TaskProgress::succeeded) co_return report;
+    // A monitor finally answers as the request itself would have been answered.
+    report.words = bmc_.refusal_in(answer.second);
+    if (!report.words.empty()) report.progress = TaskProgress::failed;
+    co_return report;
+}
+
 asio::awaitable<std::optional<TaskReport>> Hardware::reset_task(std::string link) {
     try {
-        const auto answer = co_await bmc_.poll(link);
-        TaskReport outcome{task_progress(answer.first, answer.second), ""};
-        if (outcome.progress == TaskProgress::failed) outcome.words = bmc_.words_of_task(answer.second);
-        co_return outcome;
+        co_return co_await read_task(link);
     } catch (const RedfishError& error) {
         // A task's monitor finally answers what the request itself would have been answered.
         const auto kind = error.kind();
@@ -229,7 +237,7 @@ asio::awaitable<std::vector<std::string>> Hardware::drives(System system) {
     co_return links;
 }
 
-asio::awaitable<std::string> Hardware::erase_drive(std::string drive) {
+asio::awaitable<Erasure> Hardware::erase_drive(std::string drive) {
     const std::string tried = "erasing drive " + drive + " of " + bmc_.host();
     const auto resource = co_await bmc_.get(drive);
     const auto action =
@@ -237,13 +245,19 @@ asio::awaitable<std::string> Hardware::erase_drive(std::string drive) {
     if (action.empty())
         throw failure(RedfishErrorKind::unsupported, tried, "the BMC offers no SecureErase for it");
     const auto answer = co_await bmc_.post(tried, action, json::object());
-    co_return answer.task;
+    Erasure erasure;
+    erasure.words = bmc_.refusal_in(answer.body);
+    if (!erasure.words.empty()) co_return erasure;
+    erasure.task = answer.task;
+    erasure.is_done = !answer.is_promise;
+    if (answer.is_promise && answer.task.empty())
+        erasure.words = "the BMC accepted it without a task, so nothing shows when it is done";
+    co_return erasure;
 }
 
-asio::awaitable<std::optional<TaskProgress>> Hardware::task(std::string link) {
+asio::awaitable<std::optional<TaskReport>> Hardware::task(std::string link) {
     try {
-        const auto answer = co_await bmc_.poll(link);
-        co_return task_progress(answer.first, answer.second);
+        co_return co_await read_task(std::move(link));
     } catch (const RedfishError& error) {
         if (error.kind() != RedfishErrorKind::not_found) throw;
     }

@@ -30,6 +30,11 @@ struct TaskReport {
     TaskProgress progress = TaskProgress::running;
     std::string words;  // the BMC's words for a failure
 };
+struct Erasure {
+    bool is_done = false;
+    std::string task;   // target of the task that does it; empty: none
+    std::string words;  // why it is not done and no task does it
+};
 
 // TagPlace is a place where a BMC stores an asset tag of the host.
 struct TagPlace {
@@ -84,13 +89,13 @@ public:
 
     // Returns the links of all drives. Empty: the BMC reports none.
     asio::awaitable<std::vector<std::string>> drives(System system);
-    // Starts erasing one drive. Returns the task's target; empty: it is done. An error of kind unsupported
-    // means that the drive cannot do it.
-    asio::awaitable<std::string> erase_drive(std::string drive);
+    // Starts erasing one drive. An error of kind unsupported means that the drive cannot do it.
+    asio::awaitable<Erasure> erase_drive(std::string drive);
     // Returns nullopt if the task has vanished, which proves nothing.
-    asio::awaitable<std::optional<TaskProgress>> task(std::string link);
+    asio::awaitable<std::optional<TaskReport>> task(std::string link);
 
 private:
+    asio::awaitable<TaskReport> read_task(std::string link);
     asio::awaitable<std::string> find_system();
     // Reports whether spec.bmc.systemID names the link, as far as the link alone shows it.
     bool is_named(const std::string& link) const;

@@ -458,8 +458,9 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::share
     co_return std::nullopt;
 }
 
-// Returns why the drive must not be erased yet; nullopt: it may be.
-std::optional<RemoveResult> Sleeper::why_not_erase(const Host& host, const std::string& drive) const {
+// Returns why the drive must not be erased yet; nullopt: it may be. `words` say why the last attempt failed.
+std::optional<RemoveResult> Sleeper::why_not_erase(const Host& host, const std::string& drive,
+                                                   const std::string& words) const {
     const auto count = host.use.erasures;
     if (count < kWipeAttempts || !host.use.last_erasure) return std::nullopt;
     const auto now = clock_.wall_now();
@@ -468,7 +469,7 @@ std::optional<RemoveResult> Sleeper::why_not_erase(const Host& host, const std::
     if (now >= last + kErasurePauses.after(count - kWipeAttempts + 1)) return std::nullopt;
     return blocked("WipeFailed",
                    "drive " + drive + " of host " + host.name + " was not erased in " +
-                       base::counted(count, "attempt") +
+                       base::counted(count, "attempt") + (words.empty() ? "" : " (" + words + ")") +
                        ", which are repeated with growing pauses; the host is not clean and stays reserved. "
                        "Erase it yourself and set spec.redfish.powerOff.wipe to None",
                    kNextErasure);
@@ -479,35 +480,34 @@ std::optional<RemoveResult> Sleeper::why_not_erase(const Host& host, const std::
 asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(Host host, std::string drive,
                                                             std::shared_ptr<Station> station) {
     const auto name = host.name;
-    auto& tasks = wipes_[name];
-    const auto known = tasks.find(drive);
+    auto& erasure = wipes_[name][drive];
     const RemovalInProgress waiting{"erasing drive " + drive + " of host " + name, {}, kWipePoll};
     const auto changed = in_progress(changed_meanwhile(name), kConflictRetry);
-    if (known != tasks.end()) {
-        if (known->second.empty()) co_return std::nullopt;
-        const auto progress = co_await station->hardware.task(known->second);
-        if (progress == TaskProgress::running) co_return RemoveResult(waiting);
-        if (progress == TaskProgress::succeeded) {
+    if (erasure.is_done) co_return std::nullopt;
+    if (!erasure.task.empty()) {
+        const auto report = co_await station->hardware.task(erasure.task);
+        if (report && report->progress == TaskProgress::running) co_return RemoveResult(waiting);
+        if (report && report->progress == TaskProgress::succeeded) {
             const auto noted = co_await binding_.note_erasures(host, 0);
             if (!noted) co_return changed;
-            known->second.clear();
+            erasure.is_done = true;
             co_return std::nullopt;
         }
-        tasks.erase(known);
+        erasure = {.words = report ? report->words : "its task vanished"};
     }
-    auto obstacle = why_not_erase(host, drive);
+    auto obstacle = why_not_erase(host, drive, erasure.words);
     if (obstacle) co_return obstacle;
     const auto before = host.use.erasures;
     auto count = before;
     base::count_up(count);
     const auto noted = co_await binding_.note_erasures(std::move(host), count);
     if (!noted) co_return changed;
-    std::string task;
     std::optional<RedfishError> refusal;
     try {
-        task = co_await station->hardware.erase_drive(drive);
+        erasure = co_await station->hardware.erase_drive(drive);
     } catch (const RedfishError& error) {
         refusal = error;
+        erasure.words = error.complaint.message;
     }
     if (refusal && !is_attempt(refusal->kind())) co_await binding_.note_erasures(*noted, before);
     if (refusal && is_impossibility(refusal->complaint))
@@ -517,10 +517,12 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(Host host, std::stri
                                "; erase it yourself and set spec.redfish.powerOff.wipe to None",
                            kNextErasure});
     if (refusal) throw RedfishError(*refusal);
-    if (task.empty()) co_await binding_.note_erasures(*noted, 0);
-    tasks[drive] = task;
-    if (task.empty()) co_return std::nullopt;
-    co_return RemoveResult(waiting);
+    if (!erasure.is_done && erasure.task.empty())
+        co_return in_progress("erasing drive " + drive + " of host " + name + " failed: " + erasure.words,
+                              kNextErasure);
+    if (!erasure.is_done) co_return RemoveResult(waiting);
+    co_await binding_.note_erasures(*noted, 0);
+    co_return std::nullopt;
 }
 
 }  // namespace providers::redfish

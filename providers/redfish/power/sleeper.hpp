@@ -36,9 +36,8 @@ public:
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record);
 
 private:
-    // BMC tasks that erase the drives of a host, by drive; empty: the drive is erased. A restart loses them,
-    // and the erasure begins anew.
-    using EraseTasks = std::map<std::string, std::string>;
+    // The erasures of a host by drive. A restart loses them, and each begins anew.
+    using Erasures = std::map<std::string, Erasure>;
 
     asio::awaitable<RemoveResult> visit(Command command, Host host);
     asio::awaitable<RemoveResult> look_after_lost(Command command, Host host);
@@ -68,7 +67,8 @@ private:
     // Returns nullopt if every drive is erased.
     asio::awaitable<std::optional<RemoveResult>> wipe(Host host, std::shared_ptr<Station> station,
                                                       System system);
-    std::optional<RemoveResult> why_not_erase(const Host& host, const std::string& drive) const;
+    std::optional<RemoveResult> why_not_erase(const Host& host, const std::string& drive,
+                                              const std::string& words) const;
     asio::awaitable<std::optional<RemoveResult>> erase(Host host, std::string drive,
                                                        std::shared_ptr<Station> station);
     // `is_undone`: nothing of the preparation for a boot is left. Otherwise a later look undoes it.
@@ -81,7 +81,7 @@ private:
     base::Clock& clock_;
     HostLock lock_;
     BootPreparation preparation_;
-    std::map<std::string, EraseTasks> wipes_;  // by host
+    std::map<std::string, Erasures> wipes_;  // by host
 };
 
 }  // namespace providers::redfish

@@ -77,6 +77,7 @@ public:
     void expire_sessions() { sessions_.clear(); }
     bool is_locked_out() const { return wrong_passwords_ >= profile_.lock_out_after; }
     std::size_t wrong_passwords() const { return wrong_passwords_; }
+    // Returns the number of drives that were erased since the last boot.
     int erased_drives() const { return static_cast<int>(erased_.size()); }
     const std::vector<Exchange>& exchanges() const { return exchanges_; }
     void keep_exchanges(bool keep) { keeps_exchanges_ = keep; }

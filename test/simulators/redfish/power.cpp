@@ -66,6 +66,7 @@ void Bmc::settle() {
 void Bmc::finish_boot() {
     on_since_ = now();
     ++boots_;
+    erased_.clear();
     booted_from_ = boot_enabled_ == "Disabled" || boot_target_ == "None" ? "Hdd" : boot_target_;
     if (boot_enabled_ == "Once") {
         boot_enabled_ = "Disabled";

@@ -132,7 +132,8 @@ struct Profile {
     bool can_erase = true;
     Duration erase = seconds{40};
     bool erase_fails = false;
-    int vanishing_tasks = 0;  // number of tasks that disappear before a client asks for them
+    bool hides_task_location = false;  // only the body of the answer names the task (Supermicro)
+    int vanishing_tasks = 0;           // number of tasks that disappear before a client asks for them
 };
 
 }  // namespace redfish_simulator

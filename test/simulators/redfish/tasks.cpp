@@ -47,7 +47,7 @@ Bmc::Response Bmc::erase(const std::string& drive) {
     }
     tasks_[target] = task;
     auto response = answer(202, json::object{{"@odata.id", target}, {"TaskState", "Running"}});
-    response.headers.set("Location", location(target));
+    if (!profile_.hides_task_location) response.headers.set("Location", location(target));
     return response;
 }
 

@@ -138,6 +138,7 @@ private:
         profile.only_continuous = chance(20);
         profile.weak_header = chance(20);
         profile.demands_tag = chance(20);
+        profile.hides_task_location = chance(30);
         profile.vanishing_tasks = static_cast<int>(below(2));
         return profile;
     }
@@ -247,6 +248,7 @@ private:
         if (is_asked || bmc.power() != Power::off || bmc.profile().remembers_power > seconds{0}) return;
         bmc.set_power(Power::on);
         others_.insert(name);
+        were_others_.insert(name);
     }
     void restart(std::size_t which) {
         operators_[which].reset();
@@ -313,6 +315,7 @@ private:
             auto& before = owners_[name];
             if (!before.empty() && !owner.empty() && before != owner)
                 throw std::runtime_error(name + " was taken from " + before);
+            if (!before.empty() && owner.empty()) check_drives(name);
             before = owner;
             const bool is_asked =
                 host.use.stage == HostStage::powering_on || host.use.stage == HostStage::joining;
@@ -331,6 +334,16 @@ private:
             if (world_.bmc(name).power() == Power::off) others_.erase(name);
         }
         if (world_.bmc("foreign").power() != Power::on) throw std::runtime_error("a foreign host is off");
+    }
+
+    // Checks that no host becomes free with the data of a claim.
+    void check_drives(const std::string& name) {
+        using api::v1alpha1::WipeMode;
+        auto& bmc = world_.bmc(name);
+        const bool is_wiped = world_.config.spec.redfish->powerOff.wipe == WipeMode::SecureErase;
+        const bool is_excused = were_others_.contains(name) || unclear_[name];
+        if (is_wiped && !is_excused && bmc.boots() > 0 && bmc.erased_drives() < bmc.profile().drives)
+            throw std::runtime_error(name + " is free with drives that were not erased");
     }
 
     bool is_over() {
@@ -354,6 +367,7 @@ private:
     std::map<std::string, std::string> owners_;
     std::map<std::string, std::size_t> seen_;
     std::set<std::string> others_;         // hosts that somebody else turned on
+    std::set<std::string> were_others_;    // the same, ever
     std::map<std::string, bool> unclear_;  // hosts that nothing attributes to anybody
     bool is_odd_ = true;
     std::map<std::string, base::TimePoint> on_since_;

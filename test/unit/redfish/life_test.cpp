@@ -367,6 +367,46 @@ TEST_CASE("a host's drives are erased before it is anybody's again") {
         REQUIRE(world.put_to_sleep(claim));
         CHECK(bmc.erased_drives() == 2);
     }
+    SECTION("a task that only the body of the answer names is followed") {
+        bmc.profile().hides_task_location = true;
+        const bool is_promised = GENERATE(true, false);
+        world.odd("a").add({.is_for = redfish_simulator::requests("POST", "Drive.SecureErase"),
+                            .alter = [&](const base::HttpRequest&, base::HttpResponse& response) {
+                                if (!is_promised) response.status = 200;
+                            }});
+        for (int steps = 0; steps < 300 && world.host("a").use.owner; ++steps) {
+            world.remove(claim);
+            world.pass(seconds{2});
+        }
+        CHECK_FALSE(world.host("a").use.owner);
+        CHECK(bmc.erased_drives() == 2);
+    }
+    SECTION("an answer that proves no erasure never makes a drive clean") {
+        base::HttpResponse nothing;
+        nothing.status = 202;
+        auto error = redfish_simulator::refusal(200, "GeneralError", "the drive is frozen");
+        base::HttpResponse failed;
+        failed.status = 200;
+        failed.body = R"({"@odata.id":"/redfish/v1/TaskService/Tasks/9","TaskState":"Exception",)"
+                      R"("Messages":[{"Message":"the drive is frozen"}]})";
+        const auto [answer, words] = GENERATE_COPY(table<base::HttpResponse, std::string>(
+            {{nothing, "without a task"}, {error, "the drive is frozen"}, {failed, "the drive is frozen"}}));
+        world.odd("a").add(
+            {.is_for = redfish_simulator::requests("POST", "Drive.SecureErase"), .instead = answer});
+        CHECK_FALSE(world.put_to_sleep(claim, std::chrono::hours{2}));
+        CHECK(claim.outcome.starts_with("WipeFailed: "));
+        CHECK_THAT(claim.outcome, Catch::Contains(words));
+        CHECK(world.host("a").use.stage == HostStage::wiping);
+    }
+    SECTION("an empty answer does not end a task") {
+        base::HttpResponse empty;
+        empty.status = 200;
+        world.odd("a").add(
+            {.is_for = redfish_simulator::requests("GET", "/Tasks/1"), .times = 1, .instead = empty});
+        REQUIRE(world.put_to_sleep(claim));
+        CHECK(bmc.erased_drives() == 2);
+        CHECK(bmc.count("POST", "SecureErase") == 2);
+    }
     SECTION("an erasure that fails keeps the host from everybody") {
         bmc.profile().erase_fails = true;
         CHECK_FALSE(world.put_to_sleep(claim));
