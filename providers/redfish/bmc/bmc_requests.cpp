@@ -26,10 +26,11 @@ json::object boot_body(const BootWish& wish, bool with_mode) {
     return body;
 }
 
-json::object clearance(const std::string& target) {
+json::object clearance(const std::string& target, const std::string& mode = {}) {
     json::object boot;
     boot["BootSourceOverrideEnabled"] = "Disabled";
     if (!target.empty()) boot["BootSourceOverrideTarget"] = target;
+    if (!mode.empty()) boot["BootSourceOverrideMode"] = mode;
     json::object body;
     body["Boot"] = std::move(boot);
     return body;
@@ -120,7 +121,10 @@ std::vector<json::object> boot_bodies(const BootWish& wish, const BootOverride& 
 std::vector<json::object> boot_clearances(const BootOverride& current) {
     std::vector<json::object> bodies{clearance("")};
     if (!current.target.empty()) bodies.push_back(clearance(current.target));
+    if (!current.target.empty() && !current.mode.empty())
+        bodies.push_back(clearance(current.target, current.mode));
     bodies.push_back(clearance("None"));
+    if (!current.mode.empty()) bodies.push_back(clearance("None", current.mode));
     return bodies;
 }
 

@@ -48,7 +48,8 @@ bool ignores_virtual_cd(const Idrac& idrac, const Quirks& quirks);
 // Returns bodies for the same wish, best first.
 std::vector<json::object> boot_bodies(const BootWish& wish, const BootOverride& current,
                                       const Quirks& quirks);
-// Returns bodies that cancel an override. iLO accepts Disabled only with a real target.
+// Returns bodies that cancel an override. iLO accepts Disabled only with a real target, AMI and ASRock only
+// with target and mode.
 std::vector<json::object> boot_clearances(const BootOverride& current);
 // Reports whether no request is needed.
 bool is_fulfilled(const BootWish& wish, const BootOverride& current);

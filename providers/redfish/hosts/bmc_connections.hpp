@@ -47,6 +47,8 @@ struct Station {
     base::TimePoint watts_at{};
     std::string boot_obstacle;  // why the provider cannot boot it as configured; empty: no known obstacle
     std::optional<base::TimePoint> boot_looked_at;
+    int kept_boots = 0;  // consecutive attempts to undo a boot that its BMC accepted without effect
+    base::TimePoint boot_kept_at{};
     std::string lock_refusal;  // why no mark can be written there; empty: no known reason
     base::TimePoint lock_refused_at{};
 };

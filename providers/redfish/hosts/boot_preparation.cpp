@@ -52,8 +52,14 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
     const auto& boot = settings_.spec.boot;
     if (boot.method == BootMethod::Disk) {
         // Otherwise an old override would make the host boot from, and perhaps install, something else.
-        if (keeps_from_disk(system.boot)) co_await station->hardware.boot().clear_boot(std::move(system));
-        co_return;
+        if (!keeps_from_disk(system.boot)) co_return;
+        const auto target = foreign::shown(system.boot.target);
+        const bool is_clear = co_await station->hardware.boot().clear_boot(std::move(system));
+        if (is_clear) co_return;
+        Complaint complaint;
+        complaint.kind = RedfishErrorKind::unsupported;
+        complaint.message = "its BMC keeps a boot override to " + target + ": clear it on the BMC";
+        throw RedfishError("booting " + host.name + " from its disk", std::move(complaint));
     }
     if (boot.method == BootMethod::VirtualMedia) {
         const auto url = render_url(boot.imageURL, host, spec.identity.claim_name);
@@ -83,22 +89,24 @@ bool BootPreparation::is_ours(const Host& host, const MediaSlot& slot) const {
     return shows_image(slot, kBootDataImage) || shows_image(slot, wanted, marker);
 }
 
-asio::awaitable<void> BootPreparation::eject(Host host, std::shared_ptr<Station> station, System system) {
+asio::awaitable<bool> BootPreparation::eject(Host host, std::shared_ptr<Station> station, System system) {
     const bool has_images =
         settings_.spec.boot.method == BootMethod::VirtualMedia && settings_.spec.powerOff.ejectMedia;
-    if (!has_images) co_return;
+    if (!has_images) co_return true;
     const HardwareBoot::SlotTest test = [this, host](const MediaSlot& slot) { return is_ours(host, slot); };
-    co_await station->hardware.boot().eject_media(std::move(system), test);
+    co_return co_await station->hardware.boot().eject_media(std::move(system), test);
 }
 
-asio::awaitable<void> BootPreparation::cancel(std::shared_ptr<Station> station, System system) {
-    if (settings_.spec.boot.method == BootMethod::Disk) co_return;
-    co_await station->hardware.boot().cancel_boot(std::move(system), boot_wish(settings_.spec.boot));
+asio::awaitable<bool> BootPreparation::cancel(std::shared_ptr<Station> station, System system) {
+    if (settings_.spec.boot.method == BootMethod::Disk) co_return true;
+    co_return co_await station->hardware.boot().cancel_boot(std::move(system),
+                                                            boot_wish(settings_.spec.boot));
 }
 
-asio::awaitable<void> BootPreparation::undo(Host host, std::shared_ptr<Station> station, System system) {
-    co_await cancel(station, system);
-    co_await eject(std::move(host), station, std::move(system));
+asio::awaitable<bool> BootPreparation::undo(Host host, std::shared_ptr<Station> station, System system) {
+    const bool is_cancelled = co_await cancel(station, system);
+    const bool is_ejected = co_await eject(std::move(host), station, std::move(system));
+    co_return is_cancelled&& is_ejected;
 }
 
 asio::awaitable<std::string> BootPreparation::obstacle(std::shared_ptr<Station> station, System system) {

@@ -21,12 +21,13 @@ public:
     // up. It is idempotent.
     asio::awaitable<void> prepare(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                   System system);
-    // Cancels the override of prepare(), and no other one.
-    asio::awaitable<void> cancel(std::shared_ptr<Station> station, System system);
-    // Cancels the override of prepare() and ejects our images, whether the host is on or off.
-    asio::awaitable<void> undo(Host host, std::shared_ptr<Station> station, System system);
-    // Ejects our images and no others.
-    asio::awaitable<void> eject(Host host, std::shared_ptr<Station> station, System system);
+    // Cancels the override of prepare(), and no other one. Returns false if it may still be there.
+    asio::awaitable<bool> cancel(std::shared_ptr<Station> station, System system);
+    // Cancels the override of prepare() and ejects our images, whether the host is on or off. Returns false
+    // if something of them may still be there.
+    asio::awaitable<bool> undo(Host host, std::shared_ptr<Station> station, System system);
+    // Ejects our images and no others. Returns false if one may still be there.
+    asio::awaitable<bool> eject(Host host, std::shared_ptr<Station> station, System system);
     // Returns why the host cannot be booted this way, as far as known; empty: no known obstacle.
     asio::awaitable<std::string> obstacle(std::shared_ptr<Station> station, System system);
 
@@ -36,6 +37,10 @@ private:
     const RedfishSettings& settings_;
     BmcConnections& fleet_;
 };
+
+// Says what undo() left.
+inline constexpr const char* kStillPrepared =
+    "its BMC keeps our boot override, or the image may still be in its slot";
 
 // Returns the image URL with {{ .Host }}, {{ .Claim }} and {{ .MAC }} filled in.
 std::string render_url(std::string text, const Host& host, const std::string& claim);

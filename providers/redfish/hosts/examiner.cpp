@@ -17,6 +17,8 @@ constexpr base::Duration kDetailsAge = std::chrono::hours{24};
 // Unreadable parts are read again together with all others. A permanent refusal must not cost a hundred
 // requests at each look.
 constexpr base::Backoff kUnreadPause{std::chrono::minutes{5}, kDetailsAge};
+// Pauses between attempts to undo a boot whose BMC keeps what was prepared.
+constexpr base::Backoff kKeptBootPauses{std::chrono::minutes{15}, kDetailsAge};
 constexpr base::Duration kWattsAge = std::chrono::minutes{10};
 
 void explain(HostReport& report, std::string reason, std::string message) {
@@ -91,12 +93,22 @@ asio::awaitable<void> Examiner::read_details(std::shared_ptr<Station> station, S
 }
 
 // Cancels an override that has served and that its BMC did not use up. A later one is somebody else's.
-asio::awaitable<void> Examiner::cancel_served_boot(Host host, std::shared_ptr<Station> station,
-                                                   System system) {
+asio::awaitable<void> Examiner::cancel_served_boot(Host host, std::shared_ptr<Station> station, System system,
+                                                   HostReport& report) {
     const bool has_served = host.use.stage == HostStage::in_use && host.use.is_prepared;
     if (!has_served) co_return;
     try {
-        if (system.boot.is_set()) co_await preparation_.cancel(station, std::move(system));
+        const bool is_set = system.boot.is_set();
+        if (!is_set) note_undoing(*station, true);
+        if (is_set && may_undo_now(*station)) {
+            const bool is_cancelled = co_await preparation_.cancel(station, std::move(system));
+            note_undoing(*station, is_cancelled);
+        }
+        if (station->kept_boots > 0) {
+            report.left_prepared =
+                "its BMC keeps our boot override, which its next boot may use: clear it on the BMC";
+            co_return;
+        }
         // The system that runs there may need its image until the host is off.
         if (settings_.spec.boot.method != api::v1alpha1::BootMethod::VirtualMedia)
             co_await binding_.note_undone(std::move(host));
@@ -104,6 +116,19 @@ asio::awaitable<void> Examiner::cancel_served_boot(Host host, std::shared_ptr<St
         base::log::debug("Could not cancel a boot override that is no longer needed",
                          {{"host", host.name}, {"error", error.what()}});
     }
+}
+
+bool Examiner::may_undo_now(const Station& station) const {
+    return station.kept_boots == 0 ||
+           clock_.now() - station.boot_kept_at >= kKeptBootPauses.after(station.kept_boots);
+}
+
+void Examiner::note_undoing(Station& station, bool is_undone) {
+    station.boot_kept_at = clock_.now();
+    if (is_undone)
+        station.kept_boots = 0;
+    else
+        base::count_up(station.kept_boots);
 }
 
 asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station, HostReport& report) {
@@ -143,7 +168,7 @@ asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station
         explain(report, reason_of(RedfishErrorKind::unreadable),
                 std::string("its BMC reports no ") + (lacks_identity ? "system UUID" : "power state") +
                     " at the moment, although it did before; it is asked again");
-    co_await cancel_served_boot(host, station, system);
+    co_await cancel_served_boot(host, station, system, report);
     co_await look_at_boot(std::move(host), std::move(station), system, report);
 }
 
@@ -166,8 +191,14 @@ asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station>
         const bool may_undo = is_left || is_quiet;
         if (!may_undo) co_return;
         const bool is_it = base::same_uuid(system.uuid, host.system_uuid);
-        if (is_it) co_await preparation_.undo(host, station, std::move(system));
-        if (is_it && is_left) co_await binding_.note_undone(*fresh);
+        if (is_it && may_undo_now(*station)) {
+            const bool is_undone = co_await preparation_.undo(host, station, std::move(system));
+            note_undoing(*station, is_undone || !is_left);
+            if (is_undone && is_left) co_await binding_.note_undone(*fresh);
+        }
+        if (is_left && station->kept_boots > 0)
+            report.left_prepared = std::string("what was prepared for a boot could not be undone yet: ") +
+                                   kStillPrepared + "; it is tried again, or clear it on the BMC";
         station->boot_looked_at = station->details_at;
     } catch (const RedfishError& error) {
         if (host.use.is_prepared)

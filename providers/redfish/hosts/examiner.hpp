@@ -30,7 +30,12 @@ private:
     asio::awaitable<void> look_at_boot(Host host, std::shared_ptr<Station> station, System system,
                                        HostReport& report);
     asio::awaitable<void> read_details(std::shared_ptr<Station> station, System system);
-    asio::awaitable<void> cancel_served_boot(Host host, std::shared_ptr<Station> station, System system);
+    asio::awaitable<void> cancel_served_boot(Host host, std::shared_ptr<Station> station, System system,
+                                             HostReport& report);
+    // Reports whether the boot may be undone now, rather than after a pause.
+    bool may_undo_now(const Station& station) const;
+    // Records the outcome of an attempt to undo it.
+    void note_undoing(Station& station, bool is_undone);
     asio::awaitable<void> measure(std::shared_ptr<Station> station, System system);
 
     const RedfishSettings& settings_;

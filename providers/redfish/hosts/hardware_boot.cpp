@@ -154,7 +154,13 @@ asio::awaitable<bool> HardwareBoot::clear_at(std::string where, BootOverride cur
 
 asio::awaitable<bool> HardwareBoot::clear_boot(System system) {
     if (!system.boot.is_set()) co_return true;
-    co_return co_await clear_at(system.link, system.boot);
+    const bool is_done = co_await clear_at(system.link, system.boot);
+    if (is_done) co_return true;
+    const auto settings = co_await bmc_.find(system.settings);
+    if (!settings || !settings->body.contains("Boot")) co_return false;
+    const bool is_pending = co_await clear_at(settings->target, system.boot);
+    const BootTest is_clear = [](const BootOverride& now) { return !now.is_set(); };
+    co_return is_pending&& co_await shows(system.link, is_clear, false);
 }
 
 // Cancels the override where it was set. On the settings resource it would wait for the next boot.
@@ -176,7 +182,7 @@ asio::awaitable<std::string> HardwareBoot::obstacle(System system, BootWish wish
         const auto dell = co_await idrac(system);
         if (dell && ignores_virtual_cd(*dell, quirks_)) co_return why_no_virtual_cd(*dell);
         const auto all = co_await slots(system);
-        if (ranked_slots(all, MediaUse::boot).empty()) co_return "the BMC has no slot for a CD image";
+        if (ranked_slots(all.found, MediaUse::boot).empty()) co_return "the BMC has no slot for a CD image";
     }
     wish.target = boot_target(wish, system, quirks_);
     const auto settings = co_await bmc_.find(system.settings);
@@ -188,7 +194,7 @@ asio::awaitable<std::string> HardwareBoot::obstacle(System system, BootWish wish
         foreign::shown(base::joined(place.allowed));
 }
 
-asio::awaitable<std::vector<MediaSlot>> HardwareBoot::slots(System system) {
+asio::awaitable<HardwareBoot::Slots> HardwareBoot::slots(System system) {
     auto collection = system.virtual_media;
     if (collection.empty()) {
         const auto candidates = co_await managers(bmc_, system);
@@ -198,22 +204,23 @@ asio::awaitable<std::vector<MediaSlot>> HardwareBoot::slots(System system) {
             if (!collection.empty()) break;
         }
     }
-    std::vector<MediaSlot> result;
+    Slots result;
     const auto is_there = co_await bmc_.find(collection);
     if (!is_there) co_return result;
     const auto links = co_await members(bmc_, collection);
     for (const auto& link : links) {
         const auto resource = co_await bmc_.find(link);
-        if (resource) result.push_back(parse_slot(*resource));
+        if (resource) result.found.push_back(parse_slot(*resource));
     }
+    result.are_all = !links.empty() && result.found.size() == links.size();
     // The image may be boot data of an earlier process, and its address is a secret.
-    for (const auto& slot : result) {
+    for (const auto& slot : result.found) {
         if (slot.image.find("://") != std::string::npos) bmc_.hide(slot.image);
     }
     co_return result;
 }
 
-asio::awaitable<void> HardwareBoot::eject(MediaSlot slot) {
+asio::awaitable<bool> HardwareBoot::eject(MediaSlot slot) {
     const std::string tried = "ejecting virtual media of " + bmc_.host();
     try {
         if (slot.eject_link.empty()) {
@@ -230,16 +237,21 @@ asio::awaitable<void> HardwareBoot::eject(MediaSlot slot) {
     const auto deadline = bmc_.clock().now() + kEjectPatience;
     while (true) {
         const auto resource = co_await bmc_.get(slot.link);
-        if (!parse_slot(resource).is_inserted || bmc_.clock().now() >= deadline) co_return;
+        const bool is_inserted = parse_slot(resource).is_inserted;
+        if (!is_inserted || bmc_.clock().now() >= deadline) co_return !is_inserted;
         co_await bmc_.clock().sleep_for(kMediaPoll);
     }
 }
 
-asio::awaitable<void> HardwareBoot::eject_media(System system, SlotTest test) {
+asio::awaitable<bool> HardwareBoot::eject_media(System system, SlotTest test) {
     const auto all = co_await slots(std::move(system));
-    for (const auto& slot : all) {
-        if (slot.is_inserted && test(slot)) co_await eject(slot);
+    bool are_ejected = all.are_all;
+    for (const auto& slot : all.found) {
+        if (!slot.is_inserted || !test(slot)) continue;
+        const bool is_ejected = co_await eject(slot);
+        are_ejected = are_ejected && is_ejected;
     }
+    co_return are_ejected;
 }
 
 // Returns false if this slot does not accept it this way.
@@ -324,7 +336,7 @@ asio::awaitable<HardwareBoot::Inserted> HardwareBoot::insert_boot_image(System s
     const auto dell = co_await idrac(system);
     if (dell && ignores_virtual_cd(*dell, quirks_)) throw not_taken(tried, why_no_virtual_cd(*dell));
     const auto all = co_await slots(std::move(system));
-    const auto candidates = ranked_slots(all, MediaUse::boot);
+    const auto candidates = ranked_slots(all.found, MediaUse::boot);
     if (candidates.empty()) throw not_taken(tried, "the BMC has no slot for a CD image");
     auto inserted = co_await insert_into_any(candidates, std::move(url));
     if (inserted.slot.empty())
@@ -338,7 +350,7 @@ asio::awaitable<HardwareBoot::Inserted> HardwareBoot::insert_boot_data(System sy
     const std::string tried = "inserting boot data as virtual media into " + bmc_.host();
     bmc_.hide(last_part(where));
     const auto all = co_await slots(std::move(system));
-    auto candidates = ranked_slots(all, MediaUse::data);
+    auto candidates = ranked_slots(all.found, MediaUse::data);
     std::erase_if(candidates, [&](const MediaSlot& slot) { return slot.link == not_in; });
     if (candidates.empty())
         throw not_taken(tried,

@@ -27,7 +27,7 @@ public:
 
     // Sets the override and reads it back. Throws if the BMC accepts no form of it.
     asio::awaitable<void> set_boot(System system, BootWish wish);
-    // Returns false if the override is still there, which is worth only a message.
+    // Returns false if the override is still there.
     asio::awaitable<bool> clear_boot(System system);
     // Does the same, but only for an override that set_boot() may have set.
     asio::awaitable<bool> cancel_boot(System system, BootWish wish);
@@ -46,8 +46,9 @@ public:
     // (ServedBootData::url).
     asio::awaitable<Inserted> insert_boot_data(System system, std::string where, std::string not_in);
     using SlotTest = std::function<bool(const MediaSlot&)>;
-    // Ejects the images in slots that pass the test.
-    asio::awaitable<void> eject_media(System system, SlotTest test);
+    // Ejects the images in slots that pass the test. Returns false if one may still be there, also because
+    // the BMC does not show all its slots at the moment.
+    asio::awaitable<bool> eject_media(System system, SlotTest test);
 
 private:
     asio::awaitable<std::optional<Idrac>> idrac(System system);
@@ -57,12 +58,17 @@ private:
                                    std::string& refusal);
     // Reports whether the resource shows it, now or once the BMC has done what it accepted.
     asio::awaitable<bool> shows(std::string where, BootTest test, bool is_promised);
-    asio::awaitable<std::vector<MediaSlot>> slots(System system);
+    struct Slots {
+        std::vector<MediaSlot> found;
+        bool are_all = false;  // false: the BMC shows no slots, or lists one that it does not show
+    };
+    asio::awaitable<Slots> slots(System system);
     asio::awaitable<Inserted> insert_into_any(std::vector<MediaSlot> slots, std::string image_url);
     asio::awaitable<bool> clear_at(std::string where, BootOverride current);
     asio::awaitable<bool> insert_into(MediaSlot slot, std::string image_url);
     asio::awaitable<bool> ask_to_insert(MediaSlot slot, std::string image_url);
-    asio::awaitable<void> eject(MediaSlot slot);
+    // Returns false if the image is still there.
+    asio::awaitable<bool> eject(MediaSlot slot);
 
     Bmc& bmc_;
     Quirks quirks_;

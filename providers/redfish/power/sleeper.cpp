@@ -107,11 +107,12 @@ asio::awaitable<Sleeper::Undoing> Sleeper::undo_preparation(MachineIdentity iden
         const bool is_theirs = co_await lock_.is_of_others(identity, station, system);
         if (is_theirs) co_return Undoing{};
         const bool is_it = base::same_uuid(system.uuid, host.system_uuid);
-        if (is_it && is_prepared) co_await preparation_.undo(host, station, system);
+        bool is_undone = is_it;
+        if (is_it && is_prepared) is_undone = co_await preparation_.undo(host, station, system);
         // A process may have died between taking the lock and the next step.
         if (is_it && system.power == PowerState::off)
             co_await lock_.release(std::move(identity), host, station);
-        co_return Undoing{.is_done = is_it};
+        co_return Undoing{.is_done = is_undone};
     } catch (const RedfishError& error) {
         if (host.is_being_deleted) co_return Undoing{.obstacle = failed_removal(error)};
     } catch (const std::invalid_argument&) {
@@ -359,9 +360,13 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
     const auto& spec = settings_.spec;
     auto obstacle = co_await keep_locked(identity, host, station, system);
     if (obstacle) co_return std::move(*obstacle);
-    if (spec.boot.method != BootMethod::Disk) {
-        co_await station->hardware.boot().clear_boot(system);
-        co_await preparation_.undo(host, station, system);
+    // What a BMC keeps is tried again by later looks. The erasure of drives looks at the host every few
+    // seconds.
+    const bool is_tried = progress_.of(host.name, identity.claim_uid).is_undone.has_value();
+    if (spec.boot.method != BootMethod::Disk && !is_tried) {
+        const bool is_clear = co_await station->hardware.boot().clear_boot(system);
+        const bool is_undone = co_await preparation_.undo(host, station, system);
+        progress_.of(host.name, identity.claim_uid).is_undone = is_clear && is_undone;
     }
     if (spec.powerOff.wipe == WipeMode::SecureErase) {
         const auto wiping = co_await binding_.enter(host, HostStage::wiping, "its drives are being erased");
@@ -376,7 +381,8 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
     const auto fresh = co_await binding_.read(host.name);
     if (!fresh || !is_bound_to(*fresh, identity))
         co_return in_progress(changed_meanwhile(host.name), kConflictRetry);
-    co_return co_await give_back(*fresh, true);
+    const bool is_undone = progress_.of(host.name, identity.claim_uid).is_undone.value_or(true);
+    co_return co_await give_back(*fresh, is_undone);
 }
 
 asio::awaitable<RemoveResult> Sleeper::give_back(Host host, bool is_undone) {

@@ -328,8 +328,9 @@ asio::awaitable<bool> Waker::undo(Host host, std::shared_ptr<Station> station, S
     bool is_undone = false;
     std::string outcome = "the preparation of its boot was undone";
     try {
-        co_await preparation_.undo(host, station, std::move(system));
-        is_undone = true;
+        is_undone = co_await preparation_.undo(host, station, std::move(system));
+        if (!is_undone)
+            outcome = std::string("the preparation of its boot could not be undone yet: ") + kStillPrepared;
     } catch (const RedfishError& error) {
         outcome = std::string("the preparation of its boot could not be undone yet: ") + error.what();
     }

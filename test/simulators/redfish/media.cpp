@@ -26,7 +26,7 @@ Bmc::Response Bmc::patch_boot(const json::object& body, bool on_settings) {
         return error(400, "PropertyUnknown", "BootSourceOverrideMode is not known");
     const bool is_partial = target.empty() || enabled.empty() || mode.empty();
     const bool clears = enabled == "Disabled";
-    if (is_partial && profile_.wants_full_boot && !clears)
+    if (is_partial && profile_.wants_full_boot)
         return error(400, "PropertyMissing", "target, enabled and mode are needed together");
     if (clears && profile_.disabled_wants_target && (target.empty() || target == "None"))
         return error(400, "PropertyValueConflict", "Disabled needs a target");
@@ -132,6 +132,7 @@ Bmc::Response Bmc::insert(const std::string& id, const json::object& body) {
 Bmc::Response Bmc::eject(const std::string& id, bool has_body) {
     if (profile_.eject_wants_body && !has_body) return error(415, "GeneralError", "a JSON body is needed");
     auto& media = media_[id];
+    if (profile_.eject_fails) return error(500, "InternalError", "the image is in use");
     const auto* slot = slot_of(media_base() + "/" + id);
     if (slot && slot->kind == SlotKind::upload_only)
         return error(403, "InsufficientPrivilege", "cannot eject " + media.image);

@@ -123,6 +123,7 @@ struct Profile {
     bool refuses_extras = false;    // 400 for any parameter but Image (Supermicro)
     Duration inserted_lingers{};    // Inserted stays true for this long after an eject
     bool keeps_image_name = false;  // keeps the name after an eject (Supermicro)
+    bool eject_fails = false;       // the image stays
     bool eject_wants_body = false;  // 415 without a body {}
     bool has_media = true;          // otherwise the linked documents are 404
 

@@ -177,6 +177,7 @@ private:
         add("GET", {.is_for = {}, .instead = refusal(500, "InternalError")});
         add("GET", {.is_for = {}, .instead = refusal(403, "InsufficientPrivilege")});
         if (world_.bmc(name).profile().has_sessions) add("GET", {.is_for = {}, .instead = refusal(401)});
+        add("GET", {.is_for = {}, .instead = refusal(404, "ResourceMissingAtURI")});
         add("GET", {.is_for = {}, .instead = empty});
         add("GET", {.is_for = {}, .alter = merging(R"({"UUID":null})")});
         add("GET", {.is_for = {}, .alter = merging(R"({"PowerState":null})")});
@@ -221,7 +222,8 @@ private:
             const auto name = name_of(i);
             auto& bmc = world_.bmc(name);
             if (is_disk || bmc.power() != Power::off) continue;
-            for (int look = 0; look < 2; ++look) {
+            // A BMC that kept something is asked again after a pause.
+            for (int look = 0; look < 2 || (world_.host(name).use.is_prepared && look < 50); ++look) {
                 world_.run(operators_[0]->capabilities().host_examiner->examine_host(name));
                 world_.pass(minutes{15});
             }

@@ -127,6 +127,91 @@ TEST_CASE("a claim that is deleted between the override and On leaves no overrid
     CHECK(bmc.boot_enabled() == "Disabled");
 }
 
+TEST_CASE("an override is cancelled on a BMC that wants target, enabled and mode each time") {
+    World world(booting(BootMethod::PXE));
+    auto& bmc = world.add("a", {.wants_full_boot = true});
+    world.odd("a").add({.is_for = requests("POST", "ComputerSystem.Reset"), .instead = refusal(405)});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    world.odd("a").clear();
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(bmc.boot_enabled() == "Disabled");
+    CHECK_FALSE(world.host("a").use.is_prepared);
+}
+
+TEST_CASE(
+    "an override that its BMC keeps is reported until it is gone, and its removal is tried less and less") {
+    World world(booting(BootMethod::PXE));
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    bmc.set_override("Pxe", "Continuous");
+    auto& keeps =
+        world.odd("a").add({.is_for = requests("PATCH", "", "\"Disabled\""), .instead = refusal(400)});
+    const auto look = [&world] {
+        world.pass(minutes{10});
+        return world.examine("a").left_prepared;
+    };
+    SECTION("while the host serves") {
+        CHECK_THAT(look(), Catch::Contains("boot override"));
+        CHECK(world.host("a").use.is_prepared);
+        keeps.times = 0;
+        for (int i = 0; i < 6; ++i) look();
+        CHECK(look().empty());
+        CHECK_FALSE(world.host("a").use.is_prepared);
+    }
+    SECTION("after its claim has ended") {
+        REQUIRE(world.put_to_sleep(claim));
+        CHECK(world.host("a").use.is_prepared);
+        const auto before = bmc.count("PATCH", "");
+        for (int i = 0; i < 144; ++i) CHECK_THAT(look(), Catch::Contains("boot override"));
+        CHECK(bmc.count("PATCH", "") == before);
+        keeps.times = 0;
+        for (int i = 0; i < 144; ++i) look();
+        CHECK(look().empty());
+        CHECK_FALSE(world.host("a").use.is_prepared);
+        CHECK(bmc.boot_enabled() == "Disabled");
+    }
+}
+
+TEST_CASE("an image that stays in its slot is ejected later, and reported until then") {
+    World world(booting(BootMethod::VirtualMedia));
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    SECTION("as the BMC refuses to eject it") {
+        bmc.profile().eject_fails = true;
+    }
+    SECTION("as the BMC shows no slots at the moment") {
+        world.odd("a").add({.is_for = requests("GET", "VirtualMedia"), .instead = refusal(404)});
+    }
+    SECTION("as the BMC shows one slot less at the moment") {
+        world.odd("a").add({.is_for = requests("GET", "VirtualMedia/Cd"), .instead = refusal(404)});
+    }
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(bmc.media("Cd").inserted);
+    CHECK(world.host("a").use.is_prepared);
+    CHECK_THAT(world.examine("a").left_prepared, Catch::Contains("image"));
+    world.odd("a").clear();
+    bmc.profile().eject_fails = false;
+    for (int i = 0; i < 12; ++i) {
+        world.pass(minutes{10});
+        world.examine("a");
+    }
+    CHECK_FALSE(bmc.media("Cd").inserted);
+    CHECK_FALSE(world.host("a").use.is_prepared);
+    CHECK(world.examine("a").left_prepared.empty());
+}
+
+TEST_CASE("a host whose BMC keeps an override to the network is not booted from its disk") {
+    World world(booting(BootMethod::Disk));
+    auto& bmc = world.add("a");
+    bmc.set_override("Pxe", "Continuous");
+    world.odd("a").add({.is_for = requests("PATCH", "", "Boot"), .instead = refusal(400)});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    CHECK_THAT(claim.outcome, Catch::Contains("boot override"));
+    CHECK(bmc.boots() == 0);
+}
+
 TEST_CASE(
     "a host that someone else turns on during the boot preparation keeps their boot settings, with an "
     "Event") {
