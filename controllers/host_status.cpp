@@ -67,9 +67,18 @@ bool is_news(bool is_unknown, const providers::HostReport& report, std::initiali
     return is_unknown || std::ranges::none_of(parts, [&](Part part) { return report.unread.contains(part); });
 }
 
+std::int64_t count_of(const auto& disks) {
+    std::int64_t count = 0;
+    for (const auto& disk : disks) count += disk.count;
+    return count;
+}
+
 void describe_parts(HostStatus& status, const providers::HostReport& report) {
     constexpr std::size_t kLongest = 256;
-    if (is_news(status.disks.empty(), report, {Part::storage})) {
+    // Many BMCs list less while the host is off.
+    const bool is_on = report.power_state == "On";
+    const bool are_disks_fewer = count_of(report.disks) < count_of(status.disks);
+    if ((is_on || !are_disks_fewer) && is_news(status.disks.empty(), report, {Part::storage})) {
         status.disks.clear();
         for (const auto& [kind, size, count] : report.disks) status.disks.push_back({kind, size, count});
         status.diskSummary = base::joined(report.disks, ", ", disk_text).substr(0, kLongest);
@@ -84,8 +93,10 @@ void describe_parts(HostStatus& status, const providers::HostReport& report) {
         for (const auto& [kind, model, count] : report.accelerators)
             status.accelerators.push_back({kind, model, count});
     }
-    if (is_news(status.macs.empty(), report, {Part::interfaces})) status.macs = report.macs;
-    if (is_news(status.architecture.empty(), report, {Part::processors}))
+    if ((is_on || !report.macs.empty()) && is_news(status.macs.empty(), report, {Part::interfaces}))
+        status.macs = report.macs;
+    if ((is_on || !report.architecture.empty()) &&
+        is_news(status.architecture.empty(), report, {Part::processors}))
         status.architecture = report.architecture;
     if (is_news(status.bmcVersion.empty(), report, {Part::manager})) status.bmcVersion = report.bmc_version;
 }

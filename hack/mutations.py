@@ -98,6 +98,8 @@ MUTATIONS = [
              "providers/proxmox",
              Edit("has_image_mark", r"is_ours && (\(mark->vmid > 0 \? mark->vmid == vmid : config\.is_template\(\)\))",
                   "true")),
+    Mutation("pass over drives that a BMC does not list", "a claim reads the data of the one before", "providers/redfish",
+             Edit("wipe", r"if \((listed < known)\)", "false")),
     Mutation("take a promise to erase for an erasure", "a claim reads the data of the one before", "providers/redfish",
              Edit("erase_drive", r"is_done = (!answer\.is_promise);", "true")),
     Mutation("take an empty answer for the end of a task", "a claim reads the data of the one before", "providers/redfish",

@@ -101,6 +101,7 @@ struct Host {
     std::string architecture;  // empty if unknown
     std::vector<std::string> macs;
     std::optional<Capacity> capacity;
+    std::int64_t disks = 0;  // 0 if unknown
 
     HostUse use;
     // Versions of the Secrets that the BMC last accepted and last refused; empty: none.

@@ -105,6 +105,7 @@ providers::Host host_of(ObjectPointer object) {
     host.system_uuid = status.systemUUID;
     host.architecture = status.architecture;
     host.macs = status.macs;
+    for (const auto& group : status.disks) host.disks += group.count;
     if (const auto& capacity = status.capacity)
         host.capacity = providers::Capacity{capacity->cpuCores, capacity->memoryMiB};
     if (const auto* mark = api::find(metadata.annotations, api::annotations::kRetryCredentials))

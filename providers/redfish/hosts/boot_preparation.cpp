@@ -31,6 +31,13 @@ BootWish boot_wish(const api::v1alpha1::Boot& boot) {
     return wish;
 }
 
+RedfishError cannot(const std::string& tried, std::string message) {
+    Complaint complaint;
+    complaint.kind = RedfishErrorKind::unsupported;
+    complaint.message = std::move(message);
+    return RedfishError(tried, std::move(complaint));
+}
+
 }  // namespace
 
 std::string render_url(std::string text, const Host& host, const std::string& claim) {
@@ -56,11 +63,11 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
         const auto target = foreign::shown(system.boot.target);
         const bool is_clear = co_await station->hardware.boot().clear_boot(std::move(system));
         if (is_clear) co_return;
-        Complaint complaint;
-        complaint.kind = RedfishErrorKind::unsupported;
-        complaint.message = "its BMC keeps a boot override to " + target + ": clear it on the BMC";
-        throw RedfishError("booting " + host.name + " from its disk", std::move(complaint));
+        throw cannot("booting " + host.name + " from its disk",
+                     "its BMC keeps a boot override to " + target + ": clear it on the BMC");
     }
+    const auto why = why_no_url(host);
+    if (!why.empty()) throw cannot("booting " + host.name, why);
     if (boot.method == BootMethod::VirtualMedia) {
         const auto url = render_url(boot.imageURL, host, spec.identity.claim_name);
         const auto inserted = co_await station->hardware.boot().insert_boot_image(system, url);
@@ -85,7 +92,9 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
 // not know the claim's name, so it matches any.
 bool BootPreparation::is_ours(const Host& host, const MediaSlot& slot) const {
     const auto marker = std::string(1, '\x01');
-    const auto wanted = render_url(settings_.spec.boot.imageURL, host, marker);
+    auto any_address = host;
+    any_address.boot_mac = marker;  // the known addresses may have changed since
+    const auto wanted = render_url(settings_.spec.boot.imageURL, any_address, marker);
     return shows_image(slot, kBootDataImage) || shows_image(slot, wanted, marker);
 }
 
@@ -109,8 +118,24 @@ asio::awaitable<bool> BootPreparation::undo(Host host, std::shared_ptr<Station> 
     co_return is_cancelled&& is_ejected;
 }
 
-asio::awaitable<std::string> BootPreparation::obstacle(std::shared_ptr<Station> station, System system) {
+std::string BootPreparation::why_no_url(const Host& host) const {
+    const auto& boot = settings_.spec.boot;
+    const auto& url = boot.method == BootMethod::VirtualMedia ? boot.imageURL : boot.httpBootURI;
+    const bool is_used = boot.method == BootMethod::VirtualMedia || boot.method == BootMethod::UefiHttp;
+    auto other = host;
+    other.boot_mac = "any";
+    const bool has_address = !host.boot_mac.empty() || !host.macs.empty();
+    const bool is_needed = render_url(url, host, "") != render_url(url, other, "");
+    if (!is_used || has_address || !is_needed) return "";
+    return "the BMC reports no MAC address, which the provider's URL needs: set spec.bootMACAddress of the "
+           "host";
+}
+
+asio::awaitable<std::string> BootPreparation::obstacle(Host host, std::shared_ptr<Station> station,
+                                                       System system) {
     if (settings_.spec.boot.method == BootMethod::Disk) co_return std::string();
+    auto why = why_no_url(host);
+    if (!why.empty()) co_return why;
     co_return co_await station->hardware.boot_obstacle(std::move(system), boot_wish(settings_.spec.boot));
 }
 

@@ -29,9 +29,11 @@ public:
     // Ejects our images and no others. Returns false if one may still be there.
     asio::awaitable<bool> eject(Host host, std::shared_ptr<Station> station, System system);
     // Returns why the host cannot be booted this way, as far as known; empty: no known obstacle.
-    asio::awaitable<std::string> obstacle(std::shared_ptr<Station> station, System system);
+    asio::awaitable<std::string> obstacle(Host host, std::shared_ptr<Station> station, System system);
 
 private:
+    // Returns why the URLs of the provider cannot be filled in for the host; empty: they can be.
+    std::string why_no_url(const Host& host) const;
     bool is_ours(const Host& host, const MediaSlot& slot) const;
 
     const RedfishSettings& settings_;

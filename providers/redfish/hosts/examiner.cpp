@@ -180,7 +180,8 @@ asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station>
     const bool is_theirs = report.lock && !report.lock->is_usable;
     if (!is_due || is_theirs || host.use.owner) co_return;
     try {
-        station->boot_obstacle = co_await preparation_.obstacle(station, system);
+        if (host.macs.empty()) host.macs = report.macs;
+        station->boot_obstacle = co_await preparation_.obstacle(host, station, system);
         report.boot_obstacle = station->boot_obstacle;
         // A claim that has taken the host meanwhile prepares it for itself.
         const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);

@@ -225,14 +225,10 @@ asio::awaitable<std::vector<std::string>> Hardware::drives(System system) {
     if (system.storage.empty()) co_return links;
     const auto controllers = co_await members(bmc_, system.storage);
     for (const auto& controller : controllers) {
-        try {
-            const auto resource = co_await bmc_.get(controller);
-            const auto more = links_at(resource.body, "Drives");
-            links.insert(links.end(), more.begin(), more.end());
-        } catch (const RedfishError& error) {
-            // A removed controller has no drives. The others do.
-            if (error.kind() != RedfishErrorKind::not_found) throw;
-        }
+        // BMCs may hide a controller for a moment. One that is not shown may have drives with data.
+        const auto resource = co_await bmc_.get(controller);
+        const auto more = links_at(resource.body, "Drives");
+        links.insert(links.end(), more.begin(), more.end());
     }
     co_return links;
 }

@@ -448,12 +448,29 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::share
                                                            System system) {
     const auto name = host.name;
     const auto drives = co_await station->hardware.drives(std::move(system));
+    auto& erasures = wipes_[name];
+    for (const auto& drive : drives) erasures.try_emplace(drive);
+    const auto listed = static_cast<std::int64_t>(drives.size());
+    const auto known = std::max(host.disks, static_cast<std::int64_t>(erasures.size()));
     if (drives.empty())
-        co_return RemoveResult(RemovalBlocked{"WipeUnsupported",
-                                              "the BMC of host " + name +
-                                                  " lists no drives, so none can be erased; erase them "
-                                                  "yourself and set spec.redfish.powerOff.wipe to None",
-                                              kNextErasure});
+        co_return RemoveResult(RemovalBlocked{
+            "WipeUnsupported",
+            "the BMC of host " + name + " lists no drives" +
+                (known > 0 ? " now, but " + base::counted(known, "drive") +
+                                 " before (some list them only while "
+                                 "the host is on)"
+                           : "") +
+                ", so none can be erased; erase them yourself and set spec.redfish.powerOff.wipe to None",
+            kNextErasure});
+    if (listed < known)
+        co_return RemoveResult(RemovalBlocked{
+            "WipeFailed",
+            "the BMC of host " + name + " lists " + std::to_string(listed) + " of " +
+                base::counted(known, "drive") +
+                " that it listed before; the host is not clean and stays reserved until the others are "
+                "listed "
+                "again. Otherwise erase them yourself and set spec.redfish.powerOff.wipe to None",
+            kNextErasure});
     for (const auto& drive : drives) {
         // The erasure of the drive before was recorded.
         const auto fresh = co_await binding_.read(name);

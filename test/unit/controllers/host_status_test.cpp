@@ -322,6 +322,24 @@ TEST_CASE("the board of a reserved host was replaced: the host is no longer who 
     CHECK(api::find_condition(c.host.status.conditions, "IdentityVerified")->reason == "SystemUUIDMismatch");
 }
 
+TEST_CASE("what a host that is off no longer shows stays as it was known, until it is on") {
+    Case c;
+    c.report.macs = {"52:54:00:aa:bb:01"};
+    c.report.disks = {{"NVMe", 960, 2}, {"SSD", 480, 2}};
+    c.report.architecture = "arm64";
+    const auto known = c.settled();
+    c.report.macs.clear();
+    c.report.disks = {{"SSD", 480, 2}};
+    c.report.architecture.clear();
+    c.report.power_state = "Off";
+    CHECK(c.settled() == known);
+    c.report.power_state = "On";
+    const auto on = c.settled();
+    CHECK(on.macs.empty());
+    CHECK(on.disks.size() == 1);
+    CHECK(on.architecture.empty());
+}
+
 TEST_CASE("what could not be read of a host stays as it was known") {
     Case c;
     c.report.macs = {"52:54:00:aa:bb:01"};

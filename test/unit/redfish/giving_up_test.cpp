@@ -127,6 +127,31 @@ TEST_CASE("a claim that is deleted between the override and On leaves no overrid
     CHECK(bmc.boot_enabled() == "Disabled");
 }
 
+TEST_CASE("a host whose MAC address its URL needs is bootable once one is known") {
+    auto spec = booting(BootMethod::VirtualMedia);
+    spec.boot.imageURL = "https://images.example/boot-{{ .MAC }}.iso";
+    World world(spec);
+    auto& bmc = world.add("a", {.macs = {}});
+    CHECK_THAT(world.examine("a").boot_obstacle, Catch::Contains("spec.bootMACAddress"));
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    CHECK_THAT(claim.outcome, Catch::Contains("spec.bootMACAddress"));
+    CHECK(inserts(world, "a") == 0);
+    REQUIRE(world.put_to_sleep(claim));
+    world.pass(minutes{30});
+    world.host("a").use.next_retry.reset();
+    world.host("a").macs = {"52:54:00:aa:bb:01"};
+    world.host("a").readiness = providers::HostReadiness{true, ""};
+    world.inventory.touch("a");
+    auto second = world.serving("d", "a");
+    CHECK(bmc.media("Cd").image == "https://images.example/boot-52:54:00:aa:bb:01.iso");
+    // Another interface comes first by now.
+    world.host("a").macs = {"52:54:00:aa:bb:02"};
+    world.inventory.touch("a");
+    REQUIRE(world.put_to_sleep(second));
+    CHECK_FALSE(bmc.media("Cd").inserted);
+}
+
 TEST_CASE("an override is cancelled on a BMC that wants target, enabled and mode each time") {
     World world(booting(BootMethod::PXE));
     auto& bmc = world.add("a", {.wants_full_boot = true});

@@ -398,6 +398,42 @@ TEST_CASE("a host's drives are erased before it is anybody's again") {
         CHECK_THAT(claim.outcome, Catch::Contains(words));
         CHECK(world.host("a").use.stage == HostStage::wiping);
     }
+    SECTION("a drive that its BMC does not list at the moment is erased later") {
+        const auto drop = redfish_simulator::merging(
+            R"({"Drives":[{"@odata.id":"/redfish/v1/Systems/Blade1/Storage/1/Drives/1"}]})");
+        const bool is_known = GENERATE(true, false);
+        if (!is_known) world.host("a").disks = 0;
+        auto& odd =
+            world.odd("a").add({.is_for = redfish_simulator::requests("GET", "/Storage/1"), .alter = drop});
+        if (!is_known)
+            odd.is_for = [&](const base::HttpRequest& request) {
+                return bmc.count("POST", "SecureErase") > 0 && request.target.ends_with("/Storage/1");
+            };
+        CHECK_FALSE(world.put_to_sleep(claim));
+        CHECK_THAT(claim.outcome, Catch::Contains("lists 1 of 2 drives"));
+        odd.times = 0;
+        REQUIRE(world.put_to_sleep(claim));
+        CHECK(bmc.erased_drives() == 2);
+    }
+    SECTION("drives that its BMC lists only while the host is on keep it reserved") {
+        world.odd("a").add({.is_for = redfish_simulator::requests("GET", "/Storage"),
+                            .alter = redfish_simulator::merging(R"({"Members":[]})")});
+        CHECK_FALSE(world.put_to_sleep(claim));
+        CHECK(claim.outcome.starts_with("WipeUnsupported: "));
+        CHECK_THAT(claim.outcome, Catch::Contains("2 drives"));
+    }
+    SECTION("a controller that its BMC does not show keeps it reserved") {
+        auto& odd =
+            world.odd("a").add({.is_for = redfish_simulator::requests("GET", "/Storage"),
+                                .alter = redfish_simulator::merging(
+                                    R"({"Members":[{"@odata.id":"/redfish/v1/Systems/Blade1/Storage/1"},)"
+                                    R"({"@odata.id":"/redfish/v1/Systems/Blade1/Storage/2"}]})")});
+        CHECK_FALSE(world.put_to_sleep(claim));
+        CHECK_THAT(claim.outcome, Catch::Contains("Storage/2"));
+        odd.times = 0;
+        REQUIRE(world.put_to_sleep(claim));
+        CHECK(bmc.erased_drives() == 2);
+    }
     SECTION("an empty answer does not end a task") {
         base::HttpResponse empty;
         empty.status = 200;

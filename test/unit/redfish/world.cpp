@@ -95,6 +95,7 @@ Bmc& World::add(const std::string& name, Profile profile) {
     host.system_uuid = profile.uuid;
     host.capacity =
         providers::Capacity{profile.processors, static_cast<std::int64_t>(profile.memory_gib * 1024)};
+    host.disks = profile.drives;
     host.readiness = providers::HostReadiness{true, ""};
     inventory.objects[name] = host;
     inventory.touch(name);
