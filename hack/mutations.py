@@ -441,6 +441,8 @@ MUTATIONS = [
              Edit("note_failure", r"if \((use\.stage == HostStage::reserved)\)", "false")),
     Mutation("give a host back as it was prepared", "whoever turns it on boots our image", "providers/redfish",
              Edit("undo_preparation", r"is_prepared = (host\.use\.is_prepared);", "false")),
+    Mutation("keep for a day what kept a host from being booted", "a good host is not used", "providers/redfish",
+             Edit("look_at_boot", r"is_new \|\| (!station->boot_obstacle\.empty\(\));", "false")),
     Mutation("say that nothing is left of a boot that the BMC keeps", "whoever turns it on boots our image", "providers/redfish",
              Edit("undo", r"co_return (is_cancelled&& is_ejected);", "true")),
     Mutation("turn a host on that boots from the network instead of its disk", "an installed host is installed again", "providers/redfish",

@@ -176,7 +176,9 @@ asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station
 asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station> station, System system,
                                              HostReport& report) {
     report.boot_obstacle = station->boot_obstacle;
-    const bool is_due = host.use.is_prepared || station->details_at != station->boot_looked_at;
+    const bool is_new = station->details_at != station->boot_looked_at;
+    // What one answer lacked may be there again, and people mend what the obstacle names.
+    const bool is_due = host.use.is_prepared || is_new || !station->boot_obstacle.empty();
     const bool is_theirs = report.lock && !report.lock->is_usable;
     if (!is_due || is_theirs || host.use.owner) co_return;
     try {
@@ -187,7 +189,7 @@ asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station>
         const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);
         if (!fresh || fresh->use.owner) co_return;
         // If others may be using the host, only our own known remains are undone.
-        const bool is_quiet = system.power == PowerState::off && !host.is_in_maintenance;
+        const bool is_quiet = is_new && system.power == PowerState::off && !host.is_in_maintenance;
         const bool is_left = fresh->use.is_prepared;
         const bool may_undo = is_left || is_quiet;
         if (!may_undo) co_return;

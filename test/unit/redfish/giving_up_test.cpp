@@ -93,6 +93,24 @@ TEST_CASE("what keeps a host from being booted is known before a claim has it") 
     }
 }
 
+TEST_CASE("what keeps a host from being booted is looked at again, as it may have passed or been mended") {
+    World world(booting(BootMethod::VirtualMedia));
+    auto& bmc = world.add("a");
+    SECTION("slots that were not shown once") {
+        auto& odd = world.odd("a").add({.is_for = requests("GET", "VirtualMedia"), .instead = refusal(404)});
+        CHECK_FALSE(world.examine("a").boot_obstacle.empty());
+        odd.times = 0;
+    }
+    SECTION("an old firmware") {
+        bmc.profile().manufacturer = "Dell Inc.";
+        bmc.profile().firmware = "5.10.00.00";
+        CHECK_FALSE(world.examine("a").boot_obstacle.empty());
+        bmc.profile().firmware = "6.10.00.00";
+    }
+    world.pass(minutes{10});
+    CHECK(world.examine("a").boot_obstacle.empty());
+}
+
 TEST_CASE("an image that was inserted in vain is ejected, and an override that was set is cancelled") {
     for (const bool refuses : {true, false}) {
         World world(booting(BootMethod::VirtualMedia));
