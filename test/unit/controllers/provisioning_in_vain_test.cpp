@@ -172,7 +172,8 @@ TEST_CASE(
     CHECK(world.events.count("NoNodeForPod") == 0);
     world.run_for(10s);
     CHECK(world.claims().empty());
-    CHECK(world.events.count("volume claim data is not bound yet, and storage class at-once creates") == 1);
+    CHECK(world.events.count(
+              "volume claim data is not bound yet: its storage class at-once binds it at once") == 1);
 }
 
 TEST_CASE("a machine is large enough for what LimitRanges give the pods of DaemonSets") {

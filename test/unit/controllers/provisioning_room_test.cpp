@@ -322,7 +322,7 @@ TEST_CASE("a pod that asks for an instance type gets a machine if all machines o
         claims = 0;
     }
     World world(pool);
-    auto pod = objects::a_pod("a").requesting("1", "1Gi");
+    auto pod = test::a_pod("a").requesting("1", "1Gi");
     pod.pod.spec.nodeSelector = {{"node.kubernetes.io/instance-type", type}};
     world.put_pending(pod);
     world.run_for(20s);
@@ -331,7 +331,7 @@ TEST_CASE("a pod that asks for an instance type gets a machine if all machines o
 
 TEST_CASE("a pod that wants no instance type gets no machine, as each gets one") {
     World world(objects::pool("small"));
-    auto pod = objects::a_pod("a").requesting("1", "1Gi");
+    auto pod = test::a_pod("a").requesting("1", "1Gi");
     api::NodeSelectorTerm term;
     term.matchExpressions.push_back(
         {"node.kubernetes.io/instance-type", api::SelectorOperator::DoesNotExist, {}});

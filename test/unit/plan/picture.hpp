@@ -54,7 +54,9 @@ metadata:
   namespace: ours
   uid: claim-1
   annotations: {kubenodesmith.io/launched-for: pod-1}
-spec: {poolRef: tools, requirements: {cpuCores: 4, memoryMiB: 8192}}
+  ownerReferences: [{apiVersion: kubenodesmith.parawell.cloud/v1alpha1, kind: NodeSmithPool, name: tools,
+                     uid: pool-1, controller: true}]
+spec: {poolRef: tools, requirements: {cpuCores: 4, memoryMiB: 8192}, idempotencyKey: pool-1/1}
 status:
   phase: Ready
   size: 4c/8Gi

@@ -222,11 +222,6 @@ TEST_CASE("a young empty node stays, and the plan says until when") {
     CHECK_FALSE(plan.changes_something());
     CHECK_THAT(table_of(plan), Catch::Contains("keep node tools-aaaaa: the node is younger than 10m0s "
                                                "(scaleDown.minNodeAge), until 2026-03-01T12:05:00Z"));
-
-    auto just_empty = node_in_service();
-    just_empty.insert(just_empty.find("  nodeName: tools"), "  emptySince: \"2026-03-01T11:59:00Z\"\n");
-    CHECK_THAT(table_of(plan_of({kCluster, just_empty})),
-               Catch::Contains("(scaleDown.emptyGracePeriod), until 2026-03-01T12:01:00Z"));
 }
 
 TEST_CASE("minNodes and pods that must not be disrupted keep a node") {

@@ -412,8 +412,8 @@ TEST_CASE("the reason names the rule about other pods, its key and what it asks 
     result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons[0] ==
-          "pool small: a machine that it can create would break the topology spread constraint over rack "
-          "(maxSkew 1), and its whenUnsatisfiable is DoNotSchedule");
+          "pool small: its nodes have no label rack, which the pod's topology spread constraint needs: if "
+          "they should have it, add it to machineTemplate.labels of the pool");
 
     cluster = snapshot();
     cluster.nodes = {node_in("busy", "host-a")};

@@ -203,7 +203,8 @@ TEST_CASE("a claim of a class that makes no volumes needs one that is there, whe
     result = solve(cluster);
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons ==
-          Reasons{"pool small: its nodes are not where the pod's volumes can be used: a volume for its claim "
+          Reasons{"pool small: its nodes are not where the pod's volumes can be used: a volume of "
+                  "storage class late for its claim "
                   "data needs label kubernetes.io/hostname=b"});
     CHECK(result.claims.empty());
     cluster.volumes.volumes = {local_volume("everywhere")};
@@ -375,8 +376,9 @@ TEST_CASE("the reason names what an unbound claim waits for") {
     cluster.nodes = {node("full", "0")};
     unbound->metadata.annotations[std::string(api::annotations::kSelectedNode)] = "full";
     CHECK(reason() ==
-          "pool small: its nodes are not where the pod's volumes can be used: a volume for its claim data "
-          "needs node full (annotation volume.kubernetes.io/selected-node of the claim: remove it to let the "
+          "pool small: its nodes are not where the pod's volumes can be used: a volume of storage "
+          "class late for its claim data needs node full (annotation volume.kubernetes.io/selected-node of "
+          "the claim: remove it to let the "
           "volume be elsewhere)");
     unbound->metadata.annotations.reset();
     unbound->spec.storageClassName = "unknown";
