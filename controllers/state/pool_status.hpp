@@ -19,9 +19,9 @@ struct PoolObservation {
     const NodeSmithProvider* provider = nullptr;     // null: it does not exist
     const NodeSmithPool* label_conflict = nullptr;   // the older pool with the same label
     std::vector<HostPointer> bare_metal;             // hosts of its provider
-    std::string claims_refused;     // why the API server refuses its claims; empty: it does not
-    std::string address_conflicts;  // see conflicts_text()
-    std::string no_address;         // why no further machine can get a static address; empty: one can
+    std::string claims_refused;            // why the API server refuses its claims; empty: it does not
+    std::string address_conflicts;         // see conflicts_text()
+    std::string no_address;                // why no further machine can get a static address; empty: one can
     std::int64_t creations_last_hour = 0;  // of all pools of the manager, if it limits them
 };
 
