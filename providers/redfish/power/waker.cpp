@@ -161,7 +161,7 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
                             kBusyRetry);
     const auto cause = cause_of(host, progress, clock_.now());
     if (is_coming(system) && cause == Cause::others) {
-        co_return co_await leave_to_others(std::move(spec), std::move(host), kFoundOn);
+        co_return co_await leave_to_others(std::move(spec), std::move(host), std::move(station), kFoundOn);
     }
     if (progress.on_asked && is_coming(system)) progress.has_been_on = true;
     if (is_coming(system)) progress.task.clear();
@@ -227,9 +227,16 @@ asio::awaitable<EnsureResult> Waker::give_up(MachineSpec spec, Host host, std::s
     co_return machine;
 }
 
-asio::awaitable<EnsureResult> Waker::leave_to_others(MachineSpec spec, Host host, std::string why,
+asio::awaitable<EnsureResult> Waker::leave_to_others(MachineSpec spec, Host host,
+                                                     std::shared_ptr<Station> station, std::string why,
                                                      bool is_undone) {
     const auto name = host.name;
+    try {
+        co_await lock_.release(spec.identity, host, std::move(station));
+    } catch (const RedfishError& error) {
+        // A later look removes the mark once the host is off, but a host that is being deleted has none.
+        if (host.is_being_deleted) lock_.report_left(host, error.what());
+    }
     const bool is_free = co_await binding_.give_back(std::move(host), is_undone);
     if (!is_free) co_return not_ready(changed_meanwhile(name), kConflictRetry);
     progress_.forget(name);
@@ -284,7 +291,8 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
     system = co_await station->hardware.system();
     if (is_new && is_coming(system)) {
         const bool is_undone = co_await undo(*entered, station, system);
-        co_return co_await leave_to_others(std::move(spec), *entered, kFoundOn, is_undone);
+        co_return co_await leave_to_others(std::move(spec), *entered, std::move(station), kFoundOn,
+                                           is_undone);
     }
     if (system.power != PowerState::off)
         co_return not_ready("host " + name + " is changing its power state", kConflictRetry);
@@ -349,7 +357,8 @@ asio::awaitable<std::optional<EnsureResult>> Waker::lock(MachineSpec spec, Host 
         case LockOutcome::held:
             break;
         case LockOutcome::others:
-            co_return co_await leave_to_others(std::move(spec), std::move(host), attempt.message);
+            co_return co_await leave_to_others(std::move(spec), std::move(host), std::move(station),
+                                               attempt.message);
         case LockOutcome::unusable:
             co_return failed(attempt.reason, "host " + name + ": " + attempt.message);
         case LockOutcome::undecided:

@@ -63,7 +63,8 @@ private:
     asio::awaitable<EnsureResult> give_up(MachineSpec spec, Host host, std::string why);
     // Gives the host back unchanged, because another cluster has it or somebody turned it on, as in `why`.
     // The claim gets another host. Unless `is_undone`, a later look undoes what was prepared for a boot.
-    asio::awaitable<EnsureResult> leave_to_others(MachineSpec spec, Host host, std::string why,
+    asio::awaitable<EnsureResult> leave_to_others(MachineSpec spec, Host host,
+                                                  std::shared_ptr<Station> station, std::string why,
                                                   bool is_undone = false);
     asio::awaitable<EnsureResult> ask(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                       System system);

@@ -431,6 +431,20 @@ TEST_CASE("a host that is left to its user while it is on bears no mark any more
     CHECK(bmc.power() == Power::on);
 }
 
+TEST_CASE("a reserved host that somebody else turned on bears no mark any more") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    world.ensure(claim);
+    world.ensure(claim);
+    bmc.set_asset_tag(lock_mark(claim.identity));
+    bmc.set_power(Power::on);
+    CHECK_FALSE(world.wake(claim));
+    CHECK(claim.outcome.find("host a was found on") != std::string::npos);
+    CHECK(bmc.asset_tag().empty());
+    CHECK(bmc.power() == Power::on);
+}
+
 TEST_CASE("a mark is off its host before the host is given back, also where the answer of the BMC is lost") {
     Profile profile;
     std::optional<int> times = 1;
