@@ -321,7 +321,7 @@ MUTATIONS = [
     Mutation("destroy a machine whatever was attached since the look at it", "disks of people are deleted", "providers/proxmox",
              Edit("act", r"const bool is_changed = (co_await has_changed\(identity, seen\.look\))", "false")),
     Mutation("destroy machines with whatever is attached to them", "disks of people are deleted", "providers",
-             Edit("obstacle", r"if \((unexplained\.empty\(\))\) co_return std::string\(\); made = co_await", "true")),
+             Edit("obstacle", r"if \((unexplained\.empty\(\))\) co_return std::string\(\); const auto moved", "true")),
     Mutation("let Proxmox delete every volume of a VMID", "volumes of a CSI plugin and of other clusters are deleted",
              "providers", Edit("destroy_vm", r'(\{\{"purge", "1"\}\})',
                                '{{"purge", "1"}, {"destroy-unreferenced-disks", "1"}}')),

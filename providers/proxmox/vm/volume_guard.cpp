@@ -1,12 +1,8 @@
 #include "providers/proxmox/vm/volume_guard.hpp"
 
-#include <algorithm>
-
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "providers/proxmox/cluster/cluster_state.hpp"
 #include "providers/proxmox/wire/fields.hpp"
-#include "providers/proxmox/wire/property_string.hpp"
 
 namespace providers::proxmox {
 
@@ -16,40 +12,17 @@ std::string vm_text(const std::string& host, std::int64_t vmid) {
     return "VM " + std::to_string(vmid) + " on " + host;
 }
 
-// Returns the text between the two marks; empty: the line has not both.
-std::string between(const std::string& line, std::string_view before, std::string_view behind) {
-    const auto start = line.find(before);
-    if (start == std::string::npos) return {};
-    const auto end = line.find(behind, start + before.size());
-    if (end == std::string::npos) return {};
-    return line.substr(start + before.size(), end - start - before.size());
-}
-
-// Returns the drive in a line like "2027-01-15 08:00:00 scsi0: start migration to nbd:unix:...", which a
-// migration writes for each disk that it mirrors.
-std::string mirrored_drive(const std::string& line) {
-    auto before = line.substr(0, line.find(": start migration to nbd:"));
-    if (before.size() == line.size()) return {};
-    return before.substr(before.rfind(' ') + 1);
-}
-
-// Adds what the log of a move or a migration says of the volumes that were made with the VM.
-void follow_move(const json::value& log, MadeVolumes& made) {
-    std::set<std::string> mirrored;
-    bool are_all_ours = true;
-    for (const auto* entry : objects_of(log)) {
-        const auto line = text_of(*entry, "t");
-        const auto drive = between(line, "full clone of drive ", " (");
-        if (!drive.empty() && made.volumes.contains(between(line, drive + " (", ")")))
-            made.drives.insert(drive);
-        const auto old = between(line, "volume '", "' is '");
-        if (made.volumes.contains(old)) made.volumes.insert(between(line, "' is '", "' on the target"));
-        const auto found = between(line, "found local disk '", "'");
-        are_all_ours = are_all_ours && (found.empty() || made.volumes.contains(found));
-        if (const auto one = mirrored_drive(line); !one.empty()) mirrored.insert(one);
-    }
-    // The log of a mirrored disk shows neither its old nor its new name.
-    if (are_all_ours) made.drives.merge(mirrored);
+// Returns, for example, "scsi0" and its volume from "create full clone of drive scsi0
+// (local-lvm:vm-105-disk-0)". Proxmox writes such a line when it moves a disk. For any other line the option
+// is empty.
+VolumeUse moved_disk(const std::string& line) {
+    constexpr std::string_view kStart = "full clone of drive ";
+    const auto start = line.find(kStart);
+    const auto open = start == std::string::npos ? start : line.find(" (", start);
+    const auto close = open == std::string::npos ? open : line.find(')', open);
+    if (close == std::string::npos) return {};
+    const auto option = start + kStart.size();
+    return {line.substr(option, open - option), line.substr(open + 2, close - open - 2)};
 }
 
 }  // namespace
@@ -68,7 +41,8 @@ asio::awaitable<std::string> VolumeGuard::obstacle(std::string host, std::int64_
     }
     auto unexplained = unexplained_volumes(seen, vmid, made);
     if (unexplained.empty()) co_return std::string();
-    made = co_await follow_moves(vmid, std::move(made));
+    const auto moved = co_await moved_drives(host, vmid, made);
+    made.drives.insert(moved.begin(), moved.end());
     unexplained = unexplained_volumes(seen, vmid, made);
     if (unexplained.empty()) co_return std::string();
     co_return unexplained_text(vm_text(host, vmid), vmid, unexplained);
@@ -90,45 +64,26 @@ asio::awaitable<void> VolumeGuard::detach(std::string host, std::int64_t vmid, s
     co_await client_.change(configure_leaving_vm(host, vmid, change));
 }
 
-// Returns the logs of successful moves and migrations of the VM, the oldest first. Each is on the host where
-// the VM was. Hosts that do not answer are left out.
-asio::awaitable<std::vector<json::value>> VolumeGuard::logs_of_moves(std::int64_t vmid) {
-    const auto resources = co_await client_.read(get_cluster_resources());
-    const auto state = parse_cluster_state(resources);
-    std::vector<Upid> tasks;
-    for (const auto& host : state.hosts) {
-        if (host.is_down()) continue;
-        try {
-            for (const auto& call : {get_disk_moves(host.name, vmid), get_migrations(host.name, vmid)}) {
-                const auto found = co_await client_.read(call);
-                for (const auto* entry : objects_of(found)) {
-                    auto upid = parse_upid(text_of(*entry, "upid"));
-                    const auto status = text_of(*entry, "status");
-                    const bool has_succeeded = status == "OK" || status.starts_with("WARNINGS");
-                    if (upid && has_succeeded) tasks.push_back(*std::move(upid));
-                }
-            }
-        } catch (const ProxmoxError& error) {
-            base::log::debug("Cannot tell whether disks of a VM were moved",
-                             {{"vmid", std::to_string(vmid)}, {"host", host.name}, {"error", error.what()}});
-        }
-    }
-    std::ranges::sort(tasks, {}, &Upid::start_time);
-    std::vector<json::value> logs;
-    for (const auto& task : tasks) logs.push_back(co_await client_.read(get_task_log(task.node, task.text)));
-    co_return logs;
-}
-
-// Adds disks that got another name when they were moved, perhaps several times.
-asio::awaitable<MadeVolumes> VolumeGuard::follow_moves(std::int64_t vmid, MadeVolumes made) {
+// Adds drives whose disks were moved, perhaps several times. Proxmox lists the newest task first.
+asio::awaitable<std::set<std::string>> VolumeGuard::moved_drives(std::string host, std::int64_t vmid,
+                                                                 MadeVolumes made) {
     try {
-        const auto logs = co_await logs_of_moves(vmid);
-        for (const auto& log : logs) follow_move(log, made);
+        const auto tasks = co_await client_.read(get_disk_moves(host, vmid));
+        for (const auto* entry : objects_of(tasks)) {
+            const auto upid = text_of(*entry, "upid");
+            const auto status = text_of(*entry, "status");
+            if (status != "OK" && !status.starts_with("WARNINGS")) continue;
+            const auto log = co_await client_.read(get_task_log(host, upid));
+            for (const auto* line : objects_of(log)) {
+                const auto disk = moved_disk(text_of(*line, "t"));
+                if (made.volumes.contains(disk.volume)) made.drives.insert(disk.option);
+            }
+        }
     } catch (const ProxmoxError& error) {
         base::log::debug("Cannot tell whether disks of a VM were moved",
-                         {{"vmid", std::to_string(vmid)}, {"error", error.what()}});
+                         {{"vmid", std::to_string(vmid)}, {"host", host}, {"error", error.what()}});
     }
-    co_return made;
+    co_return std::move(made.drives);
 }
 
 }  // namespace providers::proxmox

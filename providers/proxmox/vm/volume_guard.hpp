@@ -2,6 +2,7 @@
 // are detached, or they block the destruction.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,9 @@ private:
     asio::awaitable<std::vector<VolumeUse>> look(std::string host, std::int64_t vmid);
     asio::awaitable<void> detach(std::string host, std::int64_t vmid, std::vector<VolumeUse> others,
                                  std::string digest);
-    // Adds disks that somebody moved to another storage or, with the VM, to another host. There they have
-    // other names.
-    asio::awaitable<MadeVolumes> follow_moves(std::int64_t vmid, MadeVolumes made);
-    asio::awaitable<std::vector<json::value>> logs_of_moves(std::int64_t vmid);
+    // Returns drives whose original disk somebody moved to another storage, where it has another name.
+    asio::awaitable<std::set<std::string>> moved_drives(std::string host, std::int64_t vmid,
+                                                        MadeVolumes made);
 
     ProxmoxClient& client_;
 };

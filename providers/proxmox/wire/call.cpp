@@ -155,12 +155,6 @@ Call get_disk_moves(const std::string& host, std::int64_t vmid) {
                      {{"source", "all"}, {"typefilter", "qmmove"}, {"vmid", std::to_string(vmid)}});
 }
 
-Call get_migrations(const std::string& host, std::int64_t vmid) {
-    return read_list("get_migrations", "reading when " + vm_on(vmid, host) + " was migrated", host,
-                     node_path(host) + "/tasks",
-                     {{"source", "all"}, {"typefilter", "qmigrate"}, {"vmid", std::to_string(vmid)}});
-}
-
 Call get_warned_destructions(const std::string& host) {
     return read_list(
         "get_warned_destructions", "reading which destructions ended with warnings on " + host, host,

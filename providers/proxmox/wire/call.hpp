@@ -54,8 +54,6 @@ Call get_host_shutdowns(const std::string& host);
 Call get_backups(const std::string& host);
 // Reads the last successful and failed moves of the VM's disks to other storages.
 Call get_disk_moves(const std::string& host, std::int64_t vmid);
-// Reads the last successful and failed migrations of the VM away from that host.
-Call get_migrations(const std::string& host, std::int64_t vmid);
 // Reads the last destructions that ended with warnings. Such a VM is gone, but one of its disks may be left.
 Call get_warned_destructions(const std::string& host);
 // Reads the last creations of VMs, newest first. Without Sys.Audit on the host it returns only our own.

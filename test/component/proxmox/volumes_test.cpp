@@ -337,61 +337,6 @@ TEST_CASE("A disk that an administrator moved to another storage goes with its m
     }
 }
 
-TEST_CASE("A disk that got another name when its machine was migrated goes with the machine") {
-    Lab lab;
-    use_disk(lab);
-    auto spec = lab.machine(1);
-    lab.launch(spec);
-    const auto vmid = std::stoi(spec.record.machine_id);
-    const auto source = spec.record.host;
-    const std::string target = source == "porsche" ? "zagato" : "porsche";
-    auto& machine = *lab.vm(spec);
-    const auto old = machine.config.at("scsi0").substr(0, machine.config.at("scsi0").find(','));
-    const auto moved = put_volume(lab, "shared", vmid, "vm-" + spec.record.machine_id + "-disk-3.raw");
-    proxmox_simulator::free_volume(world_of(lab), source, old);
-    machine.config["scsi0"] = moved + ",size=8G";
-    machine.node = target;
-    const auto time = std::string("2027-01-15 08:00:00 ");
-    const auto log = [&](const char* type, const std::vector<std::string>& lines) {
-        auto& cluster = lab.simulator.cluster();
-        auto& task = cluster.create_task(source, type, spec.record.machine_id, "root@pam");
-        for (const auto& line : lines) task.log.push_back(time + line);
-        cluster.run_task(task, [](proxmox_simulator::Task& at_work) -> asio::awaitable<void> {
-            co_await at_work.spend(1s);
-        }(task));
-        lab.wait(5s);
-    };
-    const auto found = "found local disk '" + old + "' (attached)";
-    const std::string mirrored =
-        "scsi0: start migration to nbd:unix:/run/qemu-server/1.migrate:exportname=drive-scsi0";
-    SECTION("it was off, and copied") {
-        log("qmigrate", {found, "volume '" + old + "' is '" + moved + "' on the target"});
-        CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
-        CHECK_FALSE(exists(lab, moved));
-    }
-    SECTION("it ran, and its disks were mirrored") {
-        log("qmigrate", {found, mirrored});
-        CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
-        CHECK_FALSE(exists(lab, moved));
-    }
-    SECTION("its disk was moved before, and the log of that is on the old host") {
-        log("qmmove", {"create full clone of drive scsi0 (" + old + ")"});
-        CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
-        CHECK_FALSE(exists(lab, moved));
-    }
-    SECTION("a disk of somebody was moved with it, and holds the removal") {
-        const auto name = "vm-" + spec.record.machine_id + "-disk-7.raw";
-        const auto kept = put_volume(lab, "shared", vmid, name);
-        machine.config["scsi5"] = kept + ",size=1G";
-        const auto stranger = "local:" + spec.record.machine_id + "/" + name;
-        log("qmigrate",
-            {found, "found local disk '" + stranger + "' (attached)", mirrored,
-             "scsi5: start migration to nbd:unix:/run/qemu-server/1.migrate:exportname=drive-scsi5"});
-        CHECK(held(lab, spec).reason == "UnknownVolumes");
-        CHECK(exists(lab, kept));
-    }
-}
-
 TEST_CASE("A template that a person takes over while its removal is examined stays") {
     ImageLab lab;
     lab.settle();

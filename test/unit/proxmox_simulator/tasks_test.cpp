@@ -52,36 +52,6 @@ TEST_CASE_METHOD(Fixture, "a template with linked clones cannot be destroyed") {
     CHECK(world().storages.at("shared").volumes.at("").empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a migration moves disks to the storage that it is told, and its log says how") {
-    const bool is_running = GENERATE(false, true);
-    if (is_running) finish(post(vm("status/start")));
-    const auto begun = post(vm("migrate"), "target=porsche&targetstorage=shared&with-local-disks=1" +
-                                               std::string(is_running ? "&online=1" : ""));
-    CHECK(finish(begun) == "OK");
-    const auto& machine = world().machines.at(100);
-    CHECK(machine.node == "porsche");
-    CHECK(machine.config.at("scsi0").starts_with("shared:100/vm-100-disk-0.raw"));
-    CHECK(world().storages.at("local").volumes.at("alfaromeo").empty());
-    std::string log;
-    for (const auto& line : cluster().tasks.all().back()->log) log += line + "; ";
-    CHECK_THAT(log, Catch::Contains("found local disk 'local:100/vm-100-disk-0.raw' (attached)"));
-    CHECK_THAT(log, is_running ? Catch::Contains("scsi0: start migration to nbd:")
-                               : Catch::Contains("volume 'local:100/vm-100-disk-0.raw' is "
-                                                 "'shared:100/vm-100-disk-0.raw' on the target"));
-}
-
-TEST_CASE_METHOD(Fixture, "the drives of a protected machine stay, even if the change ends the protection") {
-    CHECK(put(vm("config"), "protection=1").status == 200);
-    world().machines.at(100).config["unused0"] = "local:100/vm-100-disk-9.raw";
-    CHECK(put(vm("config"), "delete=scsi0&protection=0").reason ==
-          "can't remove drive 'scsi0' - protection mode enabled");
-    CHECK(put(vm("config"), "delete=unused0").reason ==
-          "can't remove unused disk 'local:100/vm-100-disk-9.raw' - protection mode enabled");
-    CHECK(put(vm("config"), "delete=agent").status == 200);
-    CHECK(put(vm("config"), "protection=0").status == 200);
-    CHECK(put(vm("config"), "delete=scsi0").status == 200);
-}
-
 TEST_CASE_METHOD(Fixture, "a shutdown holds the lock until it ends, and a stop can overrule it") {
     finish(post(vm("status/start")));
     world().machines.at(100).guest.agent_silent = true;

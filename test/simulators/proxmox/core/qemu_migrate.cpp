@@ -16,7 +16,6 @@ struct Move {
     std::string node, target;
     int vmid = 0;
     bool local_disks = false;
-    std::string storages;  // parameter targetstorage
 };
 
 // Returns the volumes that exist only on the present host.
@@ -30,49 +29,11 @@ std::vector<std::pair<std::string, Drive>> local_volumes(const Cluster& cluster,
     return result;
 }
 
-// Returns the storage for such volumes on the target: "data" is one for all, "local:data,zfs:tank" are pairs,
-// and "1" keeps each storage.
-std::string mapped_storage(const std::string& map, const std::string& storage) {
-    for (const auto& entry : split_list(map)) {
-        const auto colon = entry.find(':');
-        if (colon == std::string::npos && entry != "1") return entry;
-        if (colon != std::string::npos && entry.substr(0, colon) == storage) return entry.substr(colon + 1);
-    }
-    return storage;
-}
-
-// Returns the volume's ID on the target. It keeps its name where that is free and fits the storage.
-std::string move_volume(Cluster& cluster, const std::string& id, const Move& order) {
-    const auto name = parse_volume_id(id);
-    auto& source = find_storage(cluster.world, name.storage);
-    const auto target_id = mapped_storage(order.storages, name.storage);
-    auto& target = usable_storage(cluster.world, target_id, order.target);
-    auto moved = volumes_on(source, order.node).extract(name.name);
-    if (moved.empty()) return id;
-    auto& volume = moved.mapped();
-    const bool is_taken = volumes_on(target, order.target).contains(volume.name);
-    if (is_taken || is_file_based(source) != is_file_based(target))
-        volume.name = is_cloudinit_volume(id)
-                          ? cloudinit_name(target, order.vmid)
-                          : new_disk_name(target, order.target, order.vmid, volume.format);
-    moved.key() = volume.name;
-    const auto placed = volumes_on(target, order.target).insert(std::move(moved));
-    return print_volume_id(target_id, placed.position->second);
-}
-
-// Moves the drive's volume. A running machine's disk is mirrored, and the log does not show its new name.
-void move_drive(Cluster& cluster, Task& task, const std::string& option, const std::string& volume,
-                const Move& order) {
-    auto& machine = cluster.machine(order.node, order.vmid);
-    const auto moved = move_volume(cluster, volume, order);
-    if (machine.running && !is_cloudinit_volume(volume)) {
-        task.log.push_back(option + ": start migration to nbd:unix:/run/qemu-server/" +
-                           std::to_string(order.vmid) + "_nbd.migrate:exportname=drive-" + option);
-    } else {
-        task.log.push_back("volume '" + volume + "' is '" + moved + "' on the target");
-    }
-    auto& value = machine.config.at(option);
-    value.replace(value.find(volume), volume.size(), moved);
+void move_volume(Cluster& cluster, const std::string& id, const Move& order) {
+    auto name = parse_volume_id(id);
+    auto& storage = usable_storage(cluster.world, name.storage, order.target);
+    auto volume = volumes_on(storage, order.node).extract(name.name);
+    if (!volume.empty()) volumes_on(storage, order.target).insert(std::move(volume));
 }
 
 asio::awaitable<void> migrate_worker(Cluster& cluster, Task& task, Move order) {
@@ -97,16 +58,9 @@ asio::awaitable<void> migrate_worker(Cluster& cluster, Task& task, Move order) {
                            "': missing mapped devices " + join(lacking, ", "));
         throw failure("migration aborted");
     }
-    for (const auto& [option, drive] : volumes)
-        task.log.push_back(is_cloudinit_volume(drive.volume)
-                               ? "found generated disk '" + drive.volume + "' (in current VM config)"
-                               : "found local disk '" + drive.volume + "' (attached)");
-    for (const auto& [option, drive] : volumes)
-        usable_storage(cluster.world, mapped_storage(order.storages, parse_volume_id(drive.volume).storage),
-                       order.target);
     cluster.machine(order.node, order.vmid).config["lock"] = "migrate";
     co_await task.spend(cluster.world.durations.of_task("qmigrate"));
-    for (const auto& [option, drive] : volumes) move_drive(cluster, task, option, drive.volume, order);
+    for (const auto& [option, drive] : volumes) move_volume(cluster, drive.volume, order);
     auto& machine = cluster.machine(order.node, order.vmid);
     machine.config.erase("lock");
     machine.node = order.target;
@@ -114,8 +68,7 @@ asio::awaitable<void> migrate_worker(Cluster& cluster, Task& task, Move order) {
 
 asio::awaitable<json::value> migrate(Call& call) {
     auto& cluster = call.cluster;
-    Move order{call.node, call.text("target"), call.vmid(), call.flag("with-local-disks"),
-               call.text("targetstorage")};
+    Move order{call.node, call.text("target"), call.vmid(), call.flag("with-local-disks")};
     cluster.require_quorum();
     if (order.target == call.node) throw parameter_error("target", "target is local node.");
     cluster.host(order.target);
