@@ -17,11 +17,11 @@ namespace providers::redfish {
 
 // Time until the next try, after somebody else changed a host, and for a busy BMC that states no time.
 inline constexpr base::Duration kConflictRetry = std::chrono::seconds{1};
-// Says why the host is looked at again after that time.
+inline constexpr base::Duration kBusyRetry = std::chrono::seconds{10};
+// Says why the host is looked at again after kConflictRetry.
 inline std::string changed_meanwhile(const std::string& host) {
     return "host " + host + " was changed meanwhile";
 }
-inline constexpr base::Duration kBusyRetry = std::chrono::seconds{10};
 
 struct Station {
     Station(WireOptions options, Login login, std::shared_ptr<Account> account,

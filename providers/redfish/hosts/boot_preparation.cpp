@@ -1,5 +1,7 @@
 #include "providers/redfish/hosts/boot_preparation.hpp"
 
+#include "base/mac_address.hpp"
+#include "base/text.hpp"
 #include "providers/foreign/shown_text.hpp"
 
 namespace providers::redfish {
@@ -54,8 +56,10 @@ std::string render_url(std::string text, const Host& host, const std::string& cl
     return text;
 }
 
+// What a BMC kept of an earlier boot says nothing about this one, so its pauses end.
 asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                                System system) {
+    station->kept_boots = 0;
     const auto& boot = settings_.spec.boot;
     if (boot.method == BootMethod::Disk) {
         // Otherwise an old override would make the host boot from, and perhaps install, something else.
@@ -92,10 +96,17 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
 // not know the claim's name, so it matches any.
 bool BootPreparation::is_ours(const Host& host, const MediaSlot& slot) const {
     const auto marker = std::string(1, '\x01');
-    auto any_address = host;
-    any_address.boot_mac = marker;  // the known addresses may have changed since
-    const auto wanted = render_url(settings_.spec.boot.imageURL, any_address, marker);
-    return shows_image(slot, kBootDataImage) || shows_image(slot, wanted, marker);
+    const auto shows_image_of = [&](const Host& named) {
+        return shows_image(slot, render_url(settings_.spec.boot.imageURL, named, marker), marker);
+    };
+    if (shows_image(slot, kBootDataImage) || shows_image_of(host)) return true;
+    // The known addresses may have changed since.
+    const auto address = base::find_mac_address(slot.image);
+    if (address.empty()) return false;
+    auto upper = host, lower = host;
+    upper.boot_mac = address;
+    lower.boot_mac = base::lower_case(address);
+    return shows_image_of(upper) || shows_image_of(lower);
 }
 
 asio::awaitable<bool> BootPreparation::eject(Host host, std::shared_ptr<Station> station, System system) {

@@ -156,16 +156,22 @@ asio::awaitable<TaskReport> Hardware::read_task(std::string link) {
     co_return report;
 }
 
+namespace {
+
+// Reports whether a task's monitor has ended: it finally answers what the request would have been answered.
+bool is_final_answer(RedfishErrorKind kind) {
+    return kind == RedfishErrorKind::invalid_request || kind == RedfishErrorKind::state_conflict ||
+           kind == RedfishErrorKind::other || kind == RedfishErrorKind::unsupported;
+}
+
+}  // namespace
+
 asio::awaitable<std::optional<TaskReport>> Hardware::reset_task(std::string link) {
     try {
         co_return co_await read_task(link);
     } catch (const RedfishError& error) {
-        // A task's monitor finally answers what the request itself would have been answered.
-        const auto kind = error.kind();
-        const bool is_answer = kind == RedfishErrorKind::invalid_request ||
-                               kind == RedfishErrorKind::state_conflict || kind == RedfishErrorKind::other ||
-                               kind == RedfishErrorKind::unsupported;
-        if (is_answer) co_return TaskReport{TaskProgress::failed, error.complaint.message};
+        if (is_final_answer(error.kind()))
+            co_return TaskReport{TaskProgress::failed, error.complaint.message};
     }
     co_return std::nullopt;
 }
@@ -255,6 +261,8 @@ asio::awaitable<std::optional<TaskReport>> Hardware::task(std::string link) {
     try {
         co_return co_await read_task(std::move(link));
     } catch (const RedfishError& error) {
+        if (is_final_answer(error.kind()))
+            co_return TaskReport{TaskProgress::failed, error.complaint.message};
         if (error.kind() != RedfishErrorKind::not_found) throw;
     }
     co_return std::nullopt;

@@ -34,6 +34,7 @@ struct Erasure {
     bool is_done = false;
     std::string task;   // target of the task that does it; empty: none
     std::string words;  // why it is not done and no task does it
+    int unread = 0;     // unreadable answers about the task in a row
 };
 
 // TagPlace is a place where a BMC stores an asset tag of the host.

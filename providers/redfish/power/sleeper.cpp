@@ -432,6 +432,8 @@ constexpr base::Duration kNextErasure = std::chrono::minutes{5};
 // Number of attempts without a pause, if an erasure is refused, or if its answer is lost, or if its task
 // vanishes or fails.
 constexpr int kWipeAttempts = 3;
+// After so many unreadable answers in a row a task counts as failed.
+constexpr int kMostUnread = 20;
 // Pauses between later attempts. Each erasure wears the drive out, whether or not its BMC reports success.
 constexpr base::Backoff kErasurePauses{std::chrono::minutes{5}, std::chrono::hours{24}};
 
@@ -468,8 +470,8 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::share
             "the BMC of host " + name + " lists " + std::to_string(listed) + " of " +
                 base::counted(known, "drive") +
                 " that it listed before; the host is not clean and stays reserved until the others are "
-                "listed "
-                "again. Otherwise erase them yourself and set spec.redfish.powerOff.wipe to None",
+                "listed again. If a drive was taken out, turn the host on until its status.disks is right, "
+                "or erase the drives yourself and set spec.redfish.powerOff.wipe to None",
             kNextErasure});
     for (const auto& drive : drives) {
         // The erasure of the drive before was recorded.
@@ -508,7 +510,15 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(Host host, std::stri
     const auto changed = in_progress(changed_meanwhile(name), kConflictRetry);
     if (erasure.is_done) co_return std::nullopt;
     if (!erasure.task.empty()) {
-        const auto report = co_await station->hardware.task(erasure.task);
+        std::optional<TaskReport> report;
+        try {
+            report = co_await station->hardware.task(erasure.task);
+            erasure.unread = 0;
+        } catch (const RedfishError& error) {
+            // A monitor that ends with an empty answer never shows success.
+            if (error.kind() != RedfishErrorKind::unreadable || ++erasure.unread < kMostUnread) throw;
+            report = TaskReport{TaskProgress::failed, error.complaint.message};
+        }
         if (report && report->progress == TaskProgress::running) co_return RemoveResult(waiting);
         if (report && report->progress == TaskProgress::succeeded) {
             const auto noted = co_await binding_.note_erasures(host, 0);

@@ -163,6 +163,12 @@ TEST_CASE("a host whose MAC address its URL needs is bootable once one is known"
     world.inventory.touch("a");
     auto second = world.serving("d", "a");
     CHECK(bmc.media("Cd").image == "https://images.example/boot-52:54:00:aa:bb:01.iso");
+    SECTION("an image of others with another name stays") {
+        bmc.media("Cd").image = "https://images.example/boot-by-hand.iso";
+        REQUIRE(world.put_to_sleep(second));
+        CHECK(bmc.media("Cd").inserted);
+        return;
+    }
     // Another interface comes first by now.
     world.host("a").macs = {"52:54:00:aa:bb:02"};
     world.inventory.touch("a");

@@ -443,6 +443,16 @@ TEST_CASE("a host's drives are erased before it is anybody's again") {
         CHECK(bmc.erased_drives() == 2);
         CHECK(bmc.count("POST", "SecureErase") == 2);
     }
+    SECTION("a task whose answers stay empty counts as failed") {
+        base::HttpResponse empty;
+        empty.status = 200;
+        const auto asks_for_task = [](const base::HttpRequest& request) {
+            return request.method == "GET" && request.target.find("/Tasks/") != std::string::npos;
+        };
+        world.odd("a").add({.is_for = asks_for_task, .times = std::nullopt, .instead = empty});
+        CHECK_FALSE(world.put_to_sleep(claim, minutes{60}));
+        CHECK(claim.outcome.find("WipeFailed") == 0);
+    }
     SECTION("an erasure that fails keeps the host from everybody") {
         bmc.profile().erase_fails = true;
         CHECK_FALSE(world.put_to_sleep(claim));
