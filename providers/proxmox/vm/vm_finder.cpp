@@ -16,6 +16,8 @@ constexpr base::Duration kUnsettledAge = std::chrono::minutes{10};
 
 std::string host_down_reason(const Look& look) {
     if (!look.has_host_left) return "the host is down";
+    if (look.is_uncertain)
+        return "host " + look.host + " is no longer in the cluster, and a VM there may be this machine";
     return "host " + look.host +
            " is no longer in the cluster; if it is gone for good, as root on another host: rm "
            "/etc/pve/nodes/" +
@@ -109,6 +111,7 @@ asio::awaitable<Look> VmFinder::find_elsewhere(MachineIdentity identity) {
             if (!guest.name.empty() && guest.name != identity.claim_name) continue;
             absent.presence = Presence::host_down;  // it may be this machine
             absent.has_host_left = !host;
+            absent.is_uncertain = true;
             absent.host = guest.node;
             absent.vmid = guest.vmid;
             continue;

@@ -23,6 +23,7 @@ struct Look {
     std::string host;  // current host, or the recorded one
     std::int64_t vmid = 0;
     bool has_host_left = false;  // host_down: the host is no longer in the cluster
+    bool is_uncertain = false;   // host_down: the VM only may be this machine
     VmConfig config;             // set if present
     Ownership ownership = Ownership::foreign;
 };
