@@ -15,6 +15,7 @@
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/pod_groups.hpp"
 #include "controllers/provisioning/triggers.hpp"
+#include "controllers/services/claim_refusals.hpp"
 
 namespace controllers::provisioning {
 
@@ -308,6 +309,8 @@ asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
             base::log::warning("A claim that no pod needs could not be withdrawn",
                                {{"claim", key.str()}, {"error", error.what()}});
             look_at(next_try(error, clock_));
+            // Decisions do not wait for one time-out after the other.
+            if (is_unanswered(error)) co_return;
             continue;
         }
         const std::string why = lacks_room(*claim) ? "no host had room for its machine"
@@ -349,6 +352,8 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
             base::log::warning("The wrong predictions of a pool could not be noted",
                                {{"pool", key.str()}, {"error", error.what()}});
             look_at(next_try(error, clock_));
+            // Decisions do not wait for one time-out after the other.
+            if (is_unanswered(error)) co_return;
             continue;
         }
         for (const auto& entry : predictions.added) {
