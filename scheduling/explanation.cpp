@@ -22,6 +22,25 @@ const api::NodeSelector* required_affinity(const api::PodSpec& pod) {
     return required ? &*required : nullptr;
 }
 
+// Reports whether the pool's nodes on the host have the label. Unlike labels_at() it copies nothing, because
+// a pool may have hundreds of hosts.
+bool has_label(const Pool& pool, const api::StringMap& of_host, const std::string& key,
+               const std::string& value) {
+    const auto* found = api::find(of_host, key);
+    if (!found) found = api::find(pool.labels, key);
+    return found && *found == value;
+}
+
+// Reports whether the pod's node selector and required node affinity select the pool's nodes on the host.
+bool selects(const api::PodSpec& pod, const Pool& pool, const api::StringMap& of_host) {
+    const auto has_it = [&](const auto& label) {
+        return has_label(pool, of_host, label.first, label.second);
+    };
+    if (!std::ranges::all_of(pod.nodeSelector, has_it)) return false;
+    const auto* required = required_affinity(pod);
+    return !required || api::matches(*required, labels_at(pool, of_host), {});
+}
+
 // Misfit says why no node of a pool would suffice. Empty: one might, except for the pod's volumes.
 struct Misfit {
     std::string text;
@@ -32,11 +51,10 @@ struct Misfit {
 // Hosts selects those of a pool's hosts that an explanation considers.
 enum class Hosts { free, all };
 
-template <class Holds>
-bool holds_somewhere(const Pool& pool, Hosts hosts, const Holds& holds) {
-    const auto holds_at = [&](const auto& host) { return holds(labels_at(pool, host.labels)); };
-    return std::ranges::any_of(pool.places, holds_at) ||
-           (hosts == Hosts::all && std::ranges::any_of(pool.busy, holds_at));
+template <class Suits>
+bool any_host(const Pool& pool, Hosts hosts, const Suits& suits) {
+    return std::ranges::any_of(pool.places, suits) ||
+           (hosts == Hosts::all && std::ranges::any_of(pool.busy, suits));
 }
 
 // Reports whether people may give the pool's nodes the label. Kubernetes and the operator set the others.
@@ -78,25 +96,20 @@ Misfit why_unsuitable(const Pool& pool, Hosts hosts, const api::PodSpec& pod, co
                         ": if they have it, state it in machineTemplate.extendedResources of the pool",
                     "no " + names.name_of(entry.resource)};
     for (const auto& [key, value] : pod.nodeSelector) {
-        const auto has_label = [&](const api::StringMap& labels) {
-            const auto* found = api::find(labels, key);
-            return found && *found == value;
-        };
-        if (holds_somewhere(pool, hosts, has_label)) continue;
+        const auto has_it = [&](const auto& host) { return has_label(pool, host.labels, key, value); };
+        if (any_host(pool, hosts, has_it)) continue;
         const auto label = "no label " + key + "=" + value;
         return {"its nodes have " + label + remedy_for_label(pool, key), label};
     }
     const auto* required = required_affinity(pod);
-    const auto is_wanted = [&](const api::StringMap& labels) {
-        return !required || api::matches(*required, labels, {});
+    const auto is_wanted = [&](const auto& host) {
+        return !required || api::matches(*required, labels_at(pool, host.labels), {});
     };
-    if (!holds_somewhere(pool, hosts, is_wanted))
+    if (!any_host(pool, hosts, is_wanted))
         return {"its nodes do not match the required node affinity" + words_of_unmet(pool, *required),
                 "node affinity"};
-    const auto is_selected = [&](const api::StringMap& labels) {
-        return api::matches(pod.nodeSelector, labels) && is_wanted(labels);
-    };
-    if (!holds_somewhere(pool, hosts, is_selected))
+    const auto is_selected = [&](const auto& host) { return selects(pod, pool, host.labels); };
+    if (!any_host(pool, hosts, is_selected))
         return {"none of its nodes matches the node selector (" + words_of(pod.nodeSelector) +
                     ") and the node affinity (" + (required ? words_of(*required) : "") + ") together",
                 "node selector and affinity"};
@@ -173,14 +186,14 @@ std::string remedy_for_size(const Snapshot& snapshot, const Pool& pool, const Am
 
 // Returns the most that a machine could have on a host that is in use or offline; nullopt: unknown.
 std::optional<Amounts> largest_on_busy(const Pool& pool, const MachineSizes& machines) {
-    Amounts largest;
+    std::optional<Amounts> largest;
     for (const auto& host : pool.busy) {
         if (!host.largest) return std::nullopt;
-        if (host.is_whole)
-            largest = at_least(largest, machines.offered(host.largest->cpu_cores, host.largest->memory_mib,
-                                                         pool.pods_per_node));
-        else if (const auto within = machines.largest_within(*host.largest))
-            largest = at_least(largest, *within);
+        const auto offered = host.is_whole
+                                 ? std::optional(machines.offered(
+                                       host.largest->cpu_cores, host.largest->memory_mib, pool.pods_per_node))
+                                 : machines.largest_within(*host.largest);
+        if (offered) largest = at_least(largest.value_or(Amounts()), *offered);
     }
     return largest;
 }
@@ -189,11 +202,14 @@ bool is_too_large(const Amounts& wanted, const Amounts& largest) {
     return wanted.base[kCpu] > largest.base[kCpu] || wanted.base[kMemory] > largest.base[kMemory];
 }
 
-std::string names_of_busy(const Pool& pool) {
+// Names the hosts that suit the pod and cannot take a machine now: "metal-1 is in use or offline: ...".
+std::string words_of_busy(const Pool& pool, const api::PodSpec& pod, const std::string& before = "") {
     constexpr std::size_t kMostNamed = 5;
     std::vector<std::string> names;
-    for (const auto& host : pool.busy) names.push_back(host.name);
-    return base::joined_first(names, kMostNamed);
+    for (const auto& host : pool.busy)
+        if (selects(pod, pool, host.labels)) names.push_back(host.name);
+    return base::joined_first(names, kMostNamed) + before + (names.size() == 1 ? " is" : " are") +
+           " in use or offline: add hosts, or wait";
 }
 
 // Names the hosts at these places by their zones.
@@ -269,22 +285,24 @@ LaunchObstacle explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& 
     if (pool.places.empty() && !pool.busy.empty()) {
         const auto largest = largest_on_busy(pool, machines);
         if (largest && is_too_large(wanted, *largest))
-            return say(Distance::size,
-                       too_large(wanted, *largest, {}, names) + ": ask for less, or add a larger host");
+            return say(Distance::size, too_large(wanted, *largest, {}, names) +
+                                           ": ask for less, or add a larger host" +
+                                           (pool.why_no_place.empty() ? "" : "; " + pool.why_no_place));
     }
     if (pool.places.empty())
-        return say(Distance::room, "no host can take a machine" +
-                                       (!pool.why_no_place.empty() ? ": " + pool.why_no_place
-                                        : !pool.busy.empty()       ? ": " + names_of_busy(pool) +
-                                                                   " are in use or offline, add hosts or wait"
-                                                             : ""));
+        return say(Distance::room,
+                   "no host can take a machine" + (!pool.why_no_place.empty() ? ": " + pool.why_no_place
+                                                   : !pool.busy.empty()
+                                                       ? ": " + words_of_busy(pool, pod_class.sample->spec)
+                                                       : ""));
     if (const auto refusal = why_refused(pool, wanted, machines.largest()); !refusal.empty())
         return say(Distance::room, refusal);
     auto places = placer.required(id).candidates->places[index];
     if (places.empty()) {
         auto misfit = unsuitable(Hosts::free);
         if (!misfit.text.empty() && !pool.busy.empty() && unsuitable(Hosts::all).text.empty())
-            return say(Distance::room, "the hosts that suit the pod are in use or offline");
+            return say(Distance::room,
+                       words_of_busy(pool, pod_class.sample->spec, " would suit the pod, but"));
         if (!misfit.text.empty())
             return say(misfit.distance, std::move(misfit.text), std::move(misfit.cause));
         return say(Distance::surroundings, why_apart_from_volumes(snapshot, placer, id, index));

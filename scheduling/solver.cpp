@@ -72,7 +72,8 @@ bool is_better(const RatedResult& a, const RatedResult& b) {
                           outcome.result.claims.size());
     };
     // Few machines may leave pods no domain but one, and then the kube-scheduler counts that one alone.
-    if (a.result.is_last_resort && !b.result.is_last_resort) return false;
+    const bool places_more = a.result.unplaced.size() < b.result.unplaced.size();
+    if (a.result.is_last_resort && !b.result.is_last_resort && !places_more) return false;
     return rank(a) < rank(b) && leaves_nobody_else(a.result, b.result);
 }
 

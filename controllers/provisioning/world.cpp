@@ -228,7 +228,9 @@ private:
                     entry.why_no_place +=
                         (entry.why_no_place.empty() ? "" : "; ") + host.name + ": " + host.message;
                 scheduling::BusyHost busy{host.name, labels_at(pool, provider, &host.name)};
-                if (const auto& largest = host.largestMachine)
+                // Proxmox does not tell the size of a host that was off for long.
+                const auto& largest = host.largestMachine;
+                if (largest && largest->cpuCores > 0 && largest->memoryMiB > 0)
                     busy.largest = scheduling::MachineSize{largest->cpuCores, largest->memoryMiB};
                 entry.busy.push_back(std::move(busy));
                 continue;

@@ -34,8 +34,19 @@ NewMachines::NewMachines(const Snapshot& snapshot, const TakenByDaemons& taken, 
         }
         const auto is_same = [&of_pool](const Overhead& each) { return each.at == of_pool[0].at; };
         if (std::ranges::all_of(of_pool, is_same)) of_pool.resize(1);
-        complete_shape_.push_back(complete_shape(of_pool));
+        auto complete = complete_shape(of_pool);
+        if (complete != kNone && is_most_of(of_pool[complete], machines.largest())) complete = kNone;
+        complete_shape_.push_back(complete);
     }
+}
+
+// Reports whether the DaemonSets take more than three quarters of the largest machine. The author of such a
+// DaemonSet could otherwise make each pod's machine as large as possible.
+bool NewMachines::is_most_of(const Overhead& overhead, const Amounts& largest) {
+    return std::ranges::any_of(overhead.at, [&largest](const Amounts& each) {
+        return 4 * each.base[kCpu] > 3 * largest.base[kCpu] ||
+               4 * each.base[kMemory] > 3 * largest.base[kMemory];
+    });
 }
 
 std::size_t NewMachines::complete_shape(const std::vector<Overhead>& of_pool) {

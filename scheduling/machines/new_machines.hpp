@@ -85,6 +85,7 @@ private:
     enum class DaemonPodsOn { all, those_that_fit };
     // Returns the shape that holds the DaemonSets of all shapes at every place; kNone: there is none.
     static std::size_t complete_shape(const std::vector<Overhead>& of_pool);
+    static bool is_most_of(const Overhead& overhead, const Amounts& largest);
     // Returns the next size, starting at shape `from`, that also holds its DaemonSets.
     std::optional<ShapeSize> next_size(std::size_t pool, const BitSet& allowed, const Amounts& used,
                                        std::size_t from, DaemonPodsOn daemon_pods) const;

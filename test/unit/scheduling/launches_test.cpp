@@ -170,6 +170,16 @@ TEST_CASE("a machine is as large as its DaemonSets need, if the pool has such a 
     CHECK(result.claims[0].shape == "large");
 }
 
+TEST_CASE("a DaemonSet that takes nearly all of the largest size makes no machine larger") {
+    auto cluster = snapshot();
+    cluster.pools[0].shapes = {{"small", 2, 8 * kGiB, 110}, {"large", 4, 8 * kGiB, 110}};
+    cluster.daemon_sets = {daemon_set("greedy", "3700m")};
+    for (const auto* name : {"a", "b", "c"}) cluster.pods.push_back(PodBuilder(name, "300m", "1Gi"));
+    const auto result = solve(cluster);
+    REQUIRE(result.claims.size() == 1);
+    CHECK(result.claims[0].shape == "small");
+}
+
 TEST_CASE("a machine that holds all DaemonSets does not grow to one that leaves some out") {
     auto cluster = snapshot();
     // The larger one has less memory, so the DaemonSet does not fit there.

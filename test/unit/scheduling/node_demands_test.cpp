@@ -66,9 +66,8 @@ TEST_CASE("the reason of a full pool is the size or label of the pod if none of 
     CHECK(reason_for(cluster, PodBuilder("a").select(kDisk, "tape")) ==
           "pool small: its nodes have no label disk=tape: if they should have it, add it to "
           "machineTemplate.labels of the pool");
-    CHECK(
-        reason_for(cluster, PodBuilder("a").select(kDisk, "ssd")) ==
-        "pool small: no host can take a machine: metal-1, metal-2 are in use or offline, add hosts or wait");
+    CHECK(reason_for(cluster, PodBuilder("a").select(kDisk, "ssd")) ==
+          "pool small: no host can take a machine: metal-1 is in use or offline: add hosts, or wait");
     pool.taints = {taint("dedicated")};
     CHECK(reason_for(cluster, PodBuilder("a")).starts_with("pool small: has taint dedicated:NoSchedule"));
 }
@@ -79,7 +78,7 @@ TEST_CASE("where a host that suits the pod is in use, the pod is not said to ask
     cluster.places[0].largest = scheduling::MachineSize{4, 8192};
     pool.busy = {{"host-b", {{"disk", "ssd"}}, scheduling::MachineSize{16, 65536}}};
     CHECK(reason_for(cluster, PodBuilder("a").select("disk", "ssd")) ==
-          "pool small: the hosts that suit the pod are in use or offline");
+          "pool small: host-b would suit the pod, but is in use or offline: add hosts, or wait");
     CHECK(reason_for(cluster, PodBuilder("a", "8")) ==
           "pool small: no free host is large enough: larger ones are in use or offline");
 }
