@@ -244,8 +244,6 @@ MUTATIONS = [
              Edit("attempt", r"kAfterOvertaking\.after\((\+\+overtaken_\[uid\])\)", "1")),
     Mutation("forget which resource answers 401 to Basic", "good credentials are doubted every hour", "providers/redfish",
              Edit("note_accepted", r"if \((!suspect\.empty\(\))\)", "false")),
-    Mutation("take all disks that a migration mirrored for the machine's", "disks of people are deleted", "providers/proxmox",
-             Edit("follow_move", r"if \((are_all_ours)\)", "true")),
     Mutation("delete a drive while the template's protection holds", "no clone of a protected template is made", "providers/proxmox",
              Edit("configure", r"if \((config\.is_protected\(\)) && deletion", "false")),
     Mutation("take a host that left the cluster for a broken answer", "one dead host stops the garbage collection", "providers/proxmox",
