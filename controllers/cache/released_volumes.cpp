@@ -1,6 +1,7 @@
 #include "controllers/cache/released_volumes.hpp"
 
 #include "scheduling/nodes/node_digest.hpp"
+#include "scheduling/pods/claim_name.hpp"
 
 namespace controllers {
 
@@ -9,14 +10,9 @@ void ReleasedVolumes::observe(const api::Pod* before, const api::Pod* after) {
     const bool is_same = after && after->metadata.uid == before->metadata.uid;
     if (scheduling::is_finished(*before) || (is_same && !scheduling::is_finished(*after))) return;
     const api::Time now(clock_.wall_now());
-    for (const auto& volume : before->spec.volumes) {
-        const auto& of_pod = before->metadata;
-        if (volume.persistentVolumeClaim)
-            released_[{before->spec.nodeName, {of_pod.namespace_, volume.persistentVolumeClaim->claimName}}] =
-                now;
-        else if (volume.ephemeral)
-            released_[{before->spec.nodeName, {of_pod.namespace_, of_pod.name + "-" + volume.name}}] = now;
-    }
+    for (const auto& volume : before->spec.volumes)
+        if (const auto name = scheduling::claim_name_of(*before, volume))
+            released_[{before->spec.nodeName, {before->metadata.namespace_, *name}}] = now;
     forget_old(now);
 }
 

@@ -9,6 +9,7 @@
 #include "controllers/provisioning/expected_node.hpp"
 #include "controllers/provisioning/facts/room.hpp"
 #include "kube/controller.hpp"
+#include "scheduling/pods/claim_name.hpp"
 
 namespace controllers::provisioning {
 
@@ -56,10 +57,9 @@ std::optional<api::Time> awaits_volumes_until(const api::Pod& pod, const Informe
         if (now < end) until = until ? std::max(*until, end) : end;
     };
     for (const auto& volume : pod.spec.volumes) {
-        if (!volume.persistentVolumeClaim && !volume.ephemeral) continue;
-        const auto name = volume.persistentVolumeClaim ? volume.persistentVolumeClaim->claimName
-                                                       : pod.metadata.name + "-" + volume.name;
-        const auto claim = informers.persistent_volume_claims.store().get({pod.metadata.namespace_, name});
+        const auto name = scheduling::claim_name_of(pod, volume);
+        if (!name) continue;
+        const auto claim = informers.persistent_volume_claims.store().get({pod.metadata.namespace_, *name});
         if (!claim)
             wait_from(pod.metadata);
         else if (binds_by_itself(*claim, informers))

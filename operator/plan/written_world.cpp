@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "operator/plan/validation.hpp"
 #include "scheduling/nodes/node_digest.hpp"
+#include "scheduling/pods/claim_name.hpp"
 #include "scheduling/pods/pod_class.hpp"
 #include "scheduling/table/amounts.hpp"
 #include "scheduling/volumes/volumes.hpp"
@@ -298,7 +299,7 @@ std::string WrittenWorld::add_ephemeral(const api::Pod& pod) {
     for (const auto& volume : *pod.spec.volumes) {
         if (!volume.ephemeral || !volume.ephemeral->volumeClaimTemplate) continue;
         api::PersistentVolumeClaim claim;
-        claim.metadata.name = pod.metadata.name + "-" + volume.name;
+        claim.metadata.name = *scheduling::claim_name_of(pod, volume);
         claim.metadata.namespace_ = pod.metadata.namespace_;
         if (informers_.persistent_volume_claims.store().get(api::key_of(claim))) continue;
         auto& owner = claim.metadata.ownerReferences->emplace_back();

@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "scheduling/pods/claim_name.hpp"
 #include "scheduling/pods/features.hpp"
 #include "scheduling/pods/key_builder.hpp"
 #include "scheduling/pods/pod_class.hpp"
@@ -90,12 +91,8 @@ std::string kind_of(const api::Pod& pod,
     put_labels(key, pod.metadata.labels);
     put_demands(key, pod.spec);
     put_requests(key, pod.spec);
-    for (const auto& volume : pod.spec.volumes) {
-        if (volume.persistentVolumeClaim)
-            key.put(describe_claim(volume.persistentVolumeClaim->claimName));
-        else if (volume.ephemeral)
-            key.put(describe_claim(pod.metadata.name + "-" + volume.name));
-    }
+    for (const auto& volume : pod.spec.volumes)
+        if (const auto name = claim_name_of(pod, volume)) key.put(describe_claim(*name));
     for (const auto feature : required_features(pod.spec)) key.put(feature);
     for (const auto& claim : pod.spec.resourceClaims) {
         key.put(claim.resourceClaimName);

@@ -5,6 +5,7 @@
 #include "api/names.hpp"
 #include "base/text.hpp"
 #include "scheduling/nodes/node_digest.hpp"
+#include "scheduling/pods/claim_name.hpp"
 
 namespace scheduling {
 
@@ -126,10 +127,8 @@ VolumeDemand VolumeIndex::demand_of(const api::Pod& pod) {
     VolumeDemand demand;
     for (const auto& volume : pod.spec.volumes) {
         if (!demand.problem.empty()) break;
-        if (volume.persistentVolumeClaim)
-            add_claim(demand, pod, volume.persistentVolumeClaim->claimName, false);
-        else if (volume.ephemeral)
-            add_claim(demand, pod, pod.metadata.name + "-" + volume.name, true);
+        const auto name = claim_name_of(pod, volume);
+        if (name) add_claim(demand, pod, *name, !volume.persistentVolumeClaim);
     }
     for (const auto* claim : demand.exclusives) {
         const auto* user = user_of(*claim);
