@@ -22,12 +22,9 @@ const api::NodeSelector* required_affinity(const api::PodSpec& pod) {
     return required ? &*required : nullptr;
 }
 
-// Reports whether the pool's nodes on the host have the label. Unlike labels_at() it copies nothing, because
-// a pool may have hundreds of hosts.
 bool has_label(const Pool& pool, const api::StringMap& of_host, const std::string& key,
                const std::string& value) {
-    const auto* found = api::find(of_host, key);
-    if (!found) found = api::find(pool.labels, key);
+    const auto* found = label_at(pool, of_host, key);
     return found && *found == value;
 }
 
@@ -55,20 +52,6 @@ template <class Suits>
 bool any_host(const Pool& pool, Hosts hosts, const Suits& suits) {
     return std::ranges::any_of(pool.places, suits) ||
            (hosts == Hosts::all && std::ranges::any_of(pool.busy, suits));
-}
-
-// Reports whether people may give the pool's nodes the label. Kubernetes and the operator set the others.
-bool may_be_stated(std::string_view label) {
-    const auto domain = label.substr(0, label.find('/'));
-    const auto within = "." + std::string(domain);
-    const bool is_set_by_others = within.ends_with(".kubernetes.io") || within.ends_with(".kubenodesmith.io");
-    return domain == label || !is_set_by_others || domain == "node-role.kubernetes.io";
-}
-
-std::string remedy_for_label(const Pool& pool, const std::string& key) {
-    auto note = note_on_label(pool, key);
-    if (!note.empty() || !may_be_stated(key)) return note;
-    return ": if they should have it, add it to machineTemplate.labels of the pool";
 }
 
 std::string words_of_unmet(const Pool& pool, const api::NodeSelector& selector) {
@@ -166,6 +149,10 @@ std::string why_refused(const Pool& pool, const Amounts& wanted, const Amounts& 
     return {};
 }
 
+bool is_too_large(const Amounts& wanted, const Amounts& largest) {
+    return wanted.base[kCpu] > largest.base[kCpu] || wanted.base[kMemory] > largest.base[kMemory];
+}
+
 // `largest` is what the hosts can give, `stated` what the pool's machines may have.
 std::string remedy_for_size(const Snapshot& snapshot, const Pool& pool, const Amounts& total,
                             const Amounts& largest, const Amounts& stated) {
@@ -173,11 +160,9 @@ std::string remedy_for_size(const Snapshot& snapshot, const Pool& pool, const Am
         return total.base[resource] > largest.base[resource] &&
                largest.base[resource] < stated.base[resource];
     };
-    const bool hosts_bound =
-        lacks(kCpu) || lacks(kMemory) || snapshot.places[pool.places.front().place].is_whole;
-    const bool pool_bounds =
-        total.base[kCpu] > stated.base[kCpu] || total.base[kMemory] > stated.base[kMemory];
     const bool is_whole = snapshot.places[pool.places.front().place].is_whole;
+    const bool hosts_bound = lacks(kCpu) || lacks(kMemory) || is_whole;
+    const bool pool_bounds = is_too_large(total, stated);
     const std::string by_pool = pool.shapes.empty() ? "set a larger max in machineTemplate.flexible"
                                                     : "add a larger one to machineTemplate.sizes";
     if (!hosts_bound) return ": ask for less, or " + by_pool;
@@ -196,10 +181,6 @@ std::optional<Amounts> largest_on_busy(const Pool& pool, const MachineSizes& mac
         if (offered) largest = at_least(largest.value_or(Amounts()), *offered);
     }
     return largest;
-}
-
-bool is_too_large(const Amounts& wanted, const Amounts& largest) {
-    return wanted.base[kCpu] > largest.base[kCpu] || wanted.base[kMemory] > largest.base[kMemory];
 }
 
 // Names the hosts that suit the pod and cannot take a machine now: "metal-1 is in use or offline: ...".

@@ -130,14 +130,11 @@ std::string spread_obstacle(const PodPlacer& placer, const api::PodSpec& pod, co
 std::string missing_domain(const Pool& pool, const api::PodSpec& pod) {
     const auto lacks = [&pool](const std::string& key) {
         return std::ranges::none_of(pool.places, [&](const PlaceOfPool& place) {
-            return labels_at(pool, place.labels).contains(key);
+            return label_at(pool, place.labels, key) != nullptr;
         });
     };
     const auto say = [&pool](const std::string& key, const std::string& rule) {
-        const auto note = note_on_label(pool, key);
-        return "its nodes have no label " + key + ", which " + rule + " needs" +
-               (note.empty() ? ": if they should have it, add it to machineTemplate.labels of the pool"
-                             : note);
+        return "its nodes have no label " + key + ", which " + rule + " needs" + remedy_for_label(pool, key);
     };
     for (const auto* constraint : required_constraints(pod))
         if (lacks(constraint->topologyKey))

@@ -9,6 +9,8 @@ namespace scheduling {
 
 namespace {
 
+const std::string kNameToCome = "a-node-to-come";
+
 std::string title_of(const VolumeTie& tie) {
     const auto& claim = *tie.claim;
     if (tie.volume) return "volume " + tie.volume->metadata.name + " of its claim " + claim.metadata.name;
@@ -48,12 +50,26 @@ bool is_met_somewhere(const Pool& pool, const api::NodeSelector& selector) {
     });
 }
 
+// Reports whether people may give the pool's nodes the label. Kubernetes and the operator set the others.
+bool may_be_stated(std::string_view label) {
+    const auto domain = label.substr(0, label.find('/'));
+    const auto within = "." + std::string(domain);
+    const bool is_set_by_others = within.ends_with(".kubernetes.io") || within.ends_with(".kubenodesmith.io");
+    return domain == label || !is_set_by_others || domain == "node-role.kubernetes.io";
+}
+
 }  // namespace
 
 api::StringMap labels_at(const Pool& pool, api::StringMap labels) {
     labels.insert(pool.labels.begin(), pool.labels.end());
-    labels.try_emplace(std::string(api::labels::kHostname), "a-node-to-come");
+    labels.try_emplace(std::string(api::labels::kHostname), kNameToCome);
     return labels;
+}
+
+const std::string* label_at(const Pool& pool, const api::StringMap& of_place, const std::string& key) {
+    const auto* found = api::find(of_place, key);
+    if (!found) found = api::find(pool.labels, key);
+    return !found && key == api::labels::kHostname ? &kNameToCome : found;
 }
 
 const api::SelectorRequirement* unmet_requirement(const Pool& pool, const api::NodeSelector& selector) {
@@ -70,6 +86,12 @@ const api::SelectorRequirement* unmet_requirement(const Pool& pool, const api::N
 std::string note_on_label(const Pool& pool, const std::string& key) {
     const auto* note = api::find(pool.notes_on_labels, key);
     return note ? " (" + *note + ")" : "";
+}
+
+std::string remedy_for_label(const Pool& pool, const std::string& key) {
+    auto note = note_on_label(pool, key);
+    if (!note.empty() || !may_be_stated(key)) return note;
+    return ": if they should have it, add it to machineTemplate.labels of the pool";
 }
 
 std::string why_apart_from_volumes(const Snapshot& snapshot, PodPlacer& placer, ClassId id,
