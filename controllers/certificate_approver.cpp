@@ -196,7 +196,9 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
     }
     cluster_.settle(key);
     if (judged->verdict == Verdict::Approve && !names_only_given(*request, *claim)) {
-        const bool is_read = co_await read_nodes_since(arrived_[request->metadata.uid]);
+        const auto arrived = arrived_.find(request->metadata.uid);
+        const auto since = arrived == arrived_.end() ? parts_.clock.now() : arrived->second;
+        const bool is_read = co_await read_nodes_since(since);
         if (is_read) judged = judge(*request, claim);
         if (!is_read || !judged) co_return kube::Result{kPauseOfLists};
     }
