@@ -114,11 +114,9 @@ PoolObservation PoolReconciler::look(const NodeSmithPool& pool) const {
 std::int64_t PoolReconciler::creations_last_hour(const NodeSmithControlPlane& manager) const {
     std::int64_t sum = 0;
     const auto now = api::Time(clock_.wall_now());
-    const auto pools = informers_.pools.store().all();
-    for (const auto& [key, pool] : pools) {
-        const auto* its = manager_of(key, informers_.control_planes.store().all());
-        if (!its || its->metadata.uid != manager.metadata.uid) continue;
-        const auto claims = informers_.claims.store().by_index(kClaimsByPool, key.str());
+    const auto& pools = informers_.pools.store().all();
+    for (const auto* pool : pools_of(manager, pools, informers_.control_planes.store().all())) {
+        const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(*pool).str());
         sum += provisioning::creations_last_hour(*pool, claims, now);
     }
     return sum;
