@@ -246,7 +246,7 @@ private:
                           !closing_ && may_ask_again(connection);
         const bool written = co_await respond(position, std::move(*response), std::move(method), keep);
         connections_.begin_idling(position);
-        co_return keep&& written;
+        co_return (keep && written);
     }
 
     bool may_ask_again(const HttpConnection& connection) const {

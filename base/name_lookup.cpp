@@ -18,7 +18,7 @@ namespace base {
 namespace {
 
 using asio::ip::tcp;
-using SystemClock = std::chrono::steady_clock;
+using std::chrono::steady_clock;
 
 // A server in the same network answers within milliseconds, and the C library asks a silent one for 5 s.
 constexpr std::chrono::seconds kSlow{2};
@@ -58,7 +58,7 @@ struct NameLookups::Lookup {
         : host(std::move(given)), finished(executor) {}
     std::string host;
     bool was_slow = false;
-    SystemClock::time_point begun;
+    steady_clock::time_point begun;
     ConditionVariable finished;
     std::optional<Answer> answer;
 };
@@ -100,7 +100,7 @@ bool NameLookups::may_begin(const std::string& host) const {
 }
 
 void NameLookups::begin_waiting() {
-    const auto now = SystemClock::now();
+    const auto now = steady_clock::now();
     std::erase_if(slow_, [now](const auto& entry) { return now - entry.second > kRemembered; });
     for (auto next = waiting_.begin(); next != waiting_.end();) {
         if (!may_begin((*next)->host)) {
@@ -115,7 +115,7 @@ void NameLookups::begin_waiting() {
 // The thread knows nothing that belongs to the executor, as it may outlive it.
 void NameLookups::begin(Lookup& lookup) {
     lookup.was_slow = slow_.contains(lookup.host);
-    lookup.begun = SystemClock::now();
+    lookup.begun = steady_clock::now();
     ++running_;
     if (lookup.was_slow) ++running_slow_;
     const auto deliver = [](const std::shared_ptr<Desk>& desk, std::string host, Answer answer) {
@@ -139,7 +139,7 @@ void NameLookups::end(const std::string& host, Answer answer) {
     const auto lookup = lookups_.at(host);
     --running_;
     if (lookup->was_slow) --running_slow_;
-    const auto now = SystemClock::now();
+    const auto now = steady_clock::now();
     if (now - lookup->begun < kSlow)
         slow_.erase(lookup->host);
     else if (slow_.size() < kMostRemembered)

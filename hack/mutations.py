@@ -442,7 +442,7 @@ MUTATIONS = [
     Mutation("keep for a day what kept a host from being booted", "a good host is not used", "providers/redfish",
              Edit("look_at_boot", r"is_new \|\| (!station->boot_obstacle\.empty\(\));", "false")),
     Mutation("say that nothing is left of a boot that the BMC keeps", "whoever turns it on boots our image", "providers/redfish",
-             Edit("undo", r"co_return (is_cancelled&& is_ejected);", "true")),
+             Edit("undo", r"co_return \((is_cancelled && is_ejected)\);", "true")),
     Mutation("turn a host on that boots from the network instead of its disk", "an installed host is installed again", "providers/redfish",
              Edit("prepare", r"if \((is_clear)\)", "true")),
     Mutation("eject what others inserted", "somebody's installation breaks off", "providers/redfish",

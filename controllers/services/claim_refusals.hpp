@@ -70,7 +70,8 @@ private:
 // Reports whether the API server has certainly not done what was requested, and will not until someone acts.
 // The cause is a missing right, a quota, a policy, the schema, or a webhook that denies or is down.
 bool is_refusal(const kube::ApiError& error);
-// Reports whether the API server or one of its webhooks did not answer in time. The request may have been done.
+// Reports whether the API server or one of its webhooks did not answer in time. The request may have been
+// done.
 bool is_unanswered(const kube::ApiError& error);
 
 }  // namespace controllers

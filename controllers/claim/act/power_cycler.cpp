@@ -70,7 +70,7 @@ asio::awaitable<ClaimStatus> PowerCycler::switch_power(Observation observation) 
 
 asio::awaitable<bool> PowerCycler::is_ready_now(kube::ObjectKey node) {
     const auto live = co_await client_.get<api::Node>(std::move(node));
-    co_return live&& is_ready(*live);
+    co_return (live && is_ready(*live));
 }
 
 }  // namespace controllers::claim

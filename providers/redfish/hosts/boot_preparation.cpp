@@ -56,9 +56,9 @@ std::string render_url(std::string text, const Host& host, const std::string& cl
     return text;
 }
 
-// What a BMC kept of an earlier boot says nothing about this one, so its pauses end.
 asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                                System system) {
+    // The pauses of an earlier boot, which its BMC kept, do not concern this one.
     station->kept_boots = 0;
     const auto& boot = settings_.spec.boot;
     if (boot.method == BootMethod::Disk) {
@@ -126,7 +126,7 @@ asio::awaitable<bool> BootPreparation::cancel(std::shared_ptr<Station> station, 
 asio::awaitable<bool> BootPreparation::undo(Host host, std::shared_ptr<Station> station, System system) {
     const bool is_cancelled = co_await cancel(station, system);
     const bool is_ejected = co_await eject(std::move(host), station, std::move(system));
-    co_return is_cancelled&& is_ejected;
+    co_return (is_cancelled && is_ejected);
 }
 
 std::string BootPreparation::why_no_url(const Host& host) const {

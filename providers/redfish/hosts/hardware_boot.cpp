@@ -160,7 +160,8 @@ asio::awaitable<bool> HardwareBoot::clear_boot(System system) {
     if (!settings || !settings->body.contains("Boot")) co_return false;
     const bool is_pending = co_await clear_at(settings->target, system.boot);
     const BootTest is_clear = [](const BootOverride& now) { return !now.is_set(); };
-    co_return is_pending&& co_await shows(system.link, is_clear, false);
+    if (!is_pending) co_return false;
+    co_return co_await shows(system.link, is_clear, false);
 }
 
 // Cancels the override where it was set. On the settings resource it would wait for the next boot.
@@ -173,7 +174,7 @@ asio::awaitable<bool> HardwareBoot::cancel_boot(System system, BootWish wish) {
     const auto pending = parse_boot(settings->body);
     if (!is_served(wish, pending)) co_return is_done;
     const bool is_cancelled = co_await clear_at(settings->target, pending);
-    co_return is_done&& is_cancelled;
+    co_return (is_done && is_cancelled);
 }
 
 asio::awaitable<std::string> HardwareBoot::obstacle(System system, BootWish wish) {

@@ -84,6 +84,14 @@ proxmox_simulator::GuestCommandResult ended(int exit_code, std::string output) {
     return result;
 }
 
+// Places the machine and returns why it cannot be made yet.
+std::string why_not_ready(Lab& lab, MachineSpec& spec) {
+    lab.place(spec);
+    const auto result = lab.ensure(spec);
+    REQUIRE(std::holds_alternative<NotReady>(result));
+    return std::get<NotReady>(result).message;
+}
+
 }  // namespace
 
 TEST_CASE("A machine joins when its guest is ready, by a script on standard input") {
@@ -221,10 +229,7 @@ TEST_CASE("Before Proxmox VE 9 the commands for the guest agent grant VM.Monitor
     Join join;
     auto spec = lab.machine(1);
     spec.join = &join;
-    lab.place(spec);
-    const auto result = lab.ensure(spec);
-    REQUIRE(std::holds_alternative<NotReady>(result));
-    check(std::get<NotReady>(result).message);
+    check(why_not_ready(lab, spec));
 }
 
 TEST_CASE("Without the right to talk to guest agents nothing is made, and the privileges are named") {
@@ -236,10 +241,7 @@ TEST_CASE("Without the right to talk to guest agents nothing is made, and the pr
     Join join;
     auto spec = lab.machine(1);
     spec.join = &join;
-    lab.place(spec);
-    const auto result = lab.ensure(spec);
-    REQUIRE(std::holds_alternative<NotReady>(result));
-    CHECK_THAT(std::get<NotReady>(result).message,
+    CHECK_THAT(why_not_ready(lab, spec),
                Contains("VM.GuestAgent.Audit on /vms") && Contains("VM.GuestAgent.Unrestricted on /vms"));
     CHECK(lab.vm(spec) == nullptr);
     lab.simulator.cluster().world.custom_roles["KubeNodeSmith"].merge(
