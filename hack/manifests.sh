@@ -2,7 +2,10 @@
 # Prints the manifests of config/default with the image replaced: manifests.sh KUBECTL IMAGE [--operator-only]
 # --operator-only leaves out the CRDs and the namespace, which hold users' objects.
 set -euo pipefail
-kubectl=$(command -v "$1")
+kubectl=$(command -v "$1") || {
+    echo "$1 was not found: install kubectl, build it with CONTROLPLANE_PROGRAMS=kubectl hack/setup_controlplane.sh, or name it with KUBECTL=path" >&2
+    exit 1
+}
 kubectl=$(realpath "$kubectl")
 image=$2
 cd "$(dirname "$0")/.."
