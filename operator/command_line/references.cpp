@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "base/text.hpp"
 #include "operator/command_line/suggestions.hpp"
@@ -30,13 +29,6 @@ const std::map<std::string, ObjectKind, std::less<>>& kinds_by_name() {
         return plurals;
     }();
     return all;
-}
-
-// Accepts any case and an API group, so "NSPools.kubenodesmith.parawell.cloud" is a pool.
-std::optional<ObjectKind> find_kind(std::string_view word) {
-    const auto found = kinds_by_name().find(base::lower_case(word.substr(0, word.find('.'))));
-    if (found == kinds_by_name().end()) return std::nullopt;
-    return found->second;
 }
 
 ObjectKind kind_of(const std::string& word) {
@@ -71,6 +63,13 @@ api::ObjectKey key_of(std::vector<std::string> parts, const std::string& namespa
 }
 
 }  // namespace
+
+// Accepts any case and an API group, so "NSPools.kubenodesmith.parawell.cloud" is a pool.
+std::optional<ObjectKind> find_kind(std::string_view word) {
+    const auto found = kinds_by_name().find(base::lower_case(word.substr(0, word.find('.'))));
+    if (found == kinds_by_name().end()) return std::nullopt;
+    return found->second;
+}
 
 Reference parse_reference(const std::vector<std::string>& words, const std::string& namespace_) {
     const auto whole =

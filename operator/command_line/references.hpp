@@ -2,8 +2,10 @@
 // "nodesmithclaims/kubenodesmith/a".
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/meta.hpp"
@@ -11,6 +13,9 @@
 namespace kubenodesmith {
 
 enum class ObjectKind { pod, node, claim, pool, provider, host, control_plane };
+inline constexpr ObjectKind kObjectKinds[] = {
+    ObjectKind::pod,      ObjectKind::node, ObjectKind::claim,        ObjectKind::pool,
+    ObjectKind::provider, ObjectKind::host, ObjectKind::control_plane};
 
 struct Reference {
     ObjectKind kind = ObjectKind::pod;
@@ -28,6 +33,8 @@ struct UsageError : std::runtime_error {
 Reference parse_reference(const std::vector<std::string>& words, const std::string& namespace_);
 // Parses "NAME" or "NAMESPACE/NAME". An optional "KIND/" before it must match `kind`. Throws UsageError.
 api::ObjectKey parse_name(ObjectKind kind, const std::string& word, const std::string& namespace_);
+// Returns the kind with this singular, plural or short name; nullopt: there is none.
+std::optional<ObjectKind> find_kind(std::string_view word);
 // Returns, for example, "pod" or "claim".
 const char* word_of(ObjectKind kind);
 // Reports whether `known` is the requested object. Without a requested namespace it compares only the names.

@@ -5,7 +5,16 @@
 #include <map>
 #include <memory>
 
+#include "api/node.hpp"
+#include "api/pod.hpp"
+#include "api/v1alpha1/claim.hpp"
+#include "api/v1alpha1/control_plane.hpp"
+#include "api/v1alpha1/host.hpp"
+#include "api/v1alpha1/pool.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "kube/paths.hpp"
 #include "operator/command_line/answer.hpp"
+#include "operator/command_line/cluster_session.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -103,16 +112,118 @@ bool takes_value(const CLI::Option& option) {
     return option.get_type_size() != 0;
 }
 
+// Keeps the value of a flag that chooses the cluster, the user or the namespace.
+void take(const CLI::Option& flag, const std::string& value, ClientOptions& options) {
+    auto& cluster = options.cluster;
+    for (const auto& [name, target] :
+         {std::pair{"--kubeconfig", &cluster.kubeconfig}, std::pair{"--context", &cluster.context},
+          std::pair{"--cluster", &cluster.cluster}, std::pair{"--user", &cluster.user},
+          std::pair{"--as", &cluster.as}, std::pair{"--namespace", &options.namespace_}})
+        if (flag.check_name(name)) *target = value;
+    if (flag.check_name("--as-group")) cluster.as_groups.push_back(value);
+}
+
+// Adds the names of the objects, with the namespace where several have an object of that name.
+void add_names(Completions& found, const std::string& before, ObjectKind kind, const ClientOptions& options,
+               const FindObjects& find_objects) {
+    const auto objects = find_objects(kind, options);
+    std::map<std::string, int> count;
+    for (const auto& key : objects) ++count[key.name];
+    for (const auto& key : objects)
+        found.add(before + (count[key.name] == 1 ? key.name : key.namespace_ + "/" + key.name), "");
+}
+
+// Adds what the positional argument `option` may name: an object of any kind, a claim or a control plane.
+void add_objects(Completions& found, const std::string& option, const std::vector<std::string>& arguments,
+                 const std::string& last, const ClientOptions& options, const FindObjects& find_objects) {
+    if (option == "claim" && arguments.empty())
+        return add_names(found, "", ObjectKind::claim, options, find_objects);
+    if (option == "controlplane" && arguments.empty())
+        return add_names(found, "", ObjectKind::control_plane, options, find_objects);
+    if (option != "object" || arguments.size() > 1) return;
+    if (!arguments.empty()) {
+        if (const auto kind = find_kind(arguments.front()))
+            add_names(found, "", *kind, options, find_objects);
+        return;
+    }
+    const auto slash = last.find('/');
+    if (slash == std::string::npos) {
+        for (const auto kind : kObjectKinds) found.add(word_of(kind), "");
+        return;
+    }
+    if (const auto kind = find_kind(std::string_view(last).substr(0, slash)))
+        add_names(found, last.substr(0, slash + 1), *kind, options, find_objects);
+}
+
+api::Resource resource_of(ObjectKind kind) {
+    switch (kind) {
+        case ObjectKind::pod:
+            return api::Pod::kResource;
+        case ObjectKind::node:
+            return api::Node::kResource;
+        case ObjectKind::claim:
+            return api::v1alpha1::NodeSmithClaim::kResource;
+        case ObjectKind::pool:
+            return api::v1alpha1::NodeSmithPool::kResource;
+        case ObjectKind::provider:
+            return api::v1alpha1::NodeSmithProvider::kResource;
+        case ObjectKind::host:
+            return api::v1alpha1::NodeSmithHost::kResource;
+        case ObjectKind::control_plane:
+            return api::v1alpha1::NodeSmithControlPlane::kResource;
+    }
+    return {};
+}
+
+// Asks the cluster once, for one page. A person waits at the prompt, so whatever fails gives no names.
+std::vector<api::ObjectKey> objects_in_cluster(ObjectKind kind, const ClientOptions& given) {
+    std::vector<api::ObjectKey> found;
+    try {
+        auto options = given;
+        options.cluster.most_per_call = std::chrono::seconds{3};
+        ClusterSession session(options);
+        auto namespace_ = given.only_namespace();
+        if (kind == ObjectKind::pod && !given.all_namespaces) namespace_ = session.namespace_();
+        const auto path = kube::path_of(resource_of(kind), {namespace_, ""});
+        const auto list = session.run(session.client().get_json(path + "?limit=250"));
+        if (!list) return {};
+        for (const auto& item : list->at("items").as_array()) {
+            const auto& metadata = item.at("metadata").as_object();
+            const auto* space = metadata.if_contains("namespace");
+            found.push_back({space ? std::string(space->as_string()) : std::string(),
+                             std::string(metadata.at("name").as_string())});
+        }
+    } catch (const std::exception&) {
+        return {};
+    }
+    return found;
+}
+
 }  // namespace
 
-std::string candidates_for(const CLI::App& app, const std::vector<std::string>& words) {
+std::string candidates_for(const CLI::App& app, const std::vector<std::string>& words,
+                           const FindObjects& find_objects) {
     const auto last = words.empty() ? std::string() : words.back();
     const auto* command = &app;
     const CLI::Option* open = nullptr;  // the flag before the last word that still needs its value
+    ClientOptions options;
+    std::vector<std::string> arguments;
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-        const auto* flag = open ? nullptr : find_flag(*command, words[i]);
-        open = flag && takes_value(*flag) ? flag : nullptr;
-        if (const auto* inner = find_command(*command, words[i])) command = inner;
+        const auto& word = words[i];
+        if (open) {
+            take(*open, word, options);
+            open = nullptr;
+            continue;
+        }
+        const auto equals = word.find('=');
+        const auto* flag = find_flag(*command, word.substr(0, equals));
+        const auto* inner = find_command(*command, word);
+        const bool has_value = equals != std::string::npos;
+        if (flag && takes_value(*flag) && !has_value) open = flag;
+        if (flag && has_value) take(*flag, word.substr(equals + 1), options);
+        if (word == "-A" || word == "--all-namespaces") options.all_namespaces = true;
+        if (!flag && !inner) arguments.push_back(word);
+        if (inner) command = inner;
     }
     Completions found(last);
     if (open) {
@@ -127,8 +238,11 @@ std::string candidates_for(const CLI::App& app, const std::vector<std::string>& 
     }
     for (const auto* inner : command->get_subcommands([](const CLI::App*) { return true; }))
         if (!inner->get_group().empty()) found.add(inner->get_name(), inner->get_description());
-    for (const auto* option : command->get_options())
-        if (option->get_positional()) found.add_words(*option);
+    for (const auto* option : command->get_options()) {
+        if (!option->get_positional()) continue;
+        found.add_words(*option);
+        add_objects(found, option->get_name(), arguments, last, options, find_objects);
+    }
     return found.text(false);
 }
 
@@ -152,7 +266,7 @@ void add_complete_command(CLI::App& app, ClientOptions&, Command& chosen) {
     command->set_help_flag();
     command->prefix_command();
     command->callback([&app, &chosen, command] {
-        const auto text = candidates_for(app, command->remaining());
+        const auto text = candidates_for(app, command->remaining(), objects_in_cluster);
         chosen = [text](const ClientOptions&) {
             return answer("__complete", [&text] { return Answer{text}; });
         };

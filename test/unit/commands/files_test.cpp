@@ -44,6 +44,10 @@ struct Program {
     Command chosen;
 };
 
+std::vector<api::ObjectKey> no_objects(ObjectKind, const ClientOptions&) {
+    return {};
+}
+
 }  // namespace
 
 TEST_CASE("a range in brackets, or from one address to another, is each of its elements") {
@@ -156,9 +160,36 @@ TEST_CASE("a support bundle holds our objects and no Secret") {
     CHECK_THAT(archive, !Contains("S3CRET-DATA") && !Contains("UzNDUkVULURBVEE"));
 }
 
+TEST_CASE("kinds and the names of objects are completed") {
+    const Program program;
+    ClientOptions asked_with;
+    std::optional<ObjectKind> asked_for;
+    const auto found = [&](const Strings& words) {
+        return candidates_for(program.app, words, [&](ObjectKind kind, const ClientOptions& options) {
+            asked_with = options;
+            asked_for = kind;
+            return std::vector<api::ObjectKey>{{"ours", "web-1"}, {"ours", "db-1"}, {"theirs", "db-1"}};
+        });
+    };
+    CHECK(found({"explain", "po"}) == "pod\t\npool\t\n:4\n");
+    CHECK_FALSE(asked_for);
+    CHECK(found({"explain", "nspools/"}) ==
+          "nspools/web-1\t\nnspools/ours/db-1\t\nnspools/theirs/db-1\t\n:4\n");
+    CHECK(asked_for == ObjectKind::pool);
+    CHECK(found({"explain", "--context=lab", "-n", "ours", "claim", "w"}) == "web-1\t\n:4\n");
+    CHECK(asked_for == ObjectKind::claim);
+    CHECK(asked_with.cluster.context == "lab");
+    CHECK(asked_with.namespace_ == "ours");
+    CHECK(found({"replace", "w"}) == "web-1\t\n:4\n");
+    CHECK(found({"pause", "w"}) == "web-1\t\n:4\n");
+    CHECK(asked_for == ObjectKind::control_plane);
+    CHECK(found({"explain", "claim", "web-1", ""}) == ":4\n");
+    CHECK(found({"explain", "nothing/"}) == ":4\n");
+}
+
 TEST_CASE("words are completed by commands, flags and the words that a flag takes") {
     const Program program;
-    const auto found = [&](const Strings& words) { return candidates_for(program.app, words); };
+    const auto found = [&](const Strings& words) { return candidates_for(program.app, words, no_objects); };
     CHECK_THAT(found({""}), Contains("plan\t") && Contains("explain\t") && !Contains("__complete") &&
                                 Catch::EndsWith(":4\n"));
     CHECK_THAT(found({"pl"}), Catch::StartsWith("plan\t") && !Contains("explain"));
