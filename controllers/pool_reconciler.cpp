@@ -23,6 +23,10 @@ const auto& allocatable(const api::Node& node) {
     return node.status.allocatable;
 }
 
+const std::string& architecture(const NodeSmithHost& host) {
+    return host.status.architecture;
+}
+
 // Reports the part of a control plane that affects the pools it lists.
 bool is_cluster_unhealthy(const NodeSmithControlPlane& control_plane) {
     return api::is_false(control_plane.status.conditions, conditions::kClusterHealthy);
@@ -35,8 +39,9 @@ auto counted_against_limits(const NodeSmithControlPlane& control_plane) {
 }
 
 // Returns the times at which the status changes without any event.
-std::vector<api::Time> times_of(const api::v1alpha1::PoolStatus& status) {
+std::vector<api::Time> times_of(const NodeSmithPool& pool, const api::v1alpha1::PoolStatus& status) {
     std::vector<api::Time> times;
+    if (const auto opens = scale_up_opens(pool, status)) times.push_back(*opens);
     if (status.nextRetryTime) times.push_back(*status.nextRetryTime);
     if (status.losses && status.losses->nextRetryTime) times.push_back(*status.losses->nextRetryTime);
     if (const auto end = end_of_losses(status)) times.push_back(*end);
@@ -80,7 +85,7 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
         return pools_of(api::key_of(provider));
     });
     kube::watch(informers_.hosts)
-        .changed(is_free)
+        .changed(is_free, kube::kLabels, kube::kGeneration, architecture)
         .after(kBurst)
         .enqueue(queue, [pools_of](const NodeSmithHost& host) {
             return pools_of({host.metadata.namespace_, host.spec.providerRef});
@@ -142,7 +147,7 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     const auto now = api::Time(clock_.wall_now());
     auto after = *pool;
     after.status = next_status(look(*pool), now);
-    const auto looks = times_of(after.status);
+    const auto looks = times_of(after, after.status);
     say_what_was_learned(*pool, after);
     say_what_is_wrong(*pool, after);
     say_what_others_do(*pool, after);

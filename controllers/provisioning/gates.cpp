@@ -92,12 +92,8 @@ std::optional<LaunchGate> closed_by_time(const GateFacts& facts, api::Time now) 
             status.nextRetryTime);
     if (pauses_after_losses(status, now))
         return closed(reasons::kBackingOff, losses_text(*status.losses), status.losses->nextRetryTime);
-    const auto window =
-        std::chrono::ceil<std::chrono::seconds>(facts.pool.spec.scaleUp.stabilizationWindow.value);
-    if (!status.lastScaleUpTime || window <= std::chrono::seconds{0}) return std::nullopt;
-    const api::Time opens(status.lastScaleUpTime->at + window);
-    if (now < opens)
-        return closed("StabilizationWindow", "scaled up less than scaleUp.stabilizationWindow ago", opens);
+    if (const auto opens = scale_up_opens(facts.pool, status); opens && now < *opens)
+        return closed("StabilizationWindow", "scaled up less than scaleUp.stabilizationWindow ago", *opens);
     return std::nullopt;
 }
 

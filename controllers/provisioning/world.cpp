@@ -20,6 +20,7 @@
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/provisioning/young_nodes.hpp"
 #include "controllers/state/contested_labels.hpp"
+#include "controllers/state/pool_status.hpp"
 #include "scheduling/table/label_table.hpp"
 
 namespace controllers::provisioning {
@@ -256,7 +257,7 @@ private:
         std::set<std::pair<std::int64_t, std::int64_t>> sizes;
         for (const auto& host :
              informers_.hosts.store().by_index(kHostsByProvider, api::key_of(provider).str())) {
-            if (!suits(*host, pool, provider)) continue;
+            if (!why_unsuitable(*host, pool, provider).empty()) continue;
             if (!is_free(*host)) {
                 scheduling::BusyHost busy{host->metadata.name,
                                           labels_at(pool, &provider, &host->metadata.name, &host->spec)};
@@ -291,21 +292,6 @@ private:
         const auto& status = host.status;
         return api::is_true(status.conditions, conditions::kReady) && !status.claimRef && status.capacity &&
                !candidates_.contains(api::key_of(host));
-    }
-
-    // Reports whether the pool may have the host once it is free.
-    static bool suits(const NodeSmithHost& host, const NodeSmithPool& pool,
-                      const NodeSmithProvider& provider) {
-        const auto& selector = provider.spec.redfish->hostSelector;
-        if (selector && !api::matches(*selector, host.metadata.labels)) return false;
-        const auto& architecture = host.status.architecture;
-        if (!architecture.empty() && architecture != pool.spec.machineTemplate.architecture) return false;
-        // The pool's pods must be able to tolerate the host's taints.
-        const auto& tolerated = pool.spec.machineTemplate.taints;
-        return std::ranges::all_of(host.spec.taints, [&](const api::Taint& taint) {
-            return std::ranges::any_of(
-                tolerated, [&](const api::Taint& other) { return api::same_taint(other, taint); });
-        });
     }
 
     void add_claim(const NodeSmithClaim& claim, NodePointer node) {

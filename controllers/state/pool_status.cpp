@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "base/backoff.hpp"
@@ -62,24 +63,35 @@ Update provider_ready(const PoolObservation& facts) {
                   "provider " + name + ": " + ready->message);
 }
 
+// Returns why no bare-metal host can be used for the next machine; empty: one can, or none is known.
+std::string why_no_host(const PoolObservation& facts) {
+    const auto& provider = *facts.provider;
+    std::map<std::string, std::int64_t> unsuitable;  // hosts by reason
+    bool any_suits = false;
+    for (const auto& host : facts.bare_metal) {
+        const auto why = why_unsuitable(*host, facts.object, provider);
+        if (why.empty() && is_free(*host)) return {};
+        if (why.empty())
+            any_suits = true;
+        else
+            ++unsuitable[why];
+    }
+    if (facts.bare_metal.empty()) return {};
+    const auto reasons = base::joined(unsuitable, ", ", [](const auto& entry) {
+        return base::counted(entry.second, "host") + " " + entry.first;
+    });
+    const auto text = "no NodeSmithHost of provider " + provider.metadata.name;
+    if (any_suits)
+        return text + " is free: wait, or add hosts (kubectl get nshost shows the state of each)" +
+               (reasons.empty() ? "" : "; unsuitable: " + reasons);
+    return text + " suits the pool: " + reasons + "; add hosts, or correct the field";
+}
+
 // Returns why no host can take a machine of the size, by the provider's last data;
 // empty: one can, or none is known.
 std::string why_no_room(const PoolObservation& facts, const Size& size) {
     if (!facts.provider) return {};
-    if (facts.provider->spec.redfish) {
-        const auto& wanted = facts.object.spec.machineTemplate.architecture;
-        const auto has_architecture = [&wanted](const auto& host) {
-            return host->status.architecture.empty() || host->status.architecture == wanted;
-        };
-        const auto can_be_used = [&](const auto& host) { return is_free(*host) && has_architecture(host); };
-        if (facts.bare_metal.empty() || std::ranges::any_of(facts.bare_metal, can_be_used)) return {};
-        const bool has_any = std::ranges::any_of(facts.bare_metal, has_architecture);
-        return "no NodeSmithHost of provider " + facts.provider->metadata.name +
-               (has_any
-                    ? " is free: wait, or add hosts (kubectl get nshost shows the state of each)"
-                    : " has the architecture " + wanted + " (machineTemplate.architecture): add hosts that " +
-                          "have it, or correct the field");
-    }
+    if (facts.provider->spec.redfish) return why_no_host(facts);
     std::string text;
     std::size_t named = 0;
     for (const auto& host : facts.provider->status.hosts) {
@@ -100,11 +112,31 @@ std::string why_no_room(const PoolObservation& facts, const Size& size) {
     return "no host has room for its smallest machine (" + claim::size_text(size) + "): " + text;
 }
 
-// Returns a claim whose requests the API server refuses: the next one would be refused too.
-const NodeSmithClaim* refused_claim(const ClaimPointers& claims) {
-    const auto found = std::ranges::find_if(
-        claims, [](const auto& claim) { return claim::waits_for(*claim, reasons::kRequestRefused); });
-    return found == claims.end() ? nullptr : found->get();
+// Returns the condition of a claim that waits for what the next one would wait for, too: the API server
+// refuses its requests, or its boot data are incomplete. Null: there is none.
+const api::Condition* held_like_the_next(const ClaimPointers& claims, std::string& name) {
+    for (const auto& claim : claims) {
+        const bool is_held = claim::waits_for(*claim, reasons::kRequestRefused) ||
+                             claim::waits_for(*claim, reasons::kBootDataMissing);
+        if (!is_held) continue;
+        name = claim->metadata.name;
+        return api::find_condition(claim->status.conditions, conditions::kLaunched);
+    }
+    return nullptr;
+}
+
+// Returns why the pool's scaleUp delays the next machine.
+std::optional<limits::LimitHit> delayed_by_scale_up(const PoolObservation& facts, const PoolStatus& status,
+                                                    const PoolCounts& counts, api::Time now) {
+    const auto& scale_up = facts.object.spec.scaleUp;
+    if (scale_up.maxConcurrent > 0 && counts.pending_nodes >= scale_up.maxConcurrent)
+        return limits::LimitHit{"MaxConcurrent", base::counted(counts.pending_nodes, "node") + " " +
+                                                     base::is_or_are(counts.pending_nodes) +
+                                                     " already being created (scaleUp.maxConcurrent)"};
+    if (const auto opens = scale_up_opens(facts.object, status); opens && now < *opens)
+        return limits::LimitHit{"StabilizationWindow",
+                                "the pool grew less than scaleUp.stabilizationWindow ago"};
+    return std::nullopt;
 }
 
 // Returns ", of at most 2 CPUs, as its limits leave no more".
@@ -161,10 +193,9 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
     };
     if (is_ready.status != ConditionStatus::True || is_turned_off(is_ready.reason))
         return no(is_ready.reason, is_ready.message);
-    if (const auto* claim = refused_claim(facts.claims))
-        return no(reasons::kRequestRefused,
-                  "claim " + claim->metadata.name + ": " +
-                      api::find_condition(claim->status.conditions, conditions::kLaunched)->message);
+    std::string held_claim;
+    if (const auto* held = held_like_the_next(facts.claims, held_claim))
+        return no(held->reason, "claim " + held_claim + ": " + held->message);
     if (!facts.claims_refused.empty())
         return no(reasons::kClaimsRefused, facts.claims_refused +
                                                "; the operator tries again at least once a minute while pods "
@@ -187,6 +218,8 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
                                             " failed in a row: nothing is created before " +
                                             status.nextRetryTime->str() + last_failure(facts.claims));
     if (pauses_after_losses(status, now)) return no(reasons::kBackingOff, pause_text(*status.losses));
+    if (auto delayed = delayed_by_scale_up(facts, status, counts, now))
+        return no(delayed->reason, delayed->message);
     if (auto full = why_no_room(facts, size); !full.empty())
         return no(reasons::kInsufficientCapacity, std::move(full));
     if (auto failures = repeated_failures(facts.claims, status); !failures.empty())
@@ -297,6 +330,29 @@ std::string youngest_host(const ClaimPointers& claims) {
 
 bool is_free(const NodeSmithHost& host) {
     return api::is_true(host.status.conditions, conditions::kReady) && !host.status.claimRef;
+}
+
+std::string why_unsuitable(const NodeSmithHost& host, const NodeSmithPool& pool,
+                           const NodeSmithProvider& provider) {
+    const auto& selector = provider.spec.redfish->hostSelector;
+    if (selector && !api::matches(*selector, host.metadata.labels))
+        return "without the labels of the provider's hostSelector";
+    const auto& machine = pool.spec.machineTemplate;
+    if (!host.status.architecture.empty() && host.status.architecture != machine.architecture)
+        return "with another architecture than " + machine.architecture + " (machineTemplate.architecture)";
+    const auto is_stated = [&machine](const api::Taint& taint) {
+        return std::ranges::any_of(
+            machine.taints, [&taint](const api::Taint& stated) { return api::same_taint(stated, taint); });
+    };
+    if (!std::ranges::all_of(host.spec.taints, is_stated))
+        return "with a taint that machineTemplate.taints does not state";
+    return {};
+}
+
+std::optional<api::Time> scale_up_opens(const NodeSmithPool& pool, const PoolStatus& status) {
+    const auto window = std::chrono::ceil<std::chrono::seconds>(pool.spec.scaleUp.stabilizationWindow.value);
+    if (!status.lastScaleUpTime || window <= std::chrono::seconds{0}) return std::nullopt;
+    return api::Time(status.lastScaleUpTime->at + window);
 }
 
 void count_failures(const PoolObservation& facts, PoolStatus& status) {

@@ -27,6 +27,13 @@ struct PoolObservation {
 
 // Reports whether the bare-metal host has no claim and can get one.
 bool is_free(const NodeSmithHost& host);
+// Returns why the pool may not have the host even if it is free, such as "has another architecture"; empty:
+// it may. `provider` is of bare-metal hosts.
+std::string why_unsuitable(const NodeSmithHost& host, const NodeSmithPool& pool,
+                           const NodeSmithProvider& provider);
+
+// Returns the end of scaleUp.stabilizationWindow after the last growth; nullopt: nothing is delayed.
+std::optional<api::Time> scale_up_opens(const NodeSmithPool& pool, const api::v1alpha1::PoolStatus& status);
 
 // Computes the next status. Pure.
 api::v1alpha1::PoolStatus next_status(const PoolObservation& facts, api::Time now);

@@ -159,6 +159,24 @@ TEST_CASE("a pool is not Available while nothing can be created, and says why an
         world.no_address = "no address of network.addresses is free (of 2)";
         check("AddressesExhausted", "no address of network.addresses is free");
     }
+    SECTION("boot data that are not complete") {
+        auto waits = objects::claim("a", world.pool);
+        objects::set_condition(waits.status.conditions, "Launched", ConditionStatus::False,
+                               "BootDataMissing");
+        world.claims = {waits};
+        check("BootDataMissing", "claim a: ");
+    }
+    SECTION("scaleUp of the pool") {
+        world.claims = {objects::claim("a", world.pool)};
+        world.pool.spec.scaleUp.maxConcurrent = 2;
+        CHECK(world.condition("Available").status == ConditionStatus::True);
+        world.pool.spec.scaleUp.maxConcurrent = 1;
+        check("MaxConcurrent", "1 node is already being created (scaleUp.maxConcurrent)");
+        world.pool.spec.scaleUp.maxConcurrent = 0;
+        world.pool.spec.scaleUp.stabilizationWindow = std::chrono::minutes(1);
+        world.pool.status.lastScaleUpTime = objects::at(0s);
+        check("StabilizationWindow", "scaleUp.stabilizationWindow");
+    }
     SECTION("too many nodes are not Ready") {
         world.manager.status.conditions = {{"ClusterHealthy",
                                             ConditionStatus::False,
@@ -193,8 +211,17 @@ TEST_CASE("a pool is not Available while nothing can be created, and says why an
         objects::set_condition(world.bare_metal[0].status.conditions, "Ready", ConditionStatus::True);
         CHECK(world.condition("Available").status == ConditionStatus::True);
         world.bare_metal[0].status.architecture = "arm64";
-        check("InsufficientCapacity", "has the architecture amd64 (machineTemplate.architecture)");
+        check("InsufficientCapacity",
+              "suits the pool: 1 host with another architecture than amd64 (machineTemplate.architecture)");
         world.bare_metal[0].status.architecture = "amd64";
+        CHECK(world.condition("Available").status == ConditionStatus::True);
+        world.bare_metal[0].spec.taints = {{"gpu", "", "NoSchedule", std::nullopt}};
+        check("InsufficientCapacity", "1 host with a taint that machineTemplate.taints does not state");
+        world.bare_metal[0].spec.taints.clear();
+        auto& selector = world.provider.spec.redfish->hostSelector.emplace();
+        selector.matchLabels["rack"] = "a";
+        check("InsufficientCapacity", "1 host without the labels of the provider's hostSelector");
+        world.bare_metal[0].metadata.labels["rack"] = "a";
         CHECK(world.condition("Available").status == ConditionStatus::True);
         world.bare_metal[0].status.claimRef.emplace();
         CHECK(world.condition("Available").status == ConditionStatus::False);
