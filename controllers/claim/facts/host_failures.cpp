@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "controllers/claim/facts/claim_state.hpp"
 
@@ -10,6 +11,15 @@ namespace controllers::claim {
 namespace {
 
 constexpr std::chrono::minutes kFailuresRemembered{30};
+
+// Returns all hosts that failed the claim's attempts. The times of the earlier ones are not kept, so the time
+// of the last failure counts for all.
+std::set<std::string> failed_hosts_of(const NodeSmithClaim& claim) {
+    std::set<std::string> hosts(claim.status.failedHosts.begin(), claim.status.failedHosts.end());
+    hosts.insert(claim.status.lastFailure->host);
+    hosts.erase("");
+    return hosts;
+}
 
 }  // namespace
 
@@ -25,12 +35,13 @@ std::map<std::string, int> recent_host_failures(const ClaimPointers& claims, con
     std::map<std::string, int> failures;
     for (const auto& claim : claims) {
         const auto& failure = claim->status.lastFailure;
-        const bool has_host = failure && failure->time && !failure->host.empty();
-        if (!has_host || provider_of(*claim) != provider) continue;
+        if (!failure || !failure->time || provider_of(*claim) != provider) continue;
         if (now.at - failure->time->at > kFailuresRemembered) continue;
-        const auto worked = joined.find(failure->host);
-        if (worked != joined.end() && *failure->time <= worked->second) continue;
-        ++failures[failure->host];
+        for (const auto& host : failed_hosts_of(*claim)) {
+            const auto worked = joined.find(host);
+            const bool has_worked_since = worked != joined.end() && *failure->time <= worked->second;
+            if (!has_worked_since) ++failures[host];
+        }
     }
     return failures;
 }

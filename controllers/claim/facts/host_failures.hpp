@@ -10,8 +10,8 @@
 
 namespace controllers::claim {
 
-// Counts the provider's claims whose last failure was on a host within the last half hour. A machine that
-// joined from that host since then shows that the host works.
+// Counts, for each host, the provider's claims that it failed and whose last failure, on any host, was within
+// the last half hour. A machine that joined from the host since then shows that the host works.
 std::map<std::string, int> recent_host_failures(const ClaimPointers& claims, const kube::ObjectKey& provider,
                                                 api::Time now);
 

@@ -55,6 +55,14 @@ TEST_CASE("hosts that failed claims of the provider are known to all its claims 
     CHECK(claim::recent_host_failures(claims, kProvider, objects::at(2001s)).empty());
 }
 
+TEST_CASE("each host that failed an attempt of a claim is known to the other claims, not only the last one") {
+    auto tried_three = failed_on("a", "pve3", 100s);
+    tried_three.status.failedHosts = {"pve1", "pve2", "pve3"};
+    const auto claims = objects::pointers({tried_three, failed_on("b", "pve2", 200s)});
+    CHECK(claim::recent_host_failures(claims, kProvider, objects::at(300s)) ==
+          Counts{{"pve1", 1}, {"pve2", 2}, {"pve3", 1}});
+}
+
 TEST_CASE("a machine that joined from a host clears what the host did before") {
     auto joined = objects::in_service(objects::claim("b", objects::pool("small")), objects::at(150s));
     joined.status.host = "pve1";
