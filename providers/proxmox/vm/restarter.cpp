@@ -19,6 +19,8 @@ constexpr base::Duration kStartPoll = std::chrono::seconds{3};
 constexpr base::Duration kTurnPoll = std::chrono::seconds{5};
 constexpr base::Duration kLeftOffPoll = std::chrono::minutes{1};
 constexpr base::Duration kRoomAge = std::chrono::seconds{5};
+// Proxmox lists a guest as running at most 10 s after its start, and our view of the list is up to 5 s old.
+constexpr base::Duration kStartIsShown = std::chrono::seconds{20};
 constexpr base::Duration kLogSightAge = std::chrono::minutes{5};
 // A host that has just come back also starts other guests.
 constexpr int kStartsAtOnce = 2;
@@ -80,7 +82,7 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
             vm + " is off and locked (" + look.config.lock() + "); " + stale_lock_hint(look.vmid),
             kLeftOffPoll};
     auto& known = tried_[identity.system_uuid];
-    if (!known) known = std::make_shared<Tried>(Tried{0, clock_.now(), {}, {}});
+    if (!known) known = std::make_shared<Tried>(Tried{.last = clock_.now()});
     // Other calls may erase the entry during this one.
     const auto tried = known;
     const auto being_started = vm + " was off although no one switched it off, and is being started";
@@ -97,10 +99,10 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
             vm + " is off, and is started once it is visible how much memory its host has " +
                 "left: " + look.host + " " + home->why_unused(),
             kLeftOffPoll};
-    if (!has_room_to_start(settings_, *state, look.host, look.config.memory_mib()))
-        co_return NoRoomToStart{vm +
-                                " is off, and its host has no memory left for it: stop other guests, or "
-                                "delete the claim to have the machine replaced"};
+    const auto no_room = vm +
+                         " is off, and its host has no memory left for it: stop other guests, or delete "
+                         "the claim to have the machine replaced";
+    if (!has_room(*state, look)) co_return NoRoomToStart{no_room};
     const bool has_to_queue = co_await are_others_starting(look.host);
     if (has_to_queue)
         co_return WaitsForStart{vm + " is off, and is started after others on its host", kTurnPoll};
@@ -116,8 +118,13 @@ asio::awaitable<RestartResult> Restarter::start_again(MachineIdentity identity, 
             vm + " is off, and is started once an earlier task is done with it: " + at_work.front(),
             kTurnPoll};
     }
+    // Other machines of the host may have been started during these questions.
+    if (!has_room(*state, look)) co_return NoRoomToStart{no_room};
     ++tried->times;
     tried->last = clock_.now();
+    tried->host = look.host;
+    tried->vmid = look.vmid;
+    tried->memory_mib = look.config.memory_mib();
     const auto upid = co_await client_.change(start_vm(look.host, look.vmid));
     tried->task = text_of(upid);
     base::log::info("Starting a machine again that no one switched off",
@@ -174,6 +181,20 @@ asio::awaitable<std::string> Restarter::why_left_off(const Look& look, std::vect
     const auto who = switched_off_by(tasks, host_tasks, client_.user(), boots);
     if (who.empty()) co_return std::string();
     co_return who + " switched it off, so it is left off; start it, or delete the claim";
+}
+
+// Counts machines that were started a moment ago, as Proxmox does not list them as running yet.
+bool Restarter::has_room(const ClusterState& state, const Look& look) const {
+    auto memory_mib = look.config.memory_mib();
+    for (const auto& [uuid, tried] : tried_) {
+        const bool is_recent = tried->host == look.host && tried->vmid != look.vmid &&
+                               clock_.now() < tried->last + kStartIsShown;
+        const auto is_shown = [&tried](const Guest& guest) {
+            return guest.vmid == tried->vmid && guest.is_running;
+        };
+        if (is_recent && std::ranges::none_of(state.guests, is_shown)) memory_mib += tried->memory_mib;
+    }
+    return has_room_to_start(settings_, state, look.host, memory_mib);
 }
 
 asio::awaitable<bool> Restarter::are_others_starting(std::string host) {

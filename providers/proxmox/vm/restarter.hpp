@@ -37,7 +37,10 @@ public:
 private:
     struct Tried {
         int times = 0;
-        base::TimePoint last{};
+        base::TimePoint last{};  // start, or first look if it was not started yet
+        std::string host;        // of the last start
+        std::int64_t vmid = 0;
+        std::int64_t memory_mib = 0;
         std::string task;
         std::string failure;
     };
@@ -45,6 +48,7 @@ private:
     // Returns why it must stay off, from the logs of these hosts; empty: nobody wants it off.
     asio::awaitable<std::string> why_left_off(const Look& look, std::vector<HostState> hosts);
     asio::awaitable<bool> are_others_starting(std::string host);
+    bool has_room(const ClusterState& state, const Look& look) const;
     RestartResult waiting(const Tried& tried, std::string message) const;
 
     const Settings& settings_;

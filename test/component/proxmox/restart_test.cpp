@@ -249,6 +249,30 @@ TEST_CASE("A host that has no memory left for a machine keeps it waiting") {
     until_running(lab, spec);
 }
 
+TEST_CASE("Machines that are started together do not take more memory than their host has") {
+    Lab lab;
+    auto first = lab.machine(1);
+    auto second = lab.machine(2);
+    lab.launch(first);
+    lab.launch(second);
+    REQUIRE(first.record.host == second.record.host);
+    cut_power(lab);
+    const auto host_mib = static_cast<std::int64_t>(host_of(lab, first).memory >> 20U);
+    constexpr std::int64_t each_mib = 4096;
+    auto& other = lab.plant(500, first.record.host,
+                            {{"name", "large"}, {"memory", std::to_string(host_mib - each_mib * 3 / 2)}});
+    lab.simulator.cluster().start_machine(other);
+    lab.wait(15s);
+    while (!lab.vm(first)->running) {
+        const auto result = start_again(lab, first);
+        REQUIRE(std::holds_alternative<WaitsForStart>(result));
+        lab.wait(1s);
+    }
+    const auto result = start_again(lab, second);
+    CHECK(std::holds_alternative<NoRoomToStart>(result));
+    CHECK_FALSE(lab.vm(second)->running);
+}
+
 TEST_CASE("A machine on a host that is down waits for that, and is started when it is back") {
     Lab lab;
     auto spec = lab.machine(1);
