@@ -93,7 +93,7 @@ void PoolObserver::look_at_manager(PoolView& view) {
     for (const auto* other : pools_of(*manager, informers_.pools.store().all(), control_planes.all())) {
         const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(*other).str());
         view.facts.manager_counts += counts_of(*other, claims, informers_.nodes.store().all());
-        view.facts.removals_last_hour += removals_last_hour(*other, claims, view.now);
+        view.facts.removals_last_hour += removals_last_hour(*other, claims, *manager, view.now);
     }
 }
 

@@ -19,10 +19,13 @@ bool is_recent(const RecentRemoval& removal, api::Time now) {
 
 }  // namespace
 
-std::int64_t removals_last_hour(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time now) {
+std::int64_t removals_last_hour(const NodeSmithPool& pool, const ClaimPointers& claims,
+                                const NodeSmithControlPlane& manager, api::Time now) {
+    // A control plane that was made anew under an old name inherits nothing.
+    const auto begin = manager.metadata.creationTimestamp;
     std::set<std::string> removed;
     for (const auto& removal : pool.status.recentRemovals)
-        if (is_recent(removal, now)) removed.insert(removal.claim);
+        if (is_recent(removal, now) && removal.time >= begin) removed.insert(removal.claim);
     for (const auto& claim : claims)
         if (disruption::under_way(*claim)) removed.insert(claim->metadata.name);
     return std::ssize(removed);

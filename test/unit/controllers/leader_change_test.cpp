@@ -37,19 +37,30 @@ TEST_CASE("removals of the last hour are counted from the pool's status, each cl
     auto pool = objects::pool("small");
     const auto a = with_disruption("a", api::ConditionStatus::True, "", 0s);
     const auto b = with_disruption("b", api::ConditionStatus::True, "", 0s);
+    NodeSmithControlPlane manager;
+    manager.metadata.creationTimestamp = at(-1h);
     // A removal that was decided but not begun counts. Otherwise too many others could be removed beside it.
-    CHECK(controllers::removals_last_hour(pool, objects::pointers({a}), at(0s)) == 1);
+    CHECK(controllers::removals_last_hour(pool, objects::pointers({a}), manager, at(0s)) == 1);
     pool.status.recentRemovals = controllers::with_removal(pool, a, at(0s));
     pool.status.recentRemovals = controllers::with_removal(pool, a, at(5s));
     pool.status.recentRemovals = controllers::with_removal(pool, b, at(30min));
     CHECK(pool.status.recentRemovals.size() == 2);
-    CHECK(controllers::removals_last_hour(pool, objects::pointers({a}), at(30min)) == 2);
-    CHECK(controllers::removals_last_hour(pool, {}, at(60min + 5s)) == 1);
-    CHECK(controllers::removals_last_hour(pool, {}, at(90min)) == 0);
+    CHECK(controllers::removals_last_hour(pool, objects::pointers({a}), manager, at(30min)) == 2);
+    CHECK(controllers::removals_last_hour(pool, {}, manager, at(60min + 5s)) == 1);
+    CHECK(controllers::removals_last_hour(pool, {}, manager, at(90min)) == 0);
     CHECK(controllers::with_removal(pool, a, at(90min)).size() == 1);
     // A calendar that was years ahead does not block removals for years.
     pool.status.recentRemovals = {{"c", at(87600h)}, {"d", at(100s)}, {"e", std::nullopt}};
-    CHECK(controllers::removals_last_hour(pool, {}, at(0s)) == 1);
+    CHECK(controllers::removals_last_hour(pool, {}, manager, at(0s)) == 1);
+}
+
+TEST_CASE("a control plane that was made anew under an old name inherits no removals") {
+    auto pool = objects::pool("small");
+    const auto a = with_disruption("a", api::ConditionStatus::True, "", 0s);
+    pool.status.recentRemovals = controllers::with_removal(pool, a, at(0s));
+    NodeSmithControlPlane manager;
+    manager.metadata.creationTimestamp = at(1min);
+    CHECK(controllers::removals_last_hour(pool, {}, manager, at(2min)) == 0);
 }
 
 TEST_CASE("creations of the last hour are counted from claims and from the pool's memory, each claim once") {
