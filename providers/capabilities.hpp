@@ -58,6 +58,7 @@ struct EpochSlot {
 struct EpochLook {
     std::optional<EpochSlot> slot;  // nullopt: no machine can carry a record now
     bool is_empty = false;          // true if no machine of the provider exists
+    bool has_unread = false;        // true if a finished machine that may be the provider's is locked for now
 };
 
 // Returns the SMBIOS UUID of a claim's machine of that attempt.

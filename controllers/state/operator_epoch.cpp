@@ -29,6 +29,11 @@ EpochDecision without_machines(EpochState state, const EpochSight& sight) {
     state.had_machines = false;
     // A copy that is made later has claims or finds machines, and waits.
     if (is_first && sight.leads_from_nothing && sight.look.is_empty) state.is_alone = true;
+    // A machine that a backup locks may carry the epoch of another operator.
+    if (sight.look.has_unread) {
+        state.waits = sight.now;
+        state.obstacle = "all are locked, as during a backup";
+    }
     state.has_nothing_to_lose = sight.now >= *state.waits + kEpochSettles;
     return {.state = std::move(state)};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/vm/half_made.hpp"
 
 namespace providers::proxmox {
 
@@ -31,6 +32,9 @@ asio::awaitable<EpochLook> EpochCarrier::read_epoch(ExpectedUuid expected) {
         const bool is_readable = host && !host->is_down() && guest.lock.empty();
         if (!is_readable) {
             look.is_empty = false;  // it may be ours
+            // A VM that is being made or destroyed carries no record. Other locks end.
+            const bool is_whole = !is_creation_lock(guest.lock) && guest.lock != "destroyed";
+            if (host && !host->is_down() && is_whole) look.has_unread = true;
             continue;
         }
         const auto marked = co_await machines_.mark_of(guest);

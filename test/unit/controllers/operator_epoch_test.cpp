@@ -12,6 +12,7 @@ namespace {
 struct Place {
     bool has_machine = true;
     std::optional<EpochRecord> record;
+    bool is_locked = false;
 };
 
 // Leader looks at the place like the operator's process.
@@ -23,8 +24,9 @@ struct Leader {
 
     void look(Place& place, base::TimePoint now) {
         EpochSight sight;
-        if (place.has_machine) sight.look.slot.emplace().record = place.record;
+        if (place.has_machine && !place.is_locked) sight.look.slot.emplace().record = place.record;
         sight.look.is_empty = !place.has_machine;
+        sight.look.has_unread = place.is_locked;
         sight.leader = epochs;
         sight.leads_from_nothing = leads_from_nothing;
         sight.is_of_our_claim = true;
@@ -61,6 +63,20 @@ TEST_CASE("a leader writes its epoch and destroys nothing for two looks") {
     CHECK_FALSE(leader.may_destroy());
     leader.look(place, kStart + 2min);
     CHECK(leader.may_destroy());
+}
+
+TEST_CASE(
+    "a leader that can read no machine, because a backup locks it, destroys nothing until it has read it") {
+    Place place{true, EpochRecord{"other", ""}, true};
+    auto leader = leader_of({"a"});
+    settle(leader, place);
+    leader.look(place, kStart + 10min);
+    CHECK_FALSE(leader.may_destroy());
+    CHECK_THAT(why_not_destroy(leader.state, "a").why, Catch::Contains("locked"));
+    place.is_locked = false;
+    leader.look(place, kStart + 11min);
+    CHECK_FALSE(leader.may_destroy());
+    CHECK(leader.state.other == "other");
 }
 
 TEST_CASE("a leader continues after one whose epoch is in its Lease") {
