@@ -67,7 +67,8 @@ std::string why_left_to_people(const Machine& machine, const Informers& informer
                          !status.machineID.empty() && status.machineID != machine.record.machine_id;
     if (!is_copy) return {};
     return "which has the mark and the system UUID of machine " + status.machineID + " of " + name +
-           ", so one of them is a copy: destroy the one that is not needed";
+           ", so one of them is a copy: first see which of them is in use and whose it is (Proxmox: qm "
+           "config), then remove the mark from the other one, or the machine if nobody needs it";
 }
 
 std::vector<Machine> unclaimed(const std::vector<Machine>& machines, const Informers& informers) {

@@ -265,12 +265,16 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
                                 "machine " + described(own.front().first) +
                                     " carries the mark of this claim, which has lost its status, but its "
                                     "system UUID is not derived from this claim. No second machine is "
-                                    "created: restore the claim's status, or destroy this machine");
+                                    "created. First see whose it is, for it may be a copy that somebody "
+                                    "restored (Proxmox: qm config). Then restore the claim's status, or "
+                                    "remove the mark from the machine, or the machine if nobody needs it");
     if (own.size() > 1)
         co_return co_await wait(std::move(observation), kSeveralMachines,
                                 "machines " + described(own[0].first) + " and " + described(own[1].first) +
                                     " carry the mark of this claim, whose status does not say which of them "
-                                    "belongs to it: destroy the one that is not needed");
+                                    "belongs to it. First see which of them is in use and whose it is "
+                                    "(Proxmox: qm config), then remove the mark from the other one, or the "
+                                    "machine if nobody needs it");
     if (own.size() == 1) {
         observation.provider = own.front().second;
         auto found = std::move(own.front().first);

@@ -217,10 +217,11 @@ asio::awaitable<TemplateMaker::Step> TemplateMaker::turn_into_template(std::stri
     const auto& name = settings_.spec.template_->name;
     // The configuration shows the name immediately, unlike the list of guests.
     if (config.is_template() && config.option("name") != name)
-        throw ProviderError(vm + " is the image's template, but was renamed to " +
-                            foreign::shown(config.option("name")) + ": as root on that host, qm set " +
-                            std::to_string(guest.vmid) + " --name " + name +
-                            ", or destroy it to have another one made");
+        throw ProviderError(
+            vm + " is the image's template, but was renamed to " + foreign::shown(config.option("name")) +
+            ": as root on that host, qm set " + std::to_string(guest.vmid) + " --name " + name +
+            "; to have another one made, first see whether anybody uses this one (qm config " +
+            std::to_string(guest.vmid) + "), then destroy it");
     if (config.is_template()) co_return Step{kNextStep, kMaking};
     if (guest.is_running) throw ProviderError(vm + " should become the template but runs: stop it");
     if (!config.lock().empty())
