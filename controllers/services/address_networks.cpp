@@ -33,7 +33,10 @@ AddressNetwork address_network(const NodeSmithPool& pool, const NodeSmithProvide
     const auto& asked = machine_network(pool, provider);
     if (asked.interface == interface) result.name = asked.name;
     if (!provider || !provider->spec.proxmox) return result;
-    if (provider->status.cluster) result.backend = provider->status.cluster->id;
+    if (provider->status.cluster) {
+        result.backend = provider->status.cluster->id;
+        result.cluster = provider->status.cluster->name;
+    }
     const auto& interfaces = provider->spec.proxmox->networkInterfaces;
     const auto found = std::ranges::find(interfaces, interface, &api::v1alpha1::NetworkInterface::name);
     if (found == interfaces.end()) return result;
@@ -47,7 +50,10 @@ bool may_be_one(const AddressNetwork& a, const AddressNetwork& b) {
     const auto differ = [](const std::string& one, const std::string& other) {
         return !one.empty() && !other.empty() && one != other;
     };
-    if (differ(a.backend, b.backend) || differ(a.bridge, b.bridge)) return false;
+    // An endpoint that hides its certificates identifies its cluster by the name alone.
+    const bool are_comparable = a.backend.starts_with("name ") == b.backend.starts_with("name ");
+    if (are_comparable ? differ(a.backend, b.backend) : differ(a.cluster, b.cluster)) return false;
+    if (differ(a.bridge, b.bridge)) return false;
     return !a.vlan || !b.vlan || *a.vlan == *b.vlan;
 }
 

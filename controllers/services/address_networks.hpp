@@ -15,7 +15,8 @@ namespace controllers {
 // AddressNetwork describes a network. An unknown part may have any value.
 struct AddressNetwork {
     std::string name;     // set by the user (network.name); the other members do not count then
-    std::string backend;  // the Proxmox cluster; empty: unknown, or bare metal
+    std::string backend;  // identity of the Proxmox cluster; empty: unknown, or bare metal
+    std::string cluster;  // name of the Proxmox cluster; empty: unknown, or bare metal
     std::string bridge;   // empty: the template's
     std::optional<std::int32_t> vlan;
 };

@@ -198,6 +198,19 @@ TEST_CASE("an address is given once on a network, whichever provider and namespa
     CHECK(world.reserve("a") == "10.0.4.3");
 }
 
+TEST_CASE("a cluster that one provider knows by its certificates and another by its name is one network") {
+    TwoProviders world;
+    world.theirs.status.cluster->id = "name " + world.theirs.status.cluster->name;
+    bool is_another = false;
+    SECTION("of the same name") {}
+    SECTION("of another name") {
+        world.theirs.status.cluster = {"elsewhere", "name elsewhere"};
+        is_another = true;
+    }
+    world.put_all();
+    CHECK((world.reserve("a") == "10.0.4.2") == is_another);
+}
+
 TEST_CASE("equal ranges of different networks stay independent") {
     TwoProviders world;
     SECTION("of another Proxmox cluster") {
