@@ -208,6 +208,13 @@ std::string VolumeUsage::conflict(const VolumeDemand& demand) const {
 
 namespace {
 
+api::LabelSelector without_region(api::LabelSelector topology) {
+    topology.matchLabels.erase(std::string(api::labels::kRegion));
+    std::erase_if(topology.matchExpressions,
+                  [](const auto& requirement) { return requirement.key == api::labels::kRegion; });
+    return topology;
+}
+
 bool is_enough(const api::CSIStorageCapacity& capacity, const api::Quantity& size) {
     const auto& limit = capacity.maximumVolumeSize ? capacity.maximumVolumeSize : capacity.capacity;
     return limit && *limit >= size;
@@ -244,7 +251,10 @@ StorageCapacity::Reported StorageCapacity::reported(const Provision& provision) 
         if (!capacity->nodeTopology) continue;
         const auto there = rows_of(*capacity->nodeTopology);
         reported.any |= there;
-        if (is_enough(*capacity, provision.size)) reported.enough |= there;
+        if (is_enough(*capacity, provision.size)) {
+            reported.enough |= there;
+            reported.enough_in_zone |= rows_of(without_region(*capacity->nodeTopology));
+        }
         add_keys(reported.keys, *capacity->nodeTopology);
     }
     for (const auto& node : snapshot_.nodes) {
@@ -289,11 +299,19 @@ BitSet StorageCapacity::made(const Provision& provision) {
     if (!reported.by_anyone)
         for (auto row = rows_.nodes(); row < rows_.all(); ++row) rows.insert(row);
     const auto without_room = pools_without_room(reported, provision);
+    const auto is_known = [this](const std::string& key, std::size_t row) {
+        const auto value = rows_.labels().column(rows_.labels().key(key))[row];
+        return value != kAbsent && value != kUnlike;
+    };
+    const std::string zone(api::labels::kZone);
     for (const auto& key : reported.keys) {
-        const auto& values = rows_.labels().column(rows_.labels().key(key));
+        // A region holds its zones, so room in a known zone is known without it.
+        const bool is_region = key == api::labels::kRegion && reported.keys.contains(zone);
         for (auto row = rows_.nodes(); row < rows_.all(); ++row) {
-            const bool is_known = values[row] != kAbsent && values[row] != kUnlike;
-            if (!is_known && !without_room.contains(*rows_.pool_of(row))) rows.insert(row);
+            if (is_known(key, row) || without_room.contains(*rows_.pool_of(row))) continue;
+            const bool has_no_room =
+                is_region && is_known(zone, row) && !reported.enough_in_zone.contains(row);
+            if (!has_no_room) rows.insert(row);
         }
     }
     return rows;

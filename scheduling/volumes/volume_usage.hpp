@@ -90,6 +90,7 @@ public:
 private:
     struct Reported {
         BitSet enough;               // room for the volume
+        BitSet enough_in_zone;       // the same for rows whose region is not known
         BitSet any;                  // any report, including too little room
         std::set<std::string> keys;  // labels of the reports
         bool by_anyone = false;      // a report for the class, or a node that runs its driver

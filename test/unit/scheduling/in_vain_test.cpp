@@ -204,6 +204,19 @@ TEST_CASE("a machine is launched where its volume finds room") {
     CHECK(result.claims[0].zone == "host-b");
 }
 
+TEST_CASE("a full zone has no room for a new machine, although the region of new machines is not known") {
+    auto cluster = cluster_with_storage();
+    const auto in_region = [](api::LabelSelector topology) {
+        topology.matchLabels[std::string(api::labels::kRegion)] = "lab";
+        return topology;
+    };
+    cluster.volumes.capacities = {capacity("1Gi", in_region(zone("host-a"))),
+                                  capacity("50Gi", in_region(zone("host-b")))};
+    const auto result = solve(cluster);
+    REQUIRE(result.claims.size() == 1);
+    CHECK(result.claims[0].zone == "host-b");
+}
+
 TEST_CASE("where a driver tells its room by a label of its own, a new machine may bring some") {
     auto cluster = cluster_with_storage();
     cluster.nodes = {node("full")};
