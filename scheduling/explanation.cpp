@@ -94,7 +94,8 @@ Misfit why_unsuitable(const Pool& pool, Hosts hosts, const api::PodSpec& pod, co
     const auto is_selected = [&](const auto& host) { return selects(pod, pool, host.labels); };
     if (!any_host(pool, hosts, is_selected))
         return {"none of its nodes matches the node selector (" + words_of(pod.nodeSelector) +
-                    ") and the node affinity (" + (required ? words_of(*required) : "") + ") together",
+                    ") and the node affinity (" + (required ? words_of(*required) : "") +
+                    ") together: change one of them, or add a host that matches both",
                 "node selector and affinity"};
     if (pool.declared_features)
         for (const auto feature : required_features(pod))
@@ -122,8 +123,7 @@ std::string too_large(const Amounts& wanted, const Amounts& largest, const Amoun
                memory(offered(kMemory)) + after_reserve(overhead, kMemory);
     if (offered(kPods) < 1)
         return "its DaemonSets leave no room for a pod: raise bootstrap.kubelet.maxPods of the pool, or keep "
-               "some "
-               "of them off its nodes";
+               "some of them off its nodes";
     if (wanted.base[kStorage] > offered(kStorage))
         return "needs " + memory(wanted.base[kStorage]) + " of ephemeral storage, largest machine offers " +
                memory(offered(kStorage)) + ": ask for less, or give the machines a larger boot disk";

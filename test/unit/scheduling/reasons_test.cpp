@@ -68,6 +68,22 @@ std::vector<Row> rows_of_pools() {
         [](Snapshot&, PodBuilder& pod) { pod.select("disk", "ssd"); });
     add("affinity", {"node affinity", "disk"}, "machineTemplate.labels",
         [](Snapshot&, PodBuilder& pod) { pod.require({in("disk", {"ssd"})}); });
+    add("selector and affinity", {"disk=ssd", "node affinity", "together"}, "change one of them",
+        [](Snapshot& cluster, PodBuilder& pod) {
+            add_places(cluster, {"host-b"});
+            cluster.pools[0].places[0].labels["disk"] = "ssd";
+            pod.select("disk", "ssd").require({in(std::string(api::labels::kZone), {"host-b"})});
+        });
+    add("DaemonSets", {"DaemonSets leave no room", "bootstrap.kubelet.maxPods"}, "keep some of them off",
+        [](Snapshot& cluster, PodBuilder&) {
+            cluster.pools[0].pods_per_node = 1;
+            auto set = std::make_shared<api::DaemonSet>();
+            set->metadata.name = "agent";
+            set->metadata.namespace_ = "default";
+            set->metadata.uid = "agent-uid";
+            set->spec.template_.spec.containers = std::vector<api::Container>(1);
+            cluster.daemon_sets = {set};
+        });
     add("device", {"example.org/gpu", "machineTemplate.extendedResources"}, "state it",
         [](Snapshot&, PodBuilder& pod) { pod.requests({{"example.org/gpu", "1"}}); });
     add("too many devices", {"2 example.org/gpu", "machineTemplate.extendedResources"}, "state it",
