@@ -68,11 +68,13 @@ for program in kube-apiserver kube-controller-manager kube-scheduler; do
     [[ " ${CONTROLPLANE_PROGRAMS:-} " != *" $program-previous "* ]] ||
         build "$program-previous" "k8s.io/kubernetes/cmd/$program" "$version" "$previous"
 done
-# These judge workflows and alerts. promtool is built without its ways to discover targets, a sixth of its packages, and only where it
-# is named (CONTROLPLANE_PROGRAMS=promtool, as make judges does): it takes minutes. Where they are missing, the tests that ask them are
-# skipped.
+# These judge workflows, statuses and alerts. promtool is built without its ways to discover targets, a sixth of its packages, and only
+# where it is named (CONTROLPLANE_PROGRAMS=promtool, as make judges does): it takes minutes. Where they are missing, the tests that ask
+# them are skipped.
 build actionlint github.com/rhysd/actionlint/cmd/actionlint "" "$judges/workflows" ||
     echo "setup: actionlint could not be built; tests skip it" >&2
+build kstatus ./cmd/kstatus "" "$judges/kstatus" ||
+    echo "setup: kstatus could not be built; tests skip it" >&2
 if [[ " ${CONTROLPLANE_PROGRAMS:-} " == *" promtool "* ]]; then
     build promtool github.com/prometheus/prometheus/cmd/promtool "" "$judges/alerts" remove_all_sd
 fi
