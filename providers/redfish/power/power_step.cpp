@@ -39,15 +39,19 @@ OnStep next_on_step(const System& system, const Progress& progress, const PowerL
                     base::TimePoint now) {
     if (system.power == PowerState::on) return OnStep::done;
     const bool is_late = progress.on_asked && now - *progress.on_asked >= limits.power;
-    if (system.power == PowerState::off && progress.has_been_on) return OnStep::fell_back;
+    // One look that says so may be the answer of a BMC that restarts.
+    const bool has_fallen = progress.fell && now - *progress.fell >= kRemembered;
+    if (has_fallen) return OnStep::fell_back;
     if (is_late) return OnStep::too_late;
+    if (progress.fell) return OnStep::wait;
     if (system.power == PowerState::off && is_older(progress.on_asked_last, kAskAgain, now))
         return OnStep::ask;
     return OnStep::wait;
 }
 
 bool is_surely_off(const Progress& progress, base::TimePoint now) {
-    return progress.off_seen && (!progress.may_be_on || now - *progress.off_seen >= kRemembered);
+    const bool is_doubtful = progress.may_be_on || progress.is_off_unasked;
+    return progress.off_seen && now - *progress.off_seen >= (is_doubtful ? kRemembered : kSettled);
 }
 
 namespace {
@@ -80,10 +84,14 @@ OffStep next_off_step(const System& system, const Progress& progress, OffMeans m
                             (progress.has_system || never_cuts) && !progress.force_asked;
     if (system.power == PowerState::off) {
         // A Ready Node proves that something is running there. Then "Off" is only the BMC's cached state.
-        const bool runs = progress.may_be_on && progress.has_ready_node && !progress.force_asked;
-        const bool is_sure = is_surely_off(progress, now) && now - *progress.off_seen >= kSettled;
+        const bool may_run = progress.may_be_on || progress.is_off_unasked;
+        const bool runs = may_run && progress.has_ready_node && !progress.force_asked;
+        const bool is_sure = is_surely_off(progress, now);
         if (is_sure && !runs) return OffStep::done;
-        const bool is_doubtful = progress.may_be_on && !progress.force_asked;
+        // The next looks show whether the BMC is wrong, or the Node not Ready any more.
+        const bool is_open = progress.is_off_unasked && !progress.may_be_on && !progress.off_asked;
+        if (is_open && !(is_sure && runs)) return OffStep::wait;
+        const bool is_doubtful = may_run && !progress.force_asked;
         if (!is_doubtful || !means.is_ours || never_cuts) return OffStep::wait;
         const bool is_asked = runs || progress.off_asked;
         const auto gentle = is_asked && asks_first ? gentle_step(progress, limits, now) : std::nullopt;

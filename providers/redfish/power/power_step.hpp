@@ -18,6 +18,7 @@ struct Progress {
     std::optional<base::TimePoint> on_taken;       // the BMC accepted it after it reported the host as off
     std::optional<base::TimePoint> on_unanswered;  // the same, but the answer was lost
     bool has_been_on = false;                      // seen on or powering on after that
+    std::optional<base::TimePoint> fell;           // off again since then
     std::optional<base::TimePoint> off_asked;      // first graceful request, whatever the answer
     std::optional<base::TimePoint> off_asked_last;
     std::optional<base::TimePoint> off_taken;  // last accepted one
@@ -38,6 +39,8 @@ struct Progress {
     bool is_announced = false;                      // an Event announced that its power will be cut
     std::optional<base::TimePoint> nameless_since;  // since then the BMC has reported no system UUID
     bool has_ready_node = false;  // the claim's Node was Ready at the last look of the removal
+    // It was found off before this removal asked for anything. BMCs that restart say Off for a while.
+    bool is_off_unasked = false;
     // State of the host when its removal began here. After a restart, unfinished steps are doubtful.
     bool may_be_on = true;   // it was recently asked to turn on: "Off" may be the BMC's cached state
     bool has_system = true;  // something runs on it that can shut itself down

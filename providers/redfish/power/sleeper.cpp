@@ -202,8 +202,12 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     if (is_on && !is_woken && !is_ours(host)) {
         co_return co_await leave_on(std::move(command), std::move(host), std::move(station), system);
     }
-    const bool is_doubtful = progress.may_be_on || !progress.has_system;
+    const bool is_unasked = is_off && !progress.off_asked && !progress.force_asked;
+    const bool is_doubtful =
+        progress.may_be_on || !progress.has_system || is_unasked || progress.is_off_unasked;
     progress.has_ready_node = is_doubtful && co_await fleet_.inventory().has_ready_node(host);
+    if (!is_off) progress.is_off_unasked = false;
+    if (is_unasked && (begins || progress.has_ready_node)) progress.is_off_unasked = true;
     if (progress.has_ready_node && !progress.has_system) {
         // It came up after all, in spite of earlier requests.
         progress.has_system = true;
@@ -301,6 +305,12 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std:
     const bool is_lost = ends_it && !co_await binding_.still_has(command.identity, name);
     if (is_lost) co_return in_progress(changed_meanwhile(name), kConflictRetry);
     if (ends_it) co_await press(step, std::move(command), host, std::move(station), system);
+    if (system.power == PowerState::off && progress.is_off_unasked && progress.has_ready_node)
+        co_return in_progress(
+            "the BMC of host " + name +
+                " says that it is off, but its Node is Ready, so the BMC is asked again; restart "
+                "the BMC if it is wrong",
+            kSettleRetry);
     if (system.power == PowerState::off)
         co_return in_progress("host " + name + " is off; making sure that it stays so", kSettleRetry);
     const bool never_cuts = limits.mode == api::v1alpha1::PowerOffMode::GracefulOnly;

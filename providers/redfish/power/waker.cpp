@@ -164,6 +164,9 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
         co_return co_await leave_to_others(std::move(spec), std::move(host), std::move(station), kFoundOn);
     }
     if (progress.on_asked && is_coming(system)) progress.has_been_on = true;
+    const bool is_off_again = progress.has_been_on && system.power == PowerState::off;
+    if (!is_off_again) progress.fell.reset();
+    if (is_off_again && !progress.fell) progress.fell = clock_.now();
     if (is_coming(system)) progress.task.clear();
     const bool works = co_await is_task_under_way(station, progress);
     if (!progress.task_failure.empty())

@@ -182,6 +182,14 @@ private:
         add("GET", {.is_for = {}, .alter = merging(R"({"UUID":null})")});
         add("GET", {.is_for = {}, .alter = merging(R"({"PowerState":null})")});
         add("GET", {.is_for = {}, .alter = merging(R"({"Actions":null})")});
+        // BMCs that restart say Off for a moment. With it the operator cannot know what others turned on.
+        world_.odd(name).add({.is_for =
+                                  [this, name](const base::HttpRequest& request) {
+                                      const bool is_for_system = request.target.ends_with("/Systems/Blade1");
+                                      return is_odd_ && request.method == "GET" && is_for_system &&
+                                             !others_.contains(name) && below(1000) < 15;
+                                  },
+                              .alter = merging(R"({"PowerState":"Off"})")});
         add("GET", {.is_for = {}, .delay = seconds{75}});
         for (const auto* method : {"POST", "PATCH"}) {
             add(method, {.is_for = {}, .instead = refusal(503)});

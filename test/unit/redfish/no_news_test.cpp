@@ -333,3 +333,61 @@ TEST_CASE("bytes around an answer are ignored, and an answer that is not JSON is
     CHECK(report.reason == "UnexpectedAnswer");
     CHECK(report.message.find("is not JSON: it cannot be read from byte") != std::string::npos);
 }
+
+TEST_CASE("a BMC that restarts and says Off for a while costs no host that is on") {
+    api::v1alpha1::RedfishSpec spec;
+    spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
+    World world(spec);
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    const bool is_ready = GENERATE(true, false);
+    const base::Duration lasts = GENERATE(seconds{1}, seconds{40});
+    INFO(is_ready << " " << lasts.count());
+    if (is_ready) world.inventory.ready_nodes.insert("a");
+    bmc.on_change = [&](Power power) {
+        if (power == Power::off) world.inventory.ready_nodes.clear();
+    };
+    const auto begin = world.clock.now();
+    world.odd("a").add({.is_for =
+                            [&, begin](const base::HttpRequest& request) {
+                                return world.clock.now() - begin < lasts && requests("GET", kSystem)(request);
+                            },
+                        .alter = merging(R"({"PowerState":"Off"})")});
+    bool was_on_at_erasure = false;
+    world.odd("a").add({.is_for = [&](const base::HttpRequest& request) {
+        const bool erases = requests("POST", "Drive.SecureErase")(request);
+        was_on_at_erasure = was_on_at_erasure || (erases && bmc.power() != Power::off);
+        return false;
+    }});
+    CHECK(world.put_to_sleep(claim));
+    CHECK_FALSE(was_on_at_erasure);
+    CHECK(bmc.power() == Power::off);
+    CHECK(forced(world, "a") == 0);
+}
+
+TEST_CASE("one answer that says Off after a shutdown was asked for does not make a host that of others") {
+    World world;
+    auto& bmc = world.add("a", {.shutdown = seconds{60}});
+    auto claim = world.serving("c", "a");
+    CHECK_FALSE(world.put_to_sleep(claim, seconds{10}));
+    REQUIRE(bmc.count("POST", "Reset") == 2);
+    world.odd("a").add(
+        {.is_for = requests("GET", kSystem), .times = 1, .alter = merging(R"({"PowerState":"Off"})")});
+    bmc.set_power(Power::on);
+    CHECK(world.put_to_sleep(claim));
+    CHECK(bmc.power() == Power::off);
+}
+
+TEST_CASE("a host that was turned off by hand is given back when its Node is not Ready any more") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    world.inventory.ready_nodes.insert("a");
+    bmc.set_power(Power::off);
+    const auto asked = bmc.count("POST", "Reset");
+    CHECK_FALSE(world.put_to_sleep(claim, seconds{40}));
+    CHECK_THAT(claim.outcome, Catch::Contains("its Node is Ready"));
+    world.inventory.ready_nodes.clear();
+    CHECK(world.put_to_sleep(claim, minutes{2}));
+    CHECK(bmc.count("POST", "Reset") == asked);
+}
