@@ -263,6 +263,10 @@ asio::awaitable<void> HostReconciler::ask(kube::ObjectKey key, HostPointer host)
     }
     auto& looked = looks_[key];
     looked.at = api::Time(clock_.wall_now());
+    // A claim that gives its host back has made sure that it is off.
+    const bool is_given_back = host->status.phase == HostPhase::Discovering;
+    const bool says_off = looked.report->reason.empty() && looked.report->power_state == "Off";
+    looked.is_off_new = says_off && host->status.powerState == "On" && !is_given_back;
     base::count_up(looked.failures);
     looked.failures = looked.report->reason.empty() ? 0 : std::min(looked.failures, kMostFailures);
     looked.next = clock_.now() + pause_after(looked, *host);
@@ -275,7 +279,7 @@ base::Duration HostReconciler::pause_after(const Look& look, const NodeSmithHost
         const bool about_credentials = !report.authenticated && report.reason != api::reasons::kUnreachable;
         return about_credentials ? std::min(wait, kSecretRetry.after(look.failures)) : wait;
     }
-    if (!report.state.empty() || report.power_state.empty()) return kPassingRetry;
+    if (!report.state.empty() || report.power_state.empty() || look.is_off_new) return kPassingRetry;
     return std::chrono::duration_cast<base::Duration>(interval(host) * (0.8 + 0.4 * random_.unit()));
 }
 
@@ -287,6 +291,7 @@ HostFacts HostReconciler::facts_of(const HostPointer& host,
     const bool is_its = claim && host->status.claimRef && claim->metadata.uid == host->status.claimRef->uid;
     if (is_its) facts.claim = claim.get();
     if (look.report) facts.looked = look.at;
+    facts.is_off_new = look.is_off_new;
     facts.failed_looks = look.failures;
     if (is_its) {
         const auto node = claim::noted_node(informers_, *claim);

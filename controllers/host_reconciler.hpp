@@ -37,6 +37,7 @@ private:
         std::string claim_uid;
         std::optional<providers::HostReport> report;
         std::optional<api::Time> at;  // time of the report
+        bool is_off_new = false;      // the report says Off, and the one before said On
         base::TimePoint next{};
         int failures = 0;  // consecutive ones, including those of earlier processes; at most kMostFailures
     };

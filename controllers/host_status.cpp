@@ -314,6 +314,11 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
                     "): it is left alone; turn it off, or annotate the host with " +
                     std::string(api::annotations::kAdopt) + "=true to let claims use it as it is"};
     }
+    if (status.powerState == "Off" && facts.is_off_new)
+        return {
+            HostPhase::Foreign, kInUseByOthers,
+            "was on though no claim has it, and its BMC says Off now: it is asked once more, because BMCs "
+            "that restart say so of a host that is on"};
     if (status.powerState != "Off" && status.powerState != "On")
         return {HostPhase::Discovering, "Discovering",
                 status.powerState.empty() ? "its power state is not known" : "it is " + status.powerState};
@@ -330,7 +335,9 @@ void judge_power(HostStatus& status, const HostFacts& facts) {
     if (serves && facts.has_ready_node && status.powerState == "On" && !status.wokenTime)
         status.wokenTime = facts.now;
     const bool is_up = serves || status.phase == HostPhase::Joining;
-    const bool is_off = facts.report && facts.report->reason.empty() && facts.report->power_state == "Off";
+    // BMCs that restart say Off for a while, so one look proves nothing, nor do two if the Node is Ready.
+    const bool is_off = facts.report && facts.report->reason.empty() && facts.report->power_state == "Off" &&
+                        !facts.is_off_new && !facts.has_ready_node;
     // Within that time a BMC may report the old power state.
     const bool is_known =
         facts.looked && status.wokenTime && status.wokenTime->at + kPowerSettles <= facts.looked->at;

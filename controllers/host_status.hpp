@@ -19,6 +19,8 @@ struct HostFacts {
     std::string twin;  // an older host with the same system UUID; empty: none
     // Time at which the BMC gave the report; nullopt: this process has not queried it.
     std::optional<api::Time> looked;
+    // The report says that the host is off, and the one before said that it was on.
+    bool is_off_new = false;
     std::int32_t failed_looks = 0;  // consecutive failures, including this query and those before a restart
     bool has_ready_node = false;    // the claim's Node runs there and is Ready
     std::string node_uid;           // UID of the claim's Node; empty: no Node

@@ -39,6 +39,7 @@ struct Case {
         facts.twin = twin;
         facts.node = node;
         facts.looked = objects::at(looked);
+        facts.is_off_new = is_off_new;
         facts.has_ready_node = has_ready_node;
         facts.now = objects::at(now);
         return next_host_status(facts);
@@ -60,6 +61,7 @@ struct Case {
     std::optional<NodeSmithClaim> claim;
     std::string twin;
     std::string node;
+    bool is_off_new = false;
     bool has_ready_node = false;
     std::chrono::seconds now{100};
     std::chrono::seconds looked{100};
@@ -176,6 +178,18 @@ TEST_CASE("what the lock of other clusters says of a host is a condition, also a
     CHECK_FALSE(api::find_condition(c.settled().conditions, "Lockable"));
 }
 
+TEST_CASE("a host that somebody else turned on is free only when two looks say that it is off") {
+    Case c;
+    c.report.power_state = "On";
+    CHECK(c.settled().phase == HostPhase::Foreign);
+    c.report.power_state = "Off";
+    c.is_off_new = true;
+    CHECK(c.settled().phase == HostPhase::Foreign);
+    CHECK(c.reason() == "InUseByOthers");
+    c.is_off_new = false;
+    CHECK(c.settled().phase == HostPhase::Available);
+}
+
 TEST_CASE("that it runs its claim's Node proves whose a host is, until it was off") {
     Case c;
     c.take(HostPhase::Joining);
@@ -199,6 +213,14 @@ TEST_CASE("that it runs its claim's Node proves whose a host is, until it was of
         objects::set_condition(c.claim->status.conditions, "PowerCycled", ConditionStatus::True,
                                objects::at(c.now), "PowerFailed");
         CHECK_FALSE(c.settled().wokenTime);
+    }
+    SECTION("one look that says so is not enough, nor are two if its Node is Ready") {
+        c.now = c.looked = std::chrono::hours{1};
+        c.is_off_new = true;
+        CHECK(c.settled().wokenTime);
+        c.is_off_new = false;
+        c.has_ready_node = true;
+        CHECK(c.settled().wokenTime);
     }
     SECTION("and it is on again") {
         c.now = c.looked = std::chrono::hours{1};

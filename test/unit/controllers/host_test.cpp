@@ -100,6 +100,25 @@ TEST_CASE("a host in maintenance is as a person wants it, and can be given to a 
     CHECK(rack.seen("a").readiness->is_ready);
 }
 
+TEST_CASE("a host that others had turned on is looked at twice before it is free") {
+    Rack rack;
+    auto& bmc = rack.put("a");
+    bmc.set_power(redfish_simulator::Power::on);
+    rack.start();
+    rack.run_for(seconds{20});
+    REQUIRE(rack.host("a").status.phase == HostPhase::Foreign);
+    bmc.set_power(redfish_simulator::Power::off);
+    int doubted = 0;
+    for (int i = 0; i < 90 && rack.host("a").status.phase == HostPhase::Foreign; ++i) {
+        rack.run_for(seconds{10});
+        const auto& status = rack.host("a").status;
+        if (status.phase == HostPhase::Foreign && status.powerState == "Off") ++doubted;
+    }
+    CHECK(rack.host("a").status.phase == HostPhase::Available);
+    CHECK(doubted >= 5);
+    CHECK(doubted <= 7);
+}
+
 TEST_CASE("after its maintenance a host is unfit until it was looked at again") {
     Rack rack;
     rack.put("a");
