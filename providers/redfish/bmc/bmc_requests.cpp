@@ -149,6 +149,7 @@ MediaSlot parse_slot(const RedfishResource& resource) {
     MediaSlot slot;
     slot.link = resource.target;
     slot.id = text_at(body, "Id");
+    slot.is_for_uploads = slot.id.starts_with("RDOC");
     const auto types = texts_at(body, "MediaTypes");
     slot.takes_cd = contains(types, "CD") || contains(types, "DVD") || types.empty();
     slot.takes_usb_stick = contains(types, "USBStick");
@@ -203,7 +204,7 @@ std::vector<MediaSlot> ranked_slots(const std::vector<MediaSlot>& slots, MediaUs
     std::multimap<std::tuple<bool, bool, bool>, MediaSlot> by_badness;  // equal slots keep their order
     for (const auto& slot : slots) {
         const bool may_serve = slot.takes_cd || (use == MediaUse::data && slot.takes_usb_stick);
-        const std::tuple badness(slot.is_inserted, !slot.takes_cd, slot.id.starts_with("RDOC"));
+        const std::tuple badness(slot.is_inserted, !slot.takes_cd, slot.is_for_uploads);
         if (may_serve) by_badness.emplace(badness, slot);
     }
     std::vector<MediaSlot> ranked;

@@ -66,7 +66,8 @@ struct MediaSlot {
     bool takes_usb_stick = false;
     std::string image;  // as the BMC shows it, perhaps only part of its URL; empty: not shown
     bool is_inserted = false;
-    std::string insert_link;  // empty: only by PATCH
+    bool is_for_uploads = false;  // Lenovo RDOC: takes only images that were uploaded to the BMC
+    std::string insert_link;      // empty: only by PATCH
     std::string eject_link;
 };
 MediaSlot parse_slot(const RedfishResource& resource);

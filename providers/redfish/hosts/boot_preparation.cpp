@@ -74,18 +74,18 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
     if (!why.empty()) throw cannot("booting " + host.name, why);
     if (boot.method == BootMethod::VirtualMedia) {
         const auto url = render_url(boot.imageURL, host, spec.identity.claim_name);
-        const auto inserted = co_await station->hardware.boot().insert_boot_image(system, url);
-        auto displaced = inserted.displaced;
+        // The Event is sent at once, as the insertion may fail after it.
+        const HardwareBoot::Displacement displace = [this, host](const std::string& image) {
+            fleet_.inventory().announce(
+                host, "MediaEjected",
+                "had no free slot for its image: " + (image.empty() ? "an image" : foreign::shown(image)) +
+                    ", which someone else had inserted, was ejected");
+        };
+        const auto slot = co_await station->hardware.boot().insert_boot_image(system, url, displace);
         if (auto* data = spec.served_boot_data()) {
             const auto where = co_await data->url(spec.record);
-            const auto second =
-                co_await station->hardware.boot().insert_boot_data(system, where, inserted.slot);
-            if (displaced.empty()) displaced = second.displaced;
+            co_await station->hardware.boot().insert_boot_data(system, where, slot, displace);
         }
-        if (!displaced.empty())
-            fleet_.inventory().announce(host, "MediaEjected",
-                                        "had no free slot for its image: " + foreign::shown(displaced) +
-                                            ", which someone else had inserted, was ejected");
     }
     auto wish = boot_wish(boot);
     wish.http_uri = render_url(wish.http_uri, host, spec.identity.claim_name);

@@ -54,6 +54,10 @@ std::string why_no_virtual_cd(const Idrac& idrac) {
            "boot method PXE, or put cd into spec.quirks if this one boots virtual media";
 }
 
+std::string reason_in(const std::string& refusal) {
+    return refusal.empty() ? "" : ": " + refusal;
+}
+
 RedfishError not_taken(const std::string& tried, std::string message) {
     Complaint complaint;
     complaint.kind = RedfishErrorKind::unsupported;
@@ -255,66 +259,83 @@ asio::awaitable<bool> HardwareBoot::eject_media(System system, SlotTest test) {
     co_return are_ejected;
 }
 
-// Returns false if this slot does not accept it this way.
-asio::awaitable<bool> HardwareBoot::ask_to_insert(MediaSlot slot, std::string image_url) {
+// A refusal may concern the slot, which then never takes an image by URL, or only this image.
+asio::awaitable<HardwareBoot::Insertion> HardwareBoot::ask_to_insert(MediaSlot slot, std::string image_url) {
     const std::string tried = "inserting virtual media into " + bmc_.host();
+    Insertion accepted, refused;
+    accepted.is_accepted = true;
+    const auto note = [&](const Complaint& why) {
+        refused.is_for_good = slot.is_for_uploads || why.kind == RedfishErrorKind::unsupported ||
+                              why.says("ActionNotSupported") || why.says("PropertyNotWritable");
+        refused.refusal = why.message;
+    };
     const bool by_patch = slot.insert_link.empty() || has_quirk(quirks_, kQuirkPatchMedia);
     if (by_patch) {
         try {
             co_await bmc_.patch(tried, slot.link, media_patch(image_url));
-            co_return true;
+            co_return accepted;
         } catch (const RedfishError& error) {
             if (!asks_for_another_way(error.kind())) throw;
+            note(error.complaint);
         }
-        if (slot.insert_link.empty()) co_return false;
+        if (slot.insert_link.empty()) co_return refused;
     }
     for (auto& body : insert_bodies(image_url)) {
         try {
             co_await bmc_.post(tried, slot.insert_link, body);
-            co_return true;
+            co_return accepted;
         } catch (const RedfishError& error) {
-            if (error.kind() == RedfishErrorKind::outcome_unknown) co_return true;  // read back
+            if (error.kind() == RedfishErrorKind::outcome_unknown) co_return accepted;  // read back
             if (!asks_for_another_way(error.kind())) throw;
             bmc_.note_quirk("InsertMedia");
+            note(error.complaint);
             const bool wants_more = error.kind() == RedfishErrorKind::parameter_missing ||
                                     error.kind() == RedfishErrorKind::invalid_request;
-            if (!wants_more) co_return false;
+            if (!wants_more) co_return refused;
         }
     }
-    co_return false;
+    co_return refused;
 }
 
-asio::awaitable<bool> HardwareBoot::insert_into(MediaSlot slot, std::string image_url) {
-    if (slot.is_inserted) co_await eject(slot);
-    const bool is_taken = co_await ask_to_insert(slot, image_url);
-    if (!is_taken) co_return false;
+asio::awaitable<HardwareBoot::Insertion> HardwareBoot::insert_into(MediaSlot slot, std::string image_url) {
+    auto insertion = co_await ask_to_insert(slot, image_url);
+    if (!insertion.is_accepted) co_return insertion;
     const auto deadline = bmc_.clock().now() + kMediaPatience;
     while (true) {
         const auto resource = co_await bmc_.get(slot.link);
         const auto now = parse_slot(resource);
-        if (shows_image(now, image_url)) co_return true;
+        if (shows_image(now, image_url)) co_return insertion;
         const bool is_late = bmc_.clock().now() >= deadline;
         // Otherwise the slot would keep an image that was not there before.
         if (is_late && now.is_inserted) co_await eject(now);
-        if (is_late) co_return false;
+        if (is_late) co_return Insertion{.refusal = "the BMC accepted it, and its slot does not show it"};
         co_await bmc_.clock().sleep_for(kMediaPoll);
     }
 }
 
+// A slot that refuses the image, as its BMC cannot fetch it, is no reason to eject what others inserted.
 asio::awaitable<HardwareBoot::Inserted> HardwareBoot::insert_into_any(std::vector<MediaSlot> slots,
-                                                                      std::string image_url) {
+                                                                      std::string image_url,
+                                                                      Displacement displace) {
     for (const auto& slot : slots) {
         const bool is_there = slot.is_inserted && !slot.image.empty() && shows_image(slot, image_url);
         if (is_there) co_return Inserted{slot.link, ""};
     }
+    std::string refusal;
+    bool is_image_refused = false;
     for (const auto& slot : slots) {
-        const bool is_in = co_await insert_into(slot, image_url);
-        if (!is_in) continue;
-        std::string displaced;
-        if (slot.is_inserted) displaced = slot.image.empty() ? "an image" : slot.image;
-        co_return Inserted{slot.link, std::move(displaced)};
+        if (slot.is_inserted && is_image_refused) break;
+        if (slot.is_inserted) {
+            const bool is_ejected = co_await eject(slot);
+            if (is_ejected) displace(slot.image);
+        }
+        const auto insertion = co_await insert_into(slot, image_url);
+        if (insertion.is_accepted) co_return Inserted{slot.link, ""};
+        if (!insertion.is_for_good) is_image_refused = true;
+        const bool is_telling = !insertion.is_for_good || refusal.empty();
+        if (is_telling && !insertion.refusal.empty()) refusal = insertion.refusal;
     }
-    co_return Inserted{};
+    co_return Inserted{"", std::move(refusal)};
 }
 
 asio::awaitable<std::optional<Idrac>> HardwareBoot::idrac(System system) {
@@ -332,22 +353,24 @@ asio::awaitable<std::optional<Idrac>> HardwareBoot::idrac(System system) {
     co_return found;
 }
 
-asio::awaitable<HardwareBoot::Inserted> HardwareBoot::insert_boot_image(System system, std::string url) {
+asio::awaitable<std::string> HardwareBoot::insert_boot_image(System system, std::string url,
+                                                             Displacement displace) {
     const std::string tried = "inserting virtual media into " + bmc_.host();
     const auto dell = co_await idrac(system);
     if (dell && ignores_virtual_cd(*dell, quirks_)) throw not_taken(tried, why_no_virtual_cd(*dell));
     const auto all = co_await slots(std::move(system));
     const auto candidates = ranked_slots(all.found, MediaUse::boot);
     if (candidates.empty()) throw not_taken(tried, "the BMC has no slot for a CD image");
-    auto inserted = co_await insert_into_any(candidates, std::move(url));
+    auto inserted = co_await insert_into_any(candidates, std::move(url), std::move(displace));
     if (inserted.slot.empty())
-        throw not_taken(
-            tried, "no slot for CD images accepts the image (of " + std::to_string(candidates.size()) + ")");
-    co_return inserted;
+        throw not_taken(tried, "no slot for CD images accepts the image (of " +
+                                   std::to_string(candidates.size()) + ")" + reason_in(inserted.refusal) +
+                                   "; the BMC must reach spec.redfish.boot.imageURL");
+    co_return inserted.slot;
 }
 
-asio::awaitable<HardwareBoot::Inserted> HardwareBoot::insert_boot_data(System system, std::string where,
-                                                                       std::string not_in) {
+asio::awaitable<std::string> HardwareBoot::insert_boot_data(System system, std::string where,
+                                                            std::string not_in, Displacement displace) {
     const std::string tried = "inserting boot data as virtual media into " + bmc_.host();
     bmc_.hide(last_part(where));
     const auto all = co_await slots(std::move(system));
@@ -357,13 +380,13 @@ asio::awaitable<HardwareBoot::Inserted> HardwareBoot::insert_boot_data(System sy
         throw not_taken(tried,
                         "the BMC has no second slot besides that of the boot image: use bootstrap.method "
                         "None and an image that joins by itself");
-    auto inserted = co_await insert_into_any(candidates, where + std::string(kBootDataImage));
+    auto inserted =
+        co_await insert_into_any(candidates, where + std::string(kBootDataImage), std::move(displace));
     if (inserted.slot.empty())
         throw not_taken(tried, "no slot besides that of the boot image accepts the boot data (of " +
-                                   std::to_string(candidates.size()) +
-                                   "); the BMC must reach the "
-                                   "operator's --bootstrap-advertise-url");
-    co_return inserted;
+                                   std::to_string(candidates.size()) + ")" + reason_in(inserted.refusal) +
+                                   "; the BMC must reach the operator's --bootstrap-advertise-url");
+    co_return inserted.slot;
 }
 
 }  // namespace providers::redfish

@@ -35,16 +35,15 @@ public:
     // obstacle.
     asio::awaitable<std::string> obstacle(System system, BootWish wish);
 
-    struct Inserted {
-        std::string slot;       // its link; empty: no slot accepts the image
-        std::string displaced;  // foreign image that was ejected for it; empty: none
-    };
+    // Told of each foreign image as it is ejected for ours. Its name is empty if the BMC shows none.
+    using Displacement = std::function<void(const std::string&)>;
     // Inserts the boot image and reads it back, or finds it inserted. Foreign images are ejected only if no
-    // slot is free.
-    asio::awaitable<Inserted> insert_boot_image(System system, std::string url);
+    // slot that takes images by URL is free. Returns the link of the slot.
+    asio::awaitable<std::string> insert_boot_image(System system, std::string url, Displacement displace);
     // Does the same for boot data, in another slot than the image. No error message contains `where`
     // (ServedBootData::url).
-    asio::awaitable<Inserted> insert_boot_data(System system, std::string where, std::string not_in);
+    asio::awaitable<std::string> insert_boot_data(System system, std::string where, std::string not_in,
+                                                  Displacement displace);
     using SlotTest = std::function<bool(const MediaSlot&)>;
     // Ejects the images in slots that pass the test. Returns false if one may still be there, also because
     // the BMC does not show all its slots at the moment.
@@ -63,10 +62,20 @@ private:
         bool are_all = false;  // false: the BMC shows no slots, or lists one that it does not show
     };
     asio::awaitable<Slots> slots(System system);
-    asio::awaitable<Inserted> insert_into_any(std::vector<MediaSlot> slots, std::string image_url);
+    struct Insertion {
+        bool is_accepted = false;
+        bool is_for_good = false;  // the slot takes no images by URL at all
+        std::string refusal;       // the BMC's words
+    };
+    struct Inserted {
+        std::string slot;     // its link; empty: no slot accepts the image
+        std::string refusal;  // why not
+    };
+    asio::awaitable<Inserted> insert_into_any(std::vector<MediaSlot> slots, std::string image_url,
+                                              Displacement displace);
     asio::awaitable<bool> clear_at(std::string where, BootOverride current);
-    asio::awaitable<bool> insert_into(MediaSlot slot, std::string image_url);
-    asio::awaitable<bool> ask_to_insert(MediaSlot slot, std::string image_url);
+    asio::awaitable<Insertion> insert_into(MediaSlot slot, std::string image_url);
+    asio::awaitable<Insertion> ask_to_insert(MediaSlot slot, std::string image_url);
     // Returns false if the image is still there.
     asio::awaitable<bool> eject(MediaSlot slot);
 

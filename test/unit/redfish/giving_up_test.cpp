@@ -365,3 +365,33 @@ TEST_CASE("after a restart in the middle a slot that holds our image is used aga
     CHECK(world.wake(claim));
     CHECK(inserts(world, "a") == 1);
 }
+
+TEST_CASE("an image that a free slot refuses has none of others ejected for it") {
+    World world(booting(BootMethod::VirtualMedia));
+    auto& bmc = world.add("a", {.slots = {{"Cd1", SlotKind::by_action}, {"Cd2", SlotKind::by_action}}});
+    bmc.media("Cd1") = {"http://192.0.2.9/other.iso", true, {}};
+    const bool is_accepted = GENERATE(false, true);
+    base::HttpResponse nothing;
+    nothing.status = 204;
+    world.odd("a").add(
+        {.is_for = requests("POST", "Cd2/Actions/VirtualMedia.InsertMedia"),
+         .instead = is_accepted ? nothing : refusal(500, "InternalError", "the image cannot be read")});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    CHECK(bmc.media("Cd1").inserted);
+    CHECK(world.inventory.announced.empty());
+    CHECK_THAT(claim.outcome, Catch::Contains(is_accepted ? "does not show it" : "the image cannot be read"));
+}
+
+TEST_CASE("an image of others that was ejected in vain is reported, too") {
+    World world(booting(BootMethod::VirtualMedia));
+    auto& bmc = world.add("a");
+    bmc.media("Cd") = {"http://192.0.2.9/other.iso", true, {}};
+    world.odd("a").add({.is_for = requests("POST", "VirtualMedia.InsertMedia"),
+                        .instead = refusal(500, "InternalError", "the image cannot be read")});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    REQUIRE(world.inventory.announced.size() == 1);
+    CHECK(world.inventory.announced.front().starts_with("MediaEjected a "));
+    CHECK_THAT(world.inventory.announced.front(), Catch::Contains("other.iso"));
+}
