@@ -129,6 +129,8 @@ MUTATIONS = [
              Edit("step", r"if \((is_unasked && \(begins \|\| progress\.has_ready_node\))\)", "false")),
     Mutation("eject what others inserted for an image that is refused", "somebody's installation breaks off", "providers/redfish",
              Edit("insert_into_any", r"if \((slot\.is_inserted && is_image_refused)\)", "false")),
+    Mutation("keep a host for an override that its BMC does not clear", "a good host is not used", "providers/redfish",
+             Edit("undo_boot", r"if \((is_for_person \|\| clock_\.now\(\) - since < kUndoPatience)\)", "true")),
     Mutation("give a host up by one answer that says Off", "a host that comes up is cut off", "providers/redfish",
              Edit("next_on_step", r"has_fallen = progress\.fell( && now - \*progress\.fell >= kRemembered);", ".has_value()")),
     Mutation("believe one look that says Off of a host that others turned on", "somebody's machine is turned off", "controllers",

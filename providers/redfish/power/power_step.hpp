@@ -35,6 +35,7 @@ struct Progress {
     std::string task_failure;
     bool is_prepared = false;                       // the boot was prepared
     std::optional<bool> is_undone;                  // whether the removal undid that; nullopt: not tried
+    std::optional<base::TimePoint> undone_in_vain;  // since then the BMC refuses to undo it
     std::optional<base::TimePoint> trouble_since;   // since then the BMC has only answered with errors
     bool is_announced = false;                      // an Event announced that its power will be cut
     std::optional<base::TimePoint> nameless_since;  // since then the BMC has reported no system UUID

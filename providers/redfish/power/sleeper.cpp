@@ -22,6 +22,8 @@ constexpr base::Duration kPersonRetry = std::chrono::minutes{5};
 constexpr base::Duration kOnIsKnown = std::chrono::minutes{2};
 // A power cycle that goes on looks at the host every few seconds.
 constexpr base::Duration kCycleEnds = std::chrono::minutes{2};
+// Limit of the time that a claim waits for a BMC that refuses to undo its boot.
+constexpr base::Duration kUndoPatience = std::chrono::minutes{5};
 
 RemovalInProgress in_progress(std::string message, base::Duration retry_after) {
     return {std::move(message), {}, retry_after};
@@ -365,6 +367,26 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::keep_locked(MachineIdentit
     co_return std::nullopt;
 }
 
+// Undoes the boot of a host that is off. If its BMC refuses it for minutes, later looks go on with it, as
+// for any other host that is left prepared. A host that is being deleted has no later look.
+asio::awaitable<void> Sleeper::undo_boot(MachineIdentity identity, Host host,
+                                         std::shared_ptr<Station> station, System system) {
+    const auto& progress = progress_.of(host.name, identity.claim_uid);
+    const auto now = clock_.now();
+    const auto since = progress.undone_in_vain.value_or(now);
+    bool is_undone = false;
+    try {
+        const bool is_clear = co_await station->hardware.boot().clear_boot(system);
+        const bool is_rest_clear = co_await preparation_.undo(host, station, system);
+        is_undone = is_clear && is_rest_clear;
+    } catch (const RedfishError& error) {
+        progress_.of(host.name, identity.claim_uid).undone_in_vain = since;
+        const bool is_for_person = host.is_being_deleted || is_permanent(error.kind());
+        if (is_for_person || clock_.now() - since < kUndoPatience) throw;
+    }
+    progress_.of(host.name, identity.claim_uid).is_undone = is_undone;
+}
+
 asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
                                             std::shared_ptr<Station> station, System system) {
     const auto& spec = settings_.spec;
@@ -373,11 +395,8 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
     // What a BMC keeps is tried again by later looks. The erasure of drives looks at the host every few
     // seconds.
     const bool is_tried = progress_.of(host.name, identity.claim_uid).is_undone.has_value();
-    if (spec.boot.method != BootMethod::Disk && !is_tried) {
-        const bool is_clear = co_await station->hardware.boot().clear_boot(system);
-        const bool is_undone = co_await preparation_.undo(host, station, system);
-        progress_.of(host.name, identity.claim_uid).is_undone = is_clear && is_undone;
-    }
+    if (spec.boot.method != BootMethod::Disk && !is_tried)
+        co_await undo_boot(identity, host, station, system);
     if (spec.powerOff.wipe == WipeMode::SecureErase) {
         const auto wiping = co_await binding_.enter(host, HostStage::wiping, "its drives are being erased");
         if (!wiping) co_return in_progress(changed_meanwhile(host.name), kConflictRetry);

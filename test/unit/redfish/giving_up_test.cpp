@@ -395,3 +395,21 @@ TEST_CASE("an image of others that was ejected in vain is reported, too") {
     CHECK(world.inventory.announced.front().starts_with("MediaEjected a "));
     CHECK_THAT(world.inventory.announced.front(), Catch::Contains("other.iso"));
 }
+
+TEST_CASE("a BMC that refuses to clear our override keeps the host for minutes, not for ever") {
+    World world(booting(BootMethod::PXE));
+    auto& bmc = world.add("a", {.only_continuous = true});
+    auto claim = world.serving("c", "a");
+    REQUIRE(bmc.boot_target() == "Pxe");
+    const int status = GENERATE(409, 503);
+    world.odd("a").add({.is_for = requests("PATCH", "", "Boot"), .instead = refusal(status)});
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{3}));
+    CHECK(world.put_to_sleep(claim, minutes{10}));
+    CHECK(world.host("a").use.is_prepared);
+    CHECK_FALSE(world.examine("a").left_prepared.empty());
+    world.odd("a").clear();
+    world.pass(minutes{30});
+    CHECK(world.examine("a").left_prepared.empty());
+    CHECK(bmc.boot_target() == "None");
+    CHECK_FALSE(world.host("a").use.is_prepared);
+}
