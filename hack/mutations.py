@@ -127,6 +127,8 @@ MUTATIONS = [
                   "later(began, timeout)")),
     Mutation("believe a BMC that restarts and says Off", "a running system loses its drives", "providers/redfish",
              Edit("step", r"if \((is_unasked && \(begins \|\| progress\.has_ready_node\))\)", "false")),
+    Mutation("let a host whose BMC is dead keep its turn", "one BMC keeps a whole rack from being turned on", "providers/redfish",
+             Edit("is_being_turned_on", r"return (clock_\.now\(\) - since < power_limits\(settings_\)\.power);", "true")),
     Mutation("eject what others inserted for an image that is refused", "somebody's installation breaks off", "providers/redfish",
              Edit("insert_into_any", r"if \((slot\.is_inserted && is_image_refused)\)", "false")),
     Mutation("keep a host for an override that its BMC does not clear", "a good host is not used", "providers/redfish",

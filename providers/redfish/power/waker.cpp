@@ -251,13 +251,28 @@ asio::awaitable<EnsureResult> Waker::leave_to_others(MachineSpec spec, Host host
     co_return elsewhere;
 }
 
-std::optional<std::string> Waker::why_not_now(const Host& host) const {
+// A claim turns its host on within timeouts.power, or gives it up. A host that stays longer in this stage has
+// a BMC that does not answer, perhaps for days, in which the others must not wait for it.
+bool Waker::is_being_turned_on(const Host& host) {
+    if (host.use.stage != HostStage::powering_on || !host.use.owner) {
+        turning_on_.erase(host.name);
+        return false;
+    }
+    auto& [claim_uid, since] = turning_on_[host.name];
+    if (claim_uid != host.use.owner->claim_uid) {
+        claim_uid = host.use.owner->claim_uid;
+        since = clock_.now();
+    }
+    return clock_.now() - since < power_limits(settings_).power;
+}
+
+std::optional<std::string> Waker::why_not_now(const Host& host) {
     const auto& limits = settings_.spec.concurrency;
     const auto group = limits.groupLabel.empty() ? std::string() : label_of(host, limits.groupLabel);
     std::int64_t all = 0;
     std::int64_t in_group = 0;
     for (const auto& other : fleet_.inventory().hosts(settings_.namespace_, settings_.name)) {
-        if (other->name == host.name || other->use.stage != HostStage::powering_on) continue;
+        if (other->name == host.name || !is_being_turned_on(*other)) continue;
         ++all;
         if (!limits.groupLabel.empty() && label_of(*other, limits.groupLabel) == group) ++in_group;
     }

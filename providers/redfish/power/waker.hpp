@@ -73,7 +73,9 @@ private:
     asio::awaitable<std::optional<Host>> prepare(MachineSpec spec, Host host,
                                                  std::shared_ptr<Station> station, System system);
     asio::awaitable<bool> undo(Host host, std::shared_ptr<Station> station, System system);
-    std::optional<std::string> why_not_now(const Host& host) const;
+    std::optional<std::string> why_not_now(const Host& host);
+    // Reports whether the host is being turned on now, rather than stuck because its BMC does not answer.
+    bool is_being_turned_on(const Host& host);
     Machine machine_of(const MachineSpec& spec, const Host& host, MachineState state,
                        std::string message) const;
 
@@ -84,6 +86,8 @@ private:
     base::Clock& clock_;
     HostLock lock_;
     BootPreparation preparation_;
+    // Hosts that are being turned on, with their claim and the time since this process knows of it.
+    std::map<std::string, std::pair<std::string, base::TimePoint>> turning_on_;
 };
 
 PowerLimits power_limits(const RedfishSettings& settings);

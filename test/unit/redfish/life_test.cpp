@@ -501,3 +501,24 @@ TEST_CASE("a host's drives are erased before it is anybody's again") {
         CHECK(world.host("a").use.owner);
     }
 }
+
+TEST_CASE("a host whose BMC dies while it is turned on keeps no other host from its turn") {
+    api::v1alpha1::RedfishSpec spec;
+    spec.concurrency.powerOnsPerGroup = 1;
+    spec.concurrency.groupLabel = "circuit";
+    World world(spec);
+    world.add("a", {.power_on = seconds{50}});
+    world.add("b", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3133"});
+    for (const auto* name : {"a", "b"}) world.host(name).labels["circuit"] = "x";
+    auto first = world.claim("first");
+    CHECK_FALSE(world.wake(first, seconds{20}));
+    REQUIRE(world.host("a").use.stage == HostStage::powering_on);
+    world.network.unplug("https://a");
+    const bool restarts = GENERATE(false, true);
+    if (restarts) world.restart();
+    auto second = world.claim("second");
+    CHECK_FALSE(world.wake(second, minutes{1}));
+    CHECK(second.outcome.find("powerOnsPerGroup") != std::string::npos);
+    CHECK(world.wake(second, minutes{5}));
+    CHECK(world.host("a").use.stage == HostStage::powering_on);
+}
