@@ -131,6 +131,8 @@ MUTATIONS = [
              Edit("is_being_turned_on", r"return (clock_\.now\(\) - since < power_limits\(settings_\)\.power);", "true")),
     Mutation("eject what others inserted for an image that is refused", "somebody's installation breaks off", "providers/redfish",
              Edit("insert_into_any", r"if \((slot\.is_inserted && is_image_refused)\)", "false")),
+    Mutation("remember what a BMC offered while its host was off", "power is cut though nothing was asked to shut down", "providers/redfish",
+             Edit("current_reset_types", r"is_known = (can_reset_to_all\(offered_resets_\));", "!offered_resets_.empty()")),
     Mutation("keep a host for an override that its BMC does not clear", "a good host is not used", "providers/redfish",
              Edit("undo_boot", r"if \((is_for_person \|\| clock_\.now\(\) - since < kUndoPatience)\)", "true")),
     Mutation("give a host up by one answer that says Off", "a host that comes up is cut off", "providers/redfish",

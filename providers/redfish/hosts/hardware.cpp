@@ -21,6 +21,11 @@ RedfishError failure(RedfishErrorKind kind, const std::string& tried, std::strin
     return RedfishError(tried, std::move(complaint));
 }
 
+bool can_reset_to_all(const std::vector<std::string>& types) {
+    return !types.empty() && reset_type(PowerGoal::on, types) && reset_type(PowerGoal::off_by_force, types) &&
+           reset_type(PowerGoal::off_gracefully, types);
+}
+
 std::string without_slash(std::string text) {
     while (text.size() > 1 && text.back() == '/') text.pop_back();
     return text;
@@ -86,6 +91,7 @@ asio::awaitable<System> Hardware::system() {
         const auto resource = co_await bmc_.get(system_link_);
         auto system = parse_system(resource);
         if (system.uuid.empty()) system.uuid = uuid_;
+        note_offered(system.resets);
         co_return system;
     } catch (const RedfishError& error) {
         if (error.kind() == RedfishErrorKind::not_found) system_link_.clear();
@@ -99,13 +105,28 @@ asio::awaitable<std::optional<std::int64_t>> Hardware::power_watts(std::string m
     co_return watts_of(resource->body);
 }
 
-asio::awaitable<std::vector<std::string>> Hardware::reset_types(System system) {
-    if (!system.resets.empty()) co_return system.resets;
-    if (resets_in_action_info_.empty() && !system.action_info_link.empty()) {
-        const auto info = co_await bmc_.find(system.action_info_link);
-        if (info) resets_in_action_info_ = reset_types_of(info->body);
+void Hardware::note_offered(const std::vector<std::string>& types) {
+    for (const auto& type : types) {
+        const bool is_known = std::ranges::find(offered_resets_, type) != offered_resets_.end();
+        if (!is_known) offered_resets_.push_back(type);
     }
-    co_return resets_in_action_info_;
+}
+
+asio::awaitable<std::vector<std::string>> Hardware::current_reset_types(System system) {
+    auto types = system.resets;
+    // An ActionInfo that offered all that is needed does so whatever the power state.
+    const bool is_known = can_reset_to_all(offered_resets_);
+    if (types.empty() && !system.action_info_link.empty() && !is_known) {
+        const auto info = co_await bmc_.find(system.action_info_link);
+        if (info) types = reset_types_of(info->body);
+    }
+    note_offered(types);
+    co_return types;
+}
+
+asio::awaitable<std::vector<std::string>> Hardware::reset_types(System system) {
+    co_await current_reset_types(std::move(system));
+    co_return offered_resets_;
 }
 
 void Hardware::require_reset_action(const System& system) const {
@@ -117,8 +138,10 @@ void Hardware::require_reset_action(const System& system) const {
 asio::awaitable<ResetOutcome> Hardware::reset(System system, PowerGoal goal) {
     const std::string tried = (goal == PowerGoal::on ? "turning on " : "turning off ") + bmc_.host();
     require_reset_action(system);
-    const auto allowable = co_await reset_types(system);
-    const auto type = reset_type(goal, allowable);
+    const auto current = co_await current_reset_types(system);
+    // If the BMC offered it before, its answer to the request shows whether it can do it.
+    auto type = current.empty() ? std::nullopt : reset_type(goal, current);
+    if (!type) type = reset_type(goal, offered_resets_);
     if (!type) co_return ResetOutcome{ResetAnswer::impossible, "the BMC offers no such reset type", ""};
     json::object body;
     body["ResetType"] = *type;

@@ -65,7 +65,8 @@ public:
     asio::awaitable<System> system();
     asio::awaitable<Details> details(System system) { return details_.read(std::move(system)); }
     asio::awaitable<std::optional<std::int64_t>> power_watts(std::string meter);
-    // Returns the types that reset() may request; empty: the BMC does not say. ActionInfo is read once.
+    // Returns the types that the BMC offers now, and then those that it offered before: some offer only what
+    // fits the present power state. Empty: it never said.
     asio::awaitable<std::vector<std::string>> reset_types(System system);
     // Throws if the system's document shows no reset action. Half a document says nothing about what the BMC
     // can do.
@@ -98,6 +99,9 @@ public:
 
 private:
     asio::awaitable<TaskReport> read_task(std::string link);
+    void note_offered(const std::vector<std::string>& types);
+    // Returns the types that the BMC offers now; empty: it does not say.
+    asio::awaitable<std::vector<std::string>> current_reset_types(System system);
     asio::awaitable<std::string> find_system();
     // Reports whether spec.bmc.systemID names the link, as far as the link alone shows it.
     bool is_named(const std::string& link) const;
@@ -109,8 +113,8 @@ private:
     std::string uuid_;
     DetailsReader details_;
     HardwareBoot boot_;
-    std::vector<std::string> resets_in_action_info_;
-    std::string system_link_;  // empty until known
+    std::vector<std::string> offered_resets_;  // since this process knows the system
+    std::string system_link_;                  // empty until known
 };
 
 }  // namespace providers::redfish

@@ -190,3 +190,29 @@ TEST_CASE("GracefulOnly says what it waits for where the host does not shut down
     CHECK(claim.outcome.find("was asked to shut down") != std::string::npos);
     CHECK(claim.outcome.find("turn it off, or change the mode") != std::string::npos);
 }
+
+TEST_CASE("a BMC that offers a shutdown only while its host is on is asked for it") {
+    World world;
+    const bool is_inline = GENERATE(false, true);
+    auto& bmc = world.add("a", {.resets_in_action_info = !is_inline});
+    // It reads the list late, too: for some seconds it offers what fits a host that is off.
+    bool is_late = false;
+    const auto fits_off = [&bmc, &is_late] { return bmc.power() != Power::on || is_late; };
+    const auto list = redfish_simulator::merging(
+        is_inline ? R"({"Actions":{"#ComputerSystem.Reset":{
+                       "target":"/redfish/v1/Systems/Blade1/Actions/ComputerSystem.Reset",
+                       "ResetType@Redfish.AllowableValues":["On","ForceOff"]}}})"
+                  : R"({"Parameters":[{"Name":"ResetType","AllowableValues":["On","ForceOff"]}]})");
+    world.odd("a").add({.is_for = requests("GET", is_inline ? "/Systems/Blade1" : "/ResetActionInfo"),
+                        .alter = [&, list](const base::HttpRequest& request, base::HttpResponse& response) {
+                            if (fits_off()) list(request, response);
+                        }});
+    CHECK(world.examine("a").reason.empty());
+    auto claim = world.serving("c", "a");
+    CHECK(world.examine("a").reason.empty());
+    is_late = is_inline;
+    const auto asked = watch(world, "a");
+    CHECK(world.put_to_sleep(claim));
+    CHECK(asked->gently == 1);
+    CHECK(asked->by_force == 0);
+}
