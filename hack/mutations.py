@@ -133,6 +133,8 @@ MUTATIONS = [
              Edit("insert_into_any", r"if \((slot\.is_inserted && is_image_refused)\)", "false")),
     Mutation("remember what a BMC offered while its host was off", "power is cut though nothing was asked to shut down", "providers/redfish",
              Edit("current_reset_types", r"is_known = (can_reset_to_all\(offered_resets_\));", "!offered_resets_.empty()")),
+    Mutation("remember a refused mark for a day", "a good host is not used", "providers/redfish",
+             Edit("is_refused", r"< (kRefusalPauses\.after\(station\.lock_refusals\));", "std::chrono::hours{24}")),
     Mutation("keep a host for an override that its BMC does not clear", "a good host is not used", "providers/redfish",
              Edit("undo_boot", r"if \((is_for_person \|\| clock_\.now\(\) - since < kUndoPatience)\)", "true")),
     Mutation("give a host up by one answer that says Off", "a host that comes up is cut off", "providers/redfish",

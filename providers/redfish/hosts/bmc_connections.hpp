@@ -49,7 +49,8 @@ struct Station {
     std::optional<base::TimePoint> boot_looked_at;
     int kept_boots = 0;  // consecutive attempts to undo a boot that its BMC accepted without effect
     base::TimePoint boot_kept_at{};
-    std::string lock_refusal;  // why no mark can be written there; empty: no known reason
+    std::string lock_refusal;  // why no mark could be written there
+    int lock_refusals = 0;     // consecutive
     base::TimePoint lock_refused_at{};
 };
 

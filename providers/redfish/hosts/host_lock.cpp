@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "api/names.hpp"
+#include "base/backoff.hpp"
+#include "base/saturating.hpp"
 #include "base/uuid.hpp"
 #include "providers/foreign/shown_text.hpp"
 
@@ -13,8 +15,9 @@ namespace {
 // A written mark counts if it is still there after this time. Any other cluster that had read a free field
 // has written by then.
 constexpr base::Duration kSettles = std::chrono::seconds{5};
-// A BMC that refused the mark is tried again after this time, as its firmware may have been updated.
-constexpr base::Duration kRefusalAge = std::chrono::hours{24};
+// Pauses before a BMC that refused the mark is tried again. It may have been busy for a minute, or never take
+// it.
+constexpr base::Backoff kRefusalPauses{std::chrono::minutes{1}, std::chrono::hours{24}};
 
 constexpr const char* kElsewhere = "put the host under a NodeSmithProvider without spec.redfish.hostLock";
 
@@ -126,9 +129,11 @@ asio::awaitable<LockAttempt> HostLock::write_into_any(Places places, std::string
         refusal = answer.refusal;
         if (answer.outcome == TagWrite::Outcome::refused) continue;
         const auto outcome = co_await settle(place, mark, answer, station);
+        if (outcome.outcome == LockOutcome::held) station->lock_refusals = 0;
         if (outcome.outcome != LockOutcome::unusable) co_return outcome;
         refusal = outcome.message;
     }
+    base::count_up(station->lock_refusals);
     station->lock_refusal = refusal;
     station->lock_refused_at = clock_.now();
     co_return unsupported("its BMC does not take a mark as AssetTag (" + refusal + ")");
@@ -166,6 +171,10 @@ asio::awaitable<LockAttempt> HostLock::settle(TagPlace place, std::string mark, 
                 "whether its BMC takes a mark as AssetTag is not known (" + answer.refusal + ")"};
         co_return LockAttempt{LockOutcome::unusable, "", "it does not keep what it accepted"};
     }
+}
+
+bool HostLock::is_refused(const Station& station) const {
+    return clock_.now() - station.lock_refused_at < kRefusalPauses.after(station.lock_refusals);
 }
 
 asio::awaitable<bool> HostLock::still_holds(MachineIdentity identity, std::shared_ptr<Station> station,
@@ -242,11 +251,12 @@ asio::awaitable<std::optional<LockReport>> HostLock::look(Host host, std::shared
     // The mark to write depends on the current owner.
     const auto fresh = co_await inventory_.read(settings_.namespace_, host.name);
     if (!fresh) co_return std::nullopt;
-    const bool is_known = clock_.now() - station->lock_refused_at < kRefusalAge;
-    if (!fresh->use.owner && !station->lock_refusal.empty() && is_known)
-        co_return as_report(
-            unsupported("its BMC does not take a mark as AssetTag (" + station->lock_refusal + ")"));
-    co_return co_await mend(*fresh, std::move(*places), std::move(station), std::move(system));
+    const bool is_known = !fresh->use.owner && is_refused(*station);
+    auto report = co_await mend(*fresh, std::move(*places), station, std::move(system));
+    // A mark that appeared after all was removed, and that of another cluster is reported.
+    if (!is_known || !report.is_usable) co_return report;
+    co_return as_report(unsupported("its BMC does not take a mark as AssetTag (" + station->lock_refusal +
+                                    "), which is tried again after pauses that grow from a minute to a day"));
 }
 
 asio::awaitable<LockReport> HostLock::mend(Host host, Places places, std::shared_ptr<Station> station,

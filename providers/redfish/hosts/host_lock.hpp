@@ -39,6 +39,8 @@ public:
     // both see the last one.
     asio::awaitable<LockAttempt> take(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                       System system);
+    // Reports whether the BMC refused the mark a short time ago, so that it is not asked again now.
+    bool is_refused(const Station& station) const;
     // Checks the lock again directly before the host is turned on.
     asio::awaitable<bool> still_holds(MachineIdentity identity, std::shared_ptr<Station> station,
                                       System system);

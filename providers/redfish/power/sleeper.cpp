@@ -357,10 +357,10 @@ asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::share
 asio::awaitable<std::optional<RemoveResult>> Sleeper::keep_locked(MachineIdentity identity, Host host,
                                                                   std::shared_ptr<Station> station,
                                                                   System system) {
-    const bool cannot_be_locked = !station->lock_refusal.empty();
-    if (!lock_.is_wanted() || cannot_be_locked) co_return std::nullopt;
+    if (!lock_.is_wanted()) co_return std::nullopt;
     const bool is_theirs = co_await lock_.is_of_others(identity, station, system);
     if (is_theirs) co_return co_await give_back(std::move(host), false);
+    if (lock_.is_refused(*station)) co_return std::nullopt;
     const auto lock = co_await lock_.take(std::move(identity), host, std::move(station), std::move(system));
     const bool is_open = lock.outcome == LockOutcome::undecided || lock.outcome == LockOutcome::others;
     if (is_open) co_return in_progress("host " + host.name + ": " + lock.message, kConflictRetry);

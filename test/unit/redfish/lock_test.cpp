@@ -239,9 +239,79 @@ TEST_CASE("a host that cannot bear a mark is not woken, and its look says so fro
     REQUIRE(world.put_to_sleep(claim));
     CHECK(reason_of(world, "a") == "LockUnsupported");
     const auto written = bmc.count("PATCH", "");
-    world.pass(minutes{60});
+    world.pass(seconds{40});
     CHECK(reason_of(world, "a") == "LockUnsupported");
     CHECK(bmc.count("PATCH", "") == written);
+}
+
+TEST_CASE("a refused mark is tried again soon, and later and later if it is always refused") {
+    World world(locked());
+    world.add("a");
+    auto& refuses = world.odd("a").add({.is_for = requests("PATCH", "", "AssetTag"),
+                                        .instead = redfish_simulator::refusal(500, "InternalError")});
+    const bool is_for_good = GENERATE(false, true);
+    const auto refused = [&](const std::string& name) {
+        world.host("a").readiness = providers::HostReadiness{true, ""};
+        world.host("a").use.next_retry.reset();
+        auto claim = world.claim(name);
+        CHECK_FALSE(world.wake(claim));
+        CHECK(claim.outcome.starts_with("LockUnsupported"));
+        REQUIRE(world.put_to_sleep(claim));
+        CHECK(reason_of(world, "a") == "LockUnsupported");
+    };
+    refused("first");
+    world.pass(seconds{65});
+    CHECK(reason_of(world, "a") == "Free");
+    if (is_for_good) {
+        for (int i = 0; i < 5; ++i) refused("c" + std::to_string(i));
+        world.pass(minutes{20});
+        CHECK(reason_of(world, "a") == "LockUnsupported");
+        return;
+    }
+    refuses.times = 0;
+    world.host("a").readiness = providers::HostReadiness{true, ""};
+    auto second = world.claim("second");
+    CHECK(world.wake(second));
+    CHECK(reason_of(world, "a") == "Held");
+}
+
+TEST_CASE("a mark that a BMC shows too late is removed again") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    // The BMC shows the mark only after the operator has given up.
+    bool shows = false;
+    world.odd("a").add({.is_for = requests("GET", "/Systems/Blade1"),
+                        .alter = [&](const base::HttpRequest& request, base::HttpResponse& response) {
+                            if (!shows) redfish_simulator::merging(R"({"AssetTag":""})")(request, response);
+                        }});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    REQUIRE(world.put_to_sleep(claim));
+    shows = true;
+    CHECK_FALSE(bmc.asset_tag().empty());
+    world.examine("a");
+    CHECK(bmc.asset_tag().empty());
+}
+
+TEST_CASE("a host that another cluster took is not erased, although its BMC had refused our mark") {
+    auto spec = locked();
+    spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
+    World world(spec);
+    auto& bmc = world.add("a");
+    auto& refuses = world.odd("a").add({.is_for = requests("PATCH", "", "AssetTag"),
+                                        .instead = redfish_simulator::refusal(500, "InternalError")});
+    auto first = world.claim("first");
+    CHECK_FALSE(world.wake(first));
+    REQUIRE(world.put_to_sleep(first));
+    refuses.times = 0;
+    world.host("a").readiness = providers::HostReadiness{true, ""};
+    auto second = world.serving("second", "a");
+    // Its BMC lost the mark, and another cluster has written its own since.
+    bmc.set_power(Power::off);
+    bmc.set_asset_tag(theirs());
+    CHECK(world.put_to_sleep(second));
+    CHECK(bmc.erased_drives() == 0);
+    CHECK(bmc.asset_tag() == theirs());
 }
 
 namespace {
