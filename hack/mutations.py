@@ -137,6 +137,8 @@ MUTATIONS = [
              Edit("is_refused", r"< (kRefusalPauses\.after\(station\.lock_refusals\));", "std::chrono::hours{24}")),
     Mutation("keep a host for an override that its BMC does not clear", "a good host is not used", "providers/redfish",
              Edit("undo_boot", r"if \((is_for_person \|\| clock_\.now\(\) - since < kUndoPatience)\)", "true")),
+    Mutation("give up a BMC that returns another ETag each time", "a good host is not used", "providers/redfish",
+             Edit("patch", r"ladder = etag_ladder\(current\.etag\); rung = (0);", "ladder.size()")),
     Mutation("give a host up by one answer that says Off", "a host that comes up is cut off", "providers/redfish",
              Edit("next_on_step", r"has_fallen = progress\.fell( && now - \*progress\.fell >= kRemembered);", ".has_value()")),
     Mutation("believe one look that says Off of a host that others turned on", "somebody's machine is turned off", "controllers",

@@ -139,8 +139,9 @@ asio::awaitable<AcceptedChange> Bmc::patch(std::string tried, std::string link, 
     auto current = co_await get(link);
     auto ladder = etag_ladder(current.etag);
     const auto text = json::serialize(body);
-    bool was_read_again = false;
-    for (std::size_t rung = 0; rung < ladder.size(); ++rung) {
+    bool is_steady = false;
+    int versions = 1;
+    for (std::size_t rung = 0; rung < ladder.size();) {
         try {
             co_return co_await patch_once(tried, current.target, text, ladder[rung]);
         } catch (const RedfishError& error) {
@@ -149,14 +150,16 @@ asio::awaitable<AcceptedChange> Bmc::patch(std::string tried, std::string link, 
             if (!about_tag) throw;
             access_.note_quirk("ETag");
         }
-        if (was_read_again) continue;
-        // Somebody else may have changed it since it was read.
-        was_read_again = true;
+        ++rung;
+        // Somebody else may have changed it since it was read. Some BMCs return a new ETag each time.
+        if (is_steady || versions == kVersions) continue;
         auto fresh = co_await get(link);
-        if (fresh.etag == current.etag) continue;
+        is_steady = fresh.etag == current.etag;
+        if (is_steady) continue;
+        ++versions;
         current = std::move(fresh);
         ladder = etag_ladder(current.etag);
-        co_return co_await patch_once(tried, current.target, text, ladder.front());
+        rung = 0;
     }
     throw no_tag_serves(tried);
 }

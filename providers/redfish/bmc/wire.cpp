@@ -2,6 +2,7 @@
 
 #include "base/backoff.hpp"
 #include "base/http_client.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/redfish/bmc/document.hpp"
 #include "providers/redfish/bmc/gunzip.hpp"
 #include "providers/redfish/bmc/link.hpp"
@@ -16,6 +17,16 @@ constexpr base::Backoff kPause{std::chrono::seconds{30}, std::chrono::minutes{10
 
 bool is_redirect(int status) {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+// Returns "https://host" of "https://user@host/path", as the rest may be secret.
+std::string server_of(const std::string& location) {
+    const auto scheme = location.find("://");
+    if (scheme == std::string::npos) return "of an unknown name";
+    auto server = location.substr(0, location.find_first_of("/?#", scheme + 3));
+    const auto user = server.rfind('@');
+    if (user != std::string::npos) server.erase(scheme + 3, user - scheme - 2);
+    return foreign::shown(server);
 }
 
 Complaint complain(RedfishErrorKind kind, std::string message) {
@@ -55,7 +66,10 @@ asio::awaitable<base::HttpResponse> Wire::send(std::string tried, base::HttpRequ
         if (!is_redirect(response.status) || !location) co_return response;
         const auto target = target_of(std::string(*location), origin_, Origin::same);
         if (!target || redirects == kMostRedirects) {
-            const std::string why = target ? "too many redirects" : "it redirects to another server";
+            const std::string why = target ? "too many redirects"
+                                           : "it redirects to another server (" +
+                                                 server_of(std::string(*location)) +
+                                                 "): state that address as spec.bmc.address if it is its own";
             throw RedfishError(tried, complain(RedfishErrorKind::other, why));
         }
         if (response.status == 303) {

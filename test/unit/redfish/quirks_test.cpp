@@ -387,3 +387,34 @@ TEST_CASE("an unknown quirk is refused with those that are known") {
     CHECK(report.reason == "InvalidHost");
     CHECK(report.message.find("usbCd") != std::string::npos);
 }
+
+TEST_CASE("quirk 11: a BMC that returns another ETag each time is written without one") {
+    World world(booting(BootMethod::PXE));
+    auto& bmc = world.add("a");
+    int reads = 0;
+    world.odd("a").add({.is_for = redfish_simulator::requests("GET", "/Systems/Blade1"),
+                        .alter = [&reads](const base::HttpRequest& request, base::HttpResponse& response) {
+                            redfish_simulator::merging(R"({"@odata.etag":"\")" + std::to_string(++reads) +
+                                                       R"(\""})")(request, response);
+                        }});
+    world.odd("a").add({.is_for =
+                            [](const base::HttpRequest& request) {
+                                return request.method == "PATCH" && request.headers.find("If-Match");
+                            },
+                        .instead = redfish_simulator::refusal(412, "PreconditionFailed")});
+    auto claim = world.claim("c");
+    CHECK(world.wake(claim));
+    CHECK(bmc.booted_from() == "Pxe");
+}
+
+TEST_CASE("a BMC that redirects to another server is told of with that server") {
+    World world;
+    world.add("a");
+    base::HttpResponse elsewhere;
+    elsewhere.status = 301;
+    elsewhere.headers.set("Location", "https://user:secret@bmc.example/redfish/v1/?key=secret");
+    world.odd("a").add({.is_for = redfish_simulator::requests("GET", ""), .instead = elsewhere});
+    const auto report = world.examine("a");
+    CHECK_THAT(report.message, Catch::Contains("https://bmc.example)"));
+    CHECK(report.message.find("secret") == std::string::npos);
+}
