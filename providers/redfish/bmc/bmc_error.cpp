@@ -167,6 +167,14 @@ std::string words_of_task(const json::object& task) {
     return foreign::shown(words.empty() ? "its task ended as " + (state.empty() ? "failed" : state) : words);
 }
 
+std::string state_of_task(const json::object& task) {
+    const auto state = text_at(task, "TaskState");
+    const auto percent = number_at(task, "PercentComplete");
+    const bool is_told = percent && *percent <= 100;
+    return foreign::shown(state.empty() ? "in an unknown state" : state) +
+           (is_told ? ", " + std::to_string(static_cast<int>(*percent)) + " percent" : "");
+}
+
 bool is_impossibility(const Complaint& complaint) {
     if (complaint.kind == RedfishErrorKind::unsupported) return true;
     static constexpr std::string_view kIds[] = {"ActionNotSupported",

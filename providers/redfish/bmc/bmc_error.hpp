@@ -66,6 +66,8 @@ Complaint complaint_of(const base::HttpResponse& response);
 std::string refusal_in(const json::object& body);
 // Returns why a task failed.
 std::string words_of_task(const json::object& task);
+// Returns "Running, 40 percent" for a task that has not ended.
+std::string state_of_task(const json::object& task);
 // Reports whether the BMC can never do what was requested.
 bool is_impossibility(const Complaint& complaint);
 // Returns Retry-After in seconds, at most 10 min; nullopt: absent or not a number.

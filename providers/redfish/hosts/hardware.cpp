@@ -172,6 +172,7 @@ asio::awaitable<TaskReport> Hardware::read_task(std::string link) {
     const auto answer = co_await bmc_.poll(std::move(link));
     TaskReport report{task_progress(answer.first, answer.second), ""};
     if (report.progress == TaskProgress::failed) report.words = bmc_.words_of_task(answer.second);
+    if (report.progress == TaskProgress::running) report.words = state_of_task(answer.second);
     if (report.progress != TaskProgress::succeeded) co_return report;
     // A monitor finally answers as the request itself would have been answered.
     report.words = bmc_.refusal_in(answer.second);

@@ -28,13 +28,14 @@ struct ResetOutcome {
 };
 struct TaskReport {
     TaskProgress progress = TaskProgress::running;
-    std::string words;  // the BMC's words for a failure
+    std::string words;  // the BMC's words for a failure, or the state of a task that is running
 };
 struct Erasure {
     bool is_done = false;
-    std::string task;   // target of the task that does it; empty: none
-    std::string words;  // why it is not done and no task does it
-    int unread = 0;     // unreadable answers about the task in a row
+    std::string task;         // target of the task that does it; empty: none
+    std::string words;        // why it is not done and no task does it
+    int unread = 0;           // unreadable answers about the task in a row
+    base::TimePoint since{};  // time of the request
 };
 
 // TagPlace is a place where a BMC stores an asset tag of the host.

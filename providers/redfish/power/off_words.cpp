@@ -4,6 +4,13 @@
 
 namespace providers::redfish {
 
+namespace {
+
+// A host whose power is cut is off within seconds. After this time a person must look at it.
+constexpr base::Duration kForceWorksWithin = std::chrono::minutes{5};
+
+}  // namespace
+
 std::string why_by_force(const System& system, const Progress& progress, const RedfishSettings& settings) {
     const auto& power_off = settings.spec.powerOff;
     if (system.power == PowerState::off)
@@ -18,11 +25,18 @@ std::string why_by_force(const System& system, const Progress& progress, const R
     return "its BMC offers no GracefulShutdown";
 }
 
-std::string how_it_goes(const Progress& progress, const PowerLimits& limits, base::TimePoint now) {
+std::string how_it_goes(const System& system, const Progress& progress, const PowerLimits& limits,
+                        base::TimePoint now) {
     std::string how = progress.force_asked ? " is being turned off by force" : " is shutting down";
     const bool is_late = progress.off_asked && now >= *progress.off_asked + limits.graceful;
     const bool is_refused = !progress.refusal.empty();
-    if (progress.force_asked) return is_refused ? how + ", which its BMC refuses: " + progress.refusal : how;
+    if (progress.force_asked) {
+        if (is_refused) how += ", which its BMC refuses: " + progress.refusal;
+        if (now - *progress.force_asked < kForceWorksWithin) return how;
+        return how + "; after five minutes its BMC still says " +
+               (system.power_text.empty() ? "nothing of its power" : system.power_text) +
+               ": turn the host off by hand, and restart its BMC if it is off already";
+    }
     if (is_refused) how = " is asked to shut down, which its BMC refuses: " + progress.refusal;
     const bool never_cuts = limits.mode == api::v1alpha1::PowerOffMode::GracefulOnly;
     if (!never_cuts || (!is_refused && !is_late)) return how;

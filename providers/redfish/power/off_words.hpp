@@ -11,6 +11,7 @@ namespace providers::redfish {
 // Returns why its power is cut, as text after "is switched off hard: ".
 std::string why_by_force(const System& system, const Progress& progress, const RedfishSettings& settings);
 // Returns the progress, as text after "host NAME".
-std::string how_it_goes(const Progress& progress, const PowerLimits& limits, base::TimePoint now);
+std::string how_it_goes(const System& system, const Progress& progress, const PowerLimits& limits,
+                        base::TimePoint now);
 
 }  // namespace providers::redfish

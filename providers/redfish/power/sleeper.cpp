@@ -7,6 +7,7 @@
 #include "base/saturating.hpp"
 #include "base/text.hpp"
 #include "base/uuid.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/redfish/power/off_words.hpp"
 
 namespace providers::redfish {
@@ -185,7 +186,8 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
         co_return blocked("OwnershipMismatch",
                           "the BMC of host " + name + " reports system UUID " + system.uuid +
                               ", but the claim's machine has " + identity.system_uuid +
-                              ": nothing is turned off",
+                              ": nothing is turned off; check cabling, spec.bmc.address and systemID of the "
+                              "host, or turn the machine off and state that it is gone",
                           kPersonRetry);
     }
     const auto now = clock_.now();
@@ -322,7 +324,7 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std:
                               " offers no GracefulShutdown and spec.redfish.powerOff.mode "
                               "is GracefulOnly: turn the host off, or change the mode",
                           kPersonRetry);
-    co_return in_progress("host " + name + how_it_goes(progress, limits, clock_.now()),
+    co_return in_progress("host " + name + how_it_goes(system, progress, limits, clock_.now()),
                           next_look(progress.looks++));
 }
 
@@ -456,6 +458,10 @@ asio::awaitable<bool> Sleeper::release(MachineIdentity identity, MachineRecord r
 namespace {
 
 constexpr base::Duration kWipePoll = std::chrono::seconds{15};
+// A BMC may hide a controller for a moment.
+constexpr base::Duration kHiddenController = std::chrono::seconds{30};
+// Disks are erased for hours, but some BMCs begin only when the host is on, and say nothing.
+constexpr base::Duration kLongErasure = std::chrono::minutes{30};
 // A person must act first.
 constexpr base::Duration kNextErasure = std::chrono::minutes{5};
 // Number of attempts without a pause, if an erasure is refused, or if its answer is lost, or if its task
@@ -478,7 +484,21 @@ bool is_attempt(RedfishErrorKind kind) {
 asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::shared_ptr<Station> station,
                                                            System system) {
     const auto name = host.name;
-    const auto drives = co_await station->hardware.drives(std::move(system));
+    std::vector<std::string> drives;
+    std::string hidden;
+    try {
+        drives = co_await station->hardware.drives(std::move(system));
+    } catch (const RedfishError& error) {
+        if (!is_absence(error.kind())) throw;
+        hidden = error.what();
+    }
+    if (!hidden.empty())
+        co_return RemoveResult(RemovalBlocked{
+            "WipeFailed",
+            "the BMC does not show all controllers of host " + name + " that it lists (" + hidden +
+                "); some show them only while the host is on; the host stays reserved until it does. Erase "
+                "the drives yourself and set spec.redfish.powerOff.wipe to None if it never does",
+            kHiddenController});
     auto& erasures = wipes_[name];
     for (const auto& drive : drives) erasures.try_emplace(drive);
     const auto listed = static_cast<std::int64_t>(drives.size());
@@ -548,7 +568,16 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(Host host, std::stri
             if (error.kind() != RedfishErrorKind::unreadable || ++erasure.unread < kMostUnread) throw;
             report = TaskReport{TaskProgress::failed, error.complaint.message};
         }
-        if (report && report->progress == TaskProgress::running) co_return RemoveResult(waiting);
+        if (report && report->progress == TaskProgress::running) {
+            auto going_on = waiting;
+            const bool is_long = clock_.now() - erasure.since >= kLongErasure;
+            if (is_long)
+                going_on.message +=
+                    ": after half an hour its task " + foreign::shown(erasure.task) + " is " + report->words +
+                    "; if it does not end, look at it on the BMC, or erase the drive yourself "
+                    "and set spec.redfish.powerOff.wipe to None";
+            co_return RemoveResult(std::move(going_on));
+        }
         if (report && report->progress == TaskProgress::succeeded) {
             const auto noted = co_await binding_.note_erasures(host, 0);
             if (!noted) co_return changed;
@@ -567,6 +596,7 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(Host host, std::stri
     std::optional<RedfishError> refusal;
     try {
         erasure = co_await station->hardware.erase_drive(drive);
+        erasure.since = clock_.now();
     } catch (const RedfishError& error) {
         refusal = error;
         erasure.words = error.complaint.message;

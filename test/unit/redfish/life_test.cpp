@@ -433,6 +433,7 @@ TEST_CASE("a host's drives are erased before it is anybody's again") {
                                     R"({"@odata.id":"/redfish/v1/Systems/Blade1/Storage/2"}]})")});
         CHECK_FALSE(world.put_to_sleep(claim));
         CHECK_THAT(claim.outcome, Catch::Contains("Storage/2"));
+        CHECK_THAT(claim.outcome, Catch::Contains("spec.redfish.powerOff.wipe"));
         odd.times = 0;
         REQUIRE(world.put_to_sleep(claim));
         CHECK(bmc.erased_drives() == 2);
@@ -521,4 +522,25 @@ TEST_CASE("a host whose BMC dies while it is turned on keeps no other host from 
     CHECK(second.outcome.find("powerOnsPerGroup") != std::string::npos);
     CHECK(world.wake(second, minutes{5}));
     CHECK(world.host("a").use.stage == HostStage::powering_on);
+}
+
+TEST_CASE("an erasure without an end says how far it is, and what a person can do") {
+    api::v1alpha1::RedfishSpec spec;
+    spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
+    World world(spec);
+    world.add("a", {.erase = std::chrono::hours{10}});
+    world.odd("a").add({.is_for =
+                            [](const base::HttpRequest& request) {
+                                return request.target.find("/Tasks/") != std::string::npos;
+                            },
+                        .alter =
+                            [](const base::HttpRequest&, base::HttpResponse& response) {
+                                response.body = R"({"TaskState":"Starting","PercentComplete":0})";
+                            }});
+    auto claim = world.serving("c", "a");
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{20}));
+    CHECK(claim.outcome.find("half an hour") == std::string::npos);
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{20}));
+    CHECK_THAT(claim.outcome, Catch::Contains("is Starting, 0 percent"));
+    CHECK_THAT(claim.outcome, Catch::Contains("spec.redfish.powerOff.wipe"));
 }

@@ -216,3 +216,16 @@ TEST_CASE("a BMC that offers a shutdown only while its host is on is asked for i
     CHECK(asked->gently == 1);
     CHECK(asked->by_force == 0);
 }
+
+TEST_CASE("a host that no force turns off says what a person can do") {
+    World world;
+    auto& bmc = world.add("a", {.ignores_shutdown = true});
+    auto claim = world.serving("c", "a");
+    base::HttpResponse nothing;
+    nothing.status = 204;
+    world.odd("a").add({.is_for = requests("POST", "ComputerSystem.Reset", "ForceOff"), .instead = nothing});
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{20}));
+    CHECK_THAT(claim.outcome, Catch::Contains("its BMC still says On: turn the host off by hand"));
+    bmc.set_power(Power::off);
+    CHECK(world.put_to_sleep(claim, minutes{3}));
+}
