@@ -88,31 +88,21 @@ private:
     using Kind = void (OddBmcs::*)(const std::string&);
 
     void begin(const std::string& host) {
-        static constexpr std::array<Kind, 25> kKinds{&OddBmcs::empty_system,
-                                                     &OddBmcs::null_uuid,
-                                                     &OddBmcs::null_power,
-                                                     &OddBmcs::null_after_change,
-                                                     &OddBmcs::refused_login,
-                                                     &OddBmcs::ended_sessions,
-                                                     &OddBmcs::busy,
-                                                     &OddBmcs::failing_reads,
-                                                     &OddBmcs::web_pages,
-                                                     &OddBmcs::updating,
-                                                     &OddBmcs::no_session_left,
-                                                     &OddBmcs::lost_resets,
-                                                     &OddBmcs::lost_tag_writes,
-                                                     &OddBmcs::refused_on,
-                                                     &OddBmcs::error_object,
-                                                     &OddBmcs::failed_task,
-                                                     &OddBmcs::refused_override,
-                                                     &OddBmcs::compressed_answer,
-                                                     &OddBmcs::silent_part,
-                                                     &OddBmcs::silent_part,
-                                                     &OddBmcs::silent_sibling,
-                                                     &OddBmcs::refused_shutdown,
-                                                     &OddBmcs::refused_shutdown,
-                                                     &OddBmcs::refused_basic,
-                                                     &OddBmcs::image_shown_otherwise};
+        static constexpr std::array<Kind, 28> kKinds{
+            &OddBmcs::empty_system,      &OddBmcs::null_uuid,
+            &OddBmcs::null_power,        &OddBmcs::null_after_change,
+            &OddBmcs::off_for_a_moment,  &OddBmcs::refused_clearance,
+            &OddBmcs::refused_image,     &OddBmcs::refused_login,
+            &OddBmcs::ended_sessions,    &OddBmcs::busy,
+            &OddBmcs::failing_reads,     &OddBmcs::web_pages,
+            &OddBmcs::updating,          &OddBmcs::no_session_left,
+            &OddBmcs::lost_resets,       &OddBmcs::lost_tag_writes,
+            &OddBmcs::refused_on,        &OddBmcs::error_object,
+            &OddBmcs::failed_task,       &OddBmcs::refused_override,
+            &OddBmcs::compressed_answer, &OddBmcs::silent_part,
+            &OddBmcs::silent_part,       &OddBmcs::silent_sibling,
+            &OddBmcs::refused_shutdown,  &OddBmcs::refused_shutdown,
+            &OddBmcs::refused_basic,     &OddBmcs::image_shown_otherwise};
         const auto kinds = random_->below(5);
         for (std::uint64_t i = 0; i < kinds; ++i) (this->*kKinds[random_->below(kKinds.size())])(host);
         if (random_->below(10) == 0) sessions_switched_off(host);
@@ -190,6 +180,30 @@ private:
         };
         alter(host, now_and_then(host, "null power state after a change", 1, test),
               merging(R"({"PowerState": null})"));
+    }
+    // Says Off for some seconds of each ten minutes, as BMCs that restart do. The host is on for its claim,
+    // as the operator cannot know otherwise what others turn on.
+    void off_for_a_moment(const std::string& host) {
+        const auto offset = std::chrono::seconds{static_cast<std::int64_t>(random_->below(600))};
+        const auto lasts = std::chrono::seconds{static_cast<std::int64_t>(1 + random_->below(40))};
+        const auto test = [this, host, offset, lasts,
+                           reads = requests("GET", kSystem)](const HttpRequest& request) {
+            const auto* object = world_.view.find<NodeSmithHost>({kNodesNamespace, host});
+            const bool is_ours = object && object->status.claimRef && object->status.wokenTime;
+            const bool is_on = world_.bmcs.bmc(host).power() == redfish_simulator::Power::on;
+            return is_ours && is_on && reads(request) &&
+                   (world_.now().time_since_epoch() + offset) % 10min < lasts;
+        };
+        alter(host, now_and_then(host, "Off for a moment", 1, test), merging(R"({"PowerState": "Off"})"));
+    }
+    void refused_clearance(const std::string& host) {
+        static constexpr std::array<int, 3> kStatus{409, 423, 503};
+        answer(host, at_times(host, "clearing the override refused", requests("PATCH", "", "\"Disabled\"")),
+               with_error(kStatus[random_->below(kStatus.size())], "ResourceInUse"));
+    }
+    void refused_image(const std::string& host) {
+        answer(host, now_and_then(host, "image refused", 0.3, requests("POST", "/VirtualMedia.InsertMedia")),
+               with_error(500, "InternalError"));
     }
     // Refuses credentials that were accepted before, but never twice in a row.
     void refused_login(const std::string& host) {
