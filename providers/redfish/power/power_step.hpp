@@ -36,6 +36,7 @@ struct Progress {
     bool is_prepared = false;                       // the boot was prepared
     std::optional<bool> is_undone;                  // whether the removal undid that; nullopt: not tried
     std::optional<base::TimePoint> undone_in_vain;  // since then the BMC refuses to undo it
+    std::optional<base::TimePoint> locked_in_vain;  // since then the BMC refuses to remove the mark
     std::optional<base::TimePoint> trouble_since;   // since then the BMC has only answered with errors
     bool is_announced = false;                      // an Event announced that its power will be cut
     std::optional<base::TimePoint> nameless_since;  // since then the BMC has reported no system UUID

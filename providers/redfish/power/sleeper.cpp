@@ -389,6 +389,21 @@ asio::awaitable<void> Sleeper::undo_boot(MachineIdentity identity, Host host,
     progress_.of(host.name, identity.claim_uid).is_undone = is_undone;
 }
 
+// Does the same with the mark of the lock.
+asio::awaitable<void> Sleeper::end_lock(MachineIdentity identity, Host host,
+                                        std::shared_ptr<Station> station) {
+    const auto now = clock_.now();
+    const auto since = progress_.of(host.name, identity.claim_uid).locked_in_vain.value_or(now);
+    try {
+        co_await lock_.release(identity, host, std::move(station));
+    } catch (const RedfishError& error) {
+        progress_.of(host.name, identity.claim_uid).locked_in_vain = since;
+        const bool is_for_person = host.is_being_deleted || is_permanent(error.kind());
+        if (is_for_person || clock_.now() - since < kUndoPatience) throw;
+        lock_.report_left(host, error.what());
+    }
+}
+
 asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
                                             std::shared_ptr<Station> station, System system) {
     const auto& spec = settings_.spec;
@@ -407,7 +422,7 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
         if (outcome) co_return std::move(*outcome);
     }
     // This comes last, as others may turn on a host that they see free.
-    co_await lock_.release(identity, host, std::move(station));
+    co_await end_lock(identity, host, std::move(station));
     // The release takes seconds, in which others may write the host's object.
     const auto fresh = co_await binding_.read(host.name);
     if (!fresh || !is_bound_to(*fresh, identity))

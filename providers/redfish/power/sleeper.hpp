@@ -61,6 +61,7 @@ private:
     // Returns why the host must not be changed; nullopt: no other cluster can take it meanwhile.
     asio::awaitable<std::optional<RemoveResult>> keep_locked(MachineIdentity identity, Host host,
                                                              std::shared_ptr<Station> station, System system);
+    asio::awaitable<void> end_lock(MachineIdentity identity, Host host, std::shared_ptr<Station> station);
     asio::awaitable<void> undo_boot(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                     System system);
     asio::awaitable<RemoveResult> tidy(MachineIdentity identity, Host host, std::shared_ptr<Station> station,

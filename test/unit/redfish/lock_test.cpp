@@ -293,6 +293,21 @@ TEST_CASE("a mark that a BMC shows too late is removed again") {
     CHECK(bmc.asset_tag().empty());
 }
 
+TEST_CASE("a BMC that refuses to remove a mark keeps the host for minutes, not for ever") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    world.odd("a").add({.is_for = requests("PATCH", "", "AssetTag"),
+                        .instead = redfish_simulator::refusal(503, "ServiceTemporarilyUnavailable")});
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{4}));
+    CHECK(world.put_to_sleep(claim, minutes{10}));
+    CHECK(has_announced(world, "LockLeft", "a"));
+    world.odd("a").clear();
+    world.host("a").power_state = "Off";
+    world.examine("a");
+    CHECK(bmc.asset_tag().empty());
+}
+
 TEST_CASE("a host that another cluster took is not erased, although its BMC had refused our mark") {
     auto spec = locked();
     spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
