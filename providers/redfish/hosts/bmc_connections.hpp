@@ -30,7 +30,7 @@ struct Station {
           quirks(host.quirks),
           bmc(std::move(options), std::move(login), std::move(account), std::move(access), traffic),
           pinned_uuid(host.pinned_uuid),
-          hardware(bmc, host.bmc.system_id, host.pinned_uuid, host.quirks) {}
+          hardware(bmc, host.bmc.system_id, host.pinned_uuid, host.system_uuid, host.quirks) {}
 
     BmcAddress address;
     Quirks quirks;

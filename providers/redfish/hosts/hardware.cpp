@@ -33,10 +33,12 @@ std::string without_slash(std::string text) {
 
 }  // namespace
 
-Hardware::Hardware(Bmc& bmc, std::string system_id, std::string uuid, Quirks quirks)
+Hardware::Hardware(Bmc& bmc, std::string system_id, std::string pinned_uuid, std::string known_uuid,
+                   Quirks quirks)
     : bmc_(bmc),
       system_id_(std::move(system_id)),
-      uuid_(std::move(uuid)),
+      pinned_uuid_(std::move(pinned_uuid)),
+      known_uuid_(std::move(known_uuid)),
       details_(bmc),
       boot_(bmc, std::move(quirks)) {}
 
@@ -45,15 +47,14 @@ bool Hardware::is_named(const std::string& link) const {
     return path == without_slash(system_id_) || path.substr(path.find_last_of('/') + 1) == system_id_;
 }
 
-// Finds the system by Id or UUID. A silent system must not hide the others (a board of accelerators is silent
-// while its host is off).
-asio::awaitable<std::string> Hardware::find_by_content(std::vector<std::string> links) {
+// A silent system must not hide the others (a board of accelerators is silent while its host is off).
+asio::awaitable<std::string> Hardware::find_by_content(std::vector<std::string> links, std::string wanted) {
     std::optional<RedfishError> silent;
     for (const auto& link : links) {
         try {
             const auto resource = co_await bmc_.get(link);
-            const bool is_it = text_at(resource.body, "Id") == system_id_ ||
-                               base::same_uuid(text_at(resource.body, "UUID"), system_id_);
+            const bool is_it = text_at(resource.body, "Id") == wanted ||
+                               base::same_uuid(text_at(resource.body, "UUID"), wanted);
             if (is_it) co_return link;
         } catch (const RedfishError& error) {
             silent = error;
@@ -61,7 +62,8 @@ asio::awaitable<std::string> Hardware::find_by_content(std::vector<std::string> 
     }
     if (!silent) co_return std::string();
     auto why = silent->complaint;
-    why.message = silent->what() + ("; no system that answers has spec.bmc.systemID " + system_id_);
+    const auto* named = system_id_.empty() ? "the UUID of the host, " : "spec.bmc.systemID ";
+    why.message = silent->what() + ("; no system that answers has " + (named + wanted));
     throw RedfishError("looking for the system of " + bmc_.host(), std::move(why));
 }
 
@@ -73,12 +75,17 @@ asio::awaitable<std::string> Hardware::find_system() {
     const auto names = base::joined(all);
     if (system_id_.empty()) {
         if (all.size() == 1) co_return all.front();
+        // A board of accelerators may be listed only since the host is on.
+        if (!known_uuid_.empty()) {
+            auto known = co_await find_by_content(all, known_uuid_);
+            if (!known.empty()) co_return known;
+        }
         throw failure(RedfishErrorKind::system_not_chosen, tried,
                       "the BMC has several; set spec.bmc.systemID to one of " + names);
     }
     const auto named = std::ranges::find_if(all, [this](const std::string& link) { return is_named(link); });
     if (named != all.end()) co_return *named;
-    auto found = co_await find_by_content(all);
+    auto found = co_await find_by_content(all, system_id_);
     if (!found.empty()) co_return found;
     throw failure(RedfishErrorKind::system_not_chosen, tried,
                   "the BMC has no system with spec.bmc.systemID " + system_id_ + "; it has " + names);
@@ -90,7 +97,7 @@ asio::awaitable<System> Hardware::system() {
     try {
         const auto resource = co_await bmc_.get(system_link_);
         auto system = parse_system(resource);
-        if (system.uuid.empty()) system.uuid = uuid_;
+        if (system.uuid.empty()) system.uuid = pinned_uuid_;
         note_offered(system.resets);
         co_return system;
     } catch (const RedfishError& error) {

@@ -58,9 +58,9 @@ struct TagWrite {
 
 class Hardware {
 public:
-    // system_id is target, Id or UUID of the system; empty: the BMC has only one. `uuid` is used if the BMC
-    // reports none. `bmc` must outlive this.
-    Hardware(Bmc& bmc, std::string system_id, std::string uuid, Quirks quirks);
+    // system_id is target, Id or UUID of the system; empty: the BMC has only one, or the host was known
+    // before by known_uuid. pinned_uuid is used if the BMC reports none. `bmc` must outlive this.
+    Hardware(Bmc& bmc, std::string system_id, std::string pinned_uuid, std::string known_uuid, Quirks quirks);
 
     // All calls throw RedfishError and FencedError, and must be made during a visit to the BMC.
     asio::awaitable<System> system();
@@ -106,12 +106,13 @@ private:
     asio::awaitable<std::string> find_system();
     // Reports whether spec.bmc.systemID names the link, as far as the link alone shows it.
     bool is_named(const std::string& link) const;
-    // Returns an empty text if no system matches.
-    asio::awaitable<std::string> find_by_content(std::vector<std::string> links);
+    // Finds a system by Id or UUID. Returns an empty text if none matches.
+    asio::awaitable<std::string> find_by_content(std::vector<std::string> links, std::string wanted);
 
     Bmc& bmc_;
     std::string system_id_;
-    std::string uuid_;
+    std::string pinned_uuid_;
+    std::string known_uuid_;
     DetailsReader details_;
     HardwareBoot boot_;
     std::vector<std::string> offered_resets_;  // since this process knows the system

@@ -103,6 +103,7 @@ TEST_CASE("disks and the speeds of ports are told") {
 TEST_CASE("of several systems one has to be chosen, and the choices are told") {
     World world;
     world.add("a", {.systems = 2});
+    world.host("a").system_uuid.clear();
     auto report = world.examine("a");
     CHECK(report.reason == "SystemNotChosen");
     CHECK(report.message.find("/redfish/v1/Systems/Blade1, /redfish/v1/Systems/Blade2") != std::string::npos);

@@ -283,6 +283,23 @@ TEST_CASE("a system that does not answer does not hide another one of the same B
     }
 }
 
+TEST_CASE("a known host is found again by its UUID when its BMC lists more systems than before") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    bmc.profile().systems = 2;
+    const bool is_silent = GENERATE(false, true);
+    if (is_silent)
+        world.odd("a").add({.is_for = requests("GET", "/Systems/Blade2"), .instead = refusal(503)});
+    world.odd("a").add({.is_for = requests("GET", "/Systems"),
+                        .alter = merging(R"({"Members":[{"@odata.id":"/redfish/v1/Systems/Blade2"},
+                                                        {"@odata.id":"/redfish/v1/Systems/Blade1"}]})")});
+    world.restart();
+    CHECK(world.examine("a").reason.empty());
+    CHECK(world.put_to_sleep(claim));
+    CHECK(bmc.power() == Power::off);
+}
+
 TEST_CASE("of several systems by UUID one that is silent makes the look fail only if no other is it") {
     World world;
     world.add("a", {.systems = 2});

@@ -274,6 +274,7 @@ TEST_CASE("links may need a slash, redirect, be paged, or carry a name that only
     }
     World world;
     world.add("a", {.page_size = 1, .systems = 3});
+    world.host("a").system_uuid.clear();
     CHECK(world.examine("a").message.find("spec.bmc.systemID") != std::string::npos);
     world.host("a").bmc.system_id = "Blade1";
     CHECK(world.examine("a").reason.empty());
