@@ -292,7 +292,8 @@ LaunchObstacle explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& 
         return say(Distance::surroundings,
                    "the pod has " + std::to_string(excess->wanted) + " volumes of driver " + excess->driver +
                        ", and its machines can attach " + std::to_string(excess->limit) +
-                       " (CSINode, or machineTemplate.volumeLimits of the pool)");
+                       " (CSINode or status.learnedVolumeLimits, unless machineTemplate.volumeLimits of the "
+                       "pool states it)");
     if (const auto driver = placer.driver_missing_on_new(id, index))
         return say(
             Distance::surroundings,

@@ -73,6 +73,14 @@ struct SpareRoom {
     std::int64_t nodes = 0;  // nodes without any pod except those of DaemonSets
 };
 
+// LearnedDaemon is what pods of a DaemonSet requested on former Nodes of a pool.
+struct LearnedDaemon {
+    std::string uid;                  // of the DaemonSet
+    std::string template_generation;  // as template_generation() returns it
+    base::Saturating cpu_millicores = 0;
+    base::Saturating memory_mib = 0;
+};
+
 struct Pool {
     std::string namespace_;
     std::string name;
@@ -96,6 +104,9 @@ struct Pool {
     std::optional<base::Saturating> ephemeral_storage_mib;  // for pods; nullopt: unknown, counts as 4 PiB
     api::ResourceList extended_resources;                   // in addition to those above
     std::map<std::string, std::int64_t> volume_limits;  // stated limits of volumes per machine, by CSI driver
+    // What former Nodes of the pool showed. It counts where none of its present Nodes shows anything.
+    std::map<std::string, std::int64_t> learned_volume_limits;
+    std::vector<LearnedDaemon> learned_daemons;
     std::optional<std::vector<std::string>>
         declared_features;  // of its kubelets; nullopt: unknown, counts as all
 

@@ -25,6 +25,9 @@ std::vector<AttachLimits> attach_limits(const Snapshot& snapshot) {
             since->second = std::max(since->second, created);
         }
     }
+    for (std::size_t pool = 0; pool < limits.size(); ++pool)
+        for (const auto& [driver, count] : snapshot.pools[pool].learned_volume_limits)
+            limits[pool].try_emplace(driver, count);
     return limits;
 }
 

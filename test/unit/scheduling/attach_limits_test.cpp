@@ -86,6 +86,18 @@ TEST_CASE(
     CHECK(machines(cluster) == 4);
 }
 
+TEST_CASE("what former nodes of a pool could attach counts while no node of it knows the driver") {
+    auto cluster = pods_with_volumes(4);
+    cluster.pools[0].learned_volume_limits["csi.test"] = 2;
+    CHECK(machines(cluster) == 2);
+    cluster.nodes = {node_of_pool("young", 4)};
+    cluster.nodes[0].pods = {PodBuilder("fills", "100")};
+    CHECK(machines(cluster) == 1);
+    cluster.nodes.clear();
+    cluster.pools[0].volume_limits["csi.test"] = 1;
+    CHECK(machines(cluster) == 4);
+}
+
 TEST_CASE("a machine that is coming gets no more volumes than it will be able to attach") {
     auto cluster = pods_with_volumes(5);
     cluster.pools[0].volume_limits["csi.test"] = 2;
@@ -119,7 +131,8 @@ TEST_CASE("a pod with more volumes than any machine attaches is told so") {
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons ==
           std::vector<std::string>{"pool small: the pod has 2 volumes of driver csi.test, and its machines "
-                                   "can attach 1 (CSINode, or machineTemplate.volumeLimits of the pool)"});
+                                   "can attach 1 (CSINode or status.learnedVolumeLimits, unless "
+                                   "machineTemplate.volumeLimits of the pool states it)"});
 }
 
 TEST_CASE("a node that does not run the driver of a volume takes the pod only if no driver is required") {

@@ -104,6 +104,11 @@ TEST_CASE("pods of other pools, other owners and older revisions say nothing of 
     not_controlled->metadata.ownerReferences->front().controller = false;
     CHECK(cores(cluster({not_controlled})) == 2);
 
+    // The owner is in another namespace, so its controller did not make the pod.
+    auto imitated = pod_of(*set, "3");
+    imitated->metadata.namespace_ = "default";
+    CHECK(cores(cluster({imitated})) == 2);
+
     auto old = pod_of(*set, "3");
     old->metadata.labels["pod-template-generation"] = "1";
     auto updated = cluster({old});
@@ -130,6 +135,27 @@ TEST_CASE("the newest pod of a DaemonSet shows what the next one asks for") {
 
 TEST_CASE("a pod of a DaemonSet that no machine could hold does not make machines larger") {
     CHECK(cores(cluster({pod_of(*daemon_set(), "100")})) == 2);
+}
+
+TEST_CASE("what the pods of a DaemonSet asked for on former nodes of a pool counts while it has none") {
+    auto cluster = ::cluster({});
+    cluster.nodes.clear();
+    cluster.pools[0].learned_daemons = {{"uid-agent", "7", 1500, 0}};
+    CHECK(cores(cluster) == 2);
+    auto numbered = daemon_set();
+    numbered->metadata.annotations[std::string(api::annotations::kTemplateGeneration)] = "7";
+    cluster.daemon_sets = {numbered};
+    CHECK(cores(cluster) == 3);
+    // Its pods on a present node show more.
+    auto with_node = ::cluster({pod_of(*numbered, "200m")});
+    with_node.daemon_sets = cluster.daemon_sets;
+    with_node.pools = cluster.pools;
+    CHECK(cores(with_node) == 2);
+    // The template may ask for more by now, and no machine could hold the pod.
+    cluster.pools[0].learned_daemons[0].cpu_millicores = 1;
+    CHECK(cores(cluster) == 2);
+    cluster.pools[0].learned_daemons[0].cpu_millicores = 1'000'000;
+    CHECK(cores(cluster) == 2);
 }
 
 TEST_CASE("pods of DaemonSets get the overhead of their RuntimeClass") {
