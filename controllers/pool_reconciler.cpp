@@ -12,7 +12,9 @@
 #include "controllers/services/address_networks.hpp"
 #include "controllers/state/hold_back.hpp"
 #include "controllers/state/losses.hpp"
+#include "controllers/state/newest_nodes.hpp"
 #include "kube/watches.hpp"
+#include "scheduling/nodes/daemon_pods.hpp"
 
 namespace controllers {
 
@@ -25,6 +27,15 @@ const auto& allocatable(const api::Node& node) {
 
 const std::string& architecture(const NodeSmithHost& host) {
     return host.status.architecture;
+}
+
+// Returns the node that the pod is on, or waits for.
+std::string_view node_of_daemon_pod(const api::Pod& pod) {
+    return pod.spec.nodeName.empty() ? scheduling::node_aimed_at(pod) : std::string_view(pod.spec.nodeName);
+}
+
+const auto& containers(const api::Pod& pod) {
+    return pod.spec.containers;
 }
 
 // Reports the part of a control plane that affects the pools it lists.
@@ -46,6 +57,10 @@ std::vector<api::Time> times_of(const NodeSmithPool& pool, const api::v1alpha1::
     if (status.losses && status.losses->nextRetryTime) times.push_back(*status.losses->nextRetryTime);
     if (const auto end = end_of_losses(status)) times.push_back(*end);
     if (status.learnedExpires) times.push_back(*status.learnedExpires);
+    for (const auto& learned : status.learnedDaemonSets)
+        if (learned.expires) times.push_back(*learned.expires);
+    for (const auto& learned : status.learnedVolumeLimits)
+        if (learned.expires) times.push_back(*learned.expires);
     return times;
 }
 
@@ -68,15 +83,28 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
         return kube::ObjectKey(claim.metadata.namespace_, claim.spec.poolRef);
     };
     kube::watch(informers_.claims).after(kBurst).enqueue(queue, pool_of);
+    const auto pools_of_node = [this, pool_of](std::string_view name) {
+        kube::Keys keys;
+        for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, std::string(name)))
+            keys.push_back(pool_of(*claim));
+        return keys;
+    };
     kube::watch(informers_.nodes)
         .changed(is_ready, allocatable)
         .after(kBurst)
-        .enqueue(queue, [this, pool_of](const api::Node& node) {
-            kube::Keys keys;
-            for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node.metadata.name))
-                keys.push_back(pool_of(*claim));
-            return keys;
-        });
+        .enqueue(queue, [pools_of_node](const api::Node& node) { return pools_of_node(node.metadata.name); });
+    // These show what the next machine needs, see newest_nodes.hpp.
+    kube::watch(informers_.csi_nodes)
+        .changed(&api::CSINode::spec)
+        .after(kBurst)
+        .enqueue(queue,
+                 [pools_of_node](const api::CSINode& csi) { return pools_of_node(csi.metadata.name); });
+    kube::watch(informers_.pods)
+        .when(scheduling::is_of_daemon_set)
+        .changed(node_of_daemon_pod, containers)
+        .after(kBurst)
+        .enqueue(queue,
+                 [pools_of_node](const api::Pod& pod) { return pools_of_node(node_of_daemon_pod(pod)); });
 
     const auto pools_of = [&pools](const kube::ObjectKey& provider) {
         return kube::keys_of(pools.by_index(kPoolsByProvider, provider.str()));
@@ -107,6 +135,7 @@ PoolObservation PoolReconciler::look(const NodeSmithPool& pool) const {
     facts.label_conflict = label_conflict(pool, informers_.pools.store().all());
     if (provider && provider->spec.redfish)
         facts.bare_metal = informers_.hosts.store().by_index(kHostsByProvider, api::key_of(*provider).str());
+    add_newest_nodes(facts, informers_);
     facts.address_conflicts = conflicts_text(address_conflicts(informers_, pool));
     facts.no_address = addresses_.obstacle(pool);
     if (facts.manager && facts.manager->spec.rateLimits.maxCreationsPerHour > 0)

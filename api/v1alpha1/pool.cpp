@@ -45,6 +45,10 @@ BOOST_DESCRIBE_STRUCT(PoolClaims, (), (pending, ready, failed, deleting))
 BOOST_DESCRIBE_STRUCT(AddressReservation, (), (address, claim, interface))
 BOOST_DESCRIBE_STRUCT(Misprediction, (), (podUID, pod, kind, count, nextRetryTime))
 BOOST_DESCRIBE_STRUCT(LearnedOffer, (), (templateHash, pods, ephemeralStorageMiB))
+BOOST_DESCRIBE_STRUCT(LearnedDaemonSet, (),
+                      (namespace_, name, uid, templateGeneration, cpuMillicores, memoryMiB, templateHash,
+                       expires))
+BOOST_DESCRIBE_STRUCT(LearnedVolumeLimit, (), (driver, count, templateHash, expires))
 BOOST_DESCRIBE_STRUCT(KeptMachine, (), (claim, host, machineID, message, time))
 BOOST_DESCRIBE_STRUCT(Losses, (),
                       (count, rounds, since, lastTime, sequence, nextRetryTime, reason, message, claims))
@@ -56,10 +60,11 @@ BOOST_DESCRIBE_STRUCT(ReplacementPause, (), (count, nextRetryTime))
 BOOST_DESCRIBE_STRUCT(PoolStatus, (),
                       (observedGeneration, conditions, nodes, readyNodes, pendingNodes, claims, cpuCores,
                        memoryMiB, learnedReserved, learnedOffer, learnedTemplateHash, learnedExpires,
-                       nextClaimSequence, reserved, addresses, lastPlacedHost, lastScaleActivity,
-                       lastScaleUpTime, lastScaleDownTime, lastScaleFailureTime, consecutiveFailures,
-                       nextRetryTime, mispredictions, keptMachine, losses, undeclaredTaints, contestedLabels,
-                       openReplacements, recentRemovals, replacementPause))
+                       learnedDaemonSets, learnedVolumeLimits, nextClaimSequence, reserved, addresses,
+                       lastPlacedHost, lastScaleActivity, lastScaleUpTime, lastScaleDownTime,
+                       lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions, keptMachine,
+                       losses, undeclaredTaints, contestedLabels, openReplacements, recentRemovals,
+                       replacementPause))
 BOOST_DESCRIBE_STRUCT(NodeSmithPool, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -145,6 +145,29 @@ struct LearnedOffer {
     bool operator==(const LearnedOffer&) const = default;
 };
 
+// LearnedDaemonSet is what pods of a DaemonSet request beyond their template on the pool's newest Nodes. It
+// sizes the pool's first machine after all of them are gone.
+struct LearnedDaemonSet {
+    std::string namespace_;
+    std::string name;
+    std::string uid;
+    std::string templateGeneration;  // number of the DaemonSet's template; "": not known
+    std::int64_t cpuMillicores = 0;
+    std::int64_t memoryMiB = 0;
+    std::string templateHash;     // of the claims that it was learned from
+    std::optional<Time> expires;  // drop time, set when no Node shows it any longer
+    bool operator==(const LearnedDaemonSet&) const = default;
+};
+
+// LearnedVolumeLimit is how many volumes of a CSI driver the pool's newest Nodes can attach.
+struct LearnedVolumeLimit {
+    std::string driver;
+    std::int64_t count = 0;
+    std::string templateHash;     // of the claims that it was learned from
+    std::optional<Time> expires;  // drop time, set when no Node shows it any longer
+    bool operator==(const LearnedVolumeLimit&) const = default;
+};
+
 // KeptMachine is a machine that never joined and was stopped and kept for inspection (scaleUp.keepFailed). It
 // is removed with its claim.
 struct KeptMachine {
@@ -230,6 +253,8 @@ struct PoolStatus {
     std::optional<LearnedOffer> learnedOffer;
     std::string learnedTemplateHash;     // of the claims behind learnedReserved
     std::optional<Time> learnedExpires;  // drop time of values that no Node shows; absent: Nodes show all
+    std::vector<LearnedDaemonSet> learnedDaemonSets;
+    std::vector<LearnedVolumeLimit> learnedVolumeLimits;
     std::int64_t nextClaimSequence = 1;
     Reserved reserved;
     std::vector<AddressReservation> addresses;

@@ -51,6 +51,18 @@ api::v1alpha1::SystemReserved reserved_of(const NodeSmithPool& pool) {
     return reserved;
 }
 
+// Adds what former Nodes of the template showed. The solve reads present Nodes itself.
+void add_learned(scheduling::Pool& entry, const api::v1alpha1::PoolStatus& status,
+                 const std::string& template_hash) {
+    for (const auto& limit : status.learnedVolumeLimits)
+        if (limit.templateHash == template_hash)
+            entry.learned_volume_limits.emplace(limit.driver, limit.count);
+    for (const auto& learned : status.learnedDaemonSets)
+        if (learned.templateHash == template_hash)
+            entry.learned_daemons.push_back(
+                {learned.uid, learned.templateGeneration, learned.cpuMillicores, learned.memoryMiB});
+}
+
 void describe_offer(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider,
                     const std::string& template_hash) {
     const auto& machine = pool.spec.machineTemplate;
@@ -75,6 +87,7 @@ void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool, const
                        const std::string& template_hash) {
     const auto& machine = pool.spec.machineTemplate;
     describe_offer(entry, pool, provider, template_hash);
+    add_learned(entry, pool.status, template_hash);
     entry.taints = machine.taints;
     for (const auto& size : machine.sizes)
         entry.shapes.push_back({size.name, size.cpuCores, size.memoryMiB, entry.pods_per_node});

@@ -2,15 +2,13 @@
 
 #include "controllers/provisioning/pod_groups.hpp"
 #include "controllers/provisioning/predictions.hpp"
+#include "scheduling/nodes/daemon_pods.hpp"
 
 namespace controllers::provisioning {
 
-namespace {
+using scheduling::is_of_daemon_set;
 
-bool is_of_daemon_set(const api::Pod& pod) {
-    const auto* owner = api::controller_of(pod.metadata);
-    return owner && owner->kind == "DaemonSet";
-}
+namespace {
 
 // Reports whether the scheduler is preempting other pods for it.
 bool is_being_made_room_for(const api::Pod& pod, const Nodes& nodes, const DemandRules& rules) {

@@ -30,6 +30,7 @@ auto essence_of_node(const api::Node& node) {
 
 auto essence_of_pool(const NodeSmithPool& pool) {
     return std::tuple(pool.spec, pool.metadata.deletionTimestamp, pool.status.learnedReserved,
+                      pool.status.learnedVolumeLimits, pool.status.learnedDaemonSets,
                       pool.status.nextRetryTime, pool.status.losses.has_value(),
                       pool.status.undeclaredTaints);
 }

@@ -7,6 +7,8 @@
 #include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/claim/facts/template_hash.hpp"
 #include "controllers/limits/limits.hpp"
+#include "controllers/state/newest_nodes.hpp"
+#include "controllers/state/shown_by_nodes.hpp"
 #include "scheduling/input/snapshot.hpp"
 
 namespace controllers {
@@ -21,31 +23,7 @@ namespace {
 // quarter of its machine. It can halve the expected pods and storage.
 constexpr std::int64_t kPlausiblePart = 2;
 constexpr std::int64_t kPartOfOne = 4;
-constexpr api::Duration kKept(std::chrono::hours{7 * 24});
 constexpr std::int64_t kMiB = 1024 * 1024;
-
-// Shown combines the values of several Nodes. The result is the largest value that two Nodes
-// reach, or that one alone may show.
-class Shown {
-public:
-    void add(std::int64_t plausible, std::int64_t alone) {
-        alone_ = std::max(alone_.value_or(alone), alone);
-        if (!first_ || plausible >= *first_) {
-            second_ = first_;
-            first_ = plausible;
-        } else {
-            second_ = std::max(second_.value_or(plausible), plausible);
-        }
-    }
-    std::optional<std::int64_t> value() const {
-        return second_ && alone_ ? std::max(*second_, *alone_) : alone_;
-    }
-
-private:
-    std::optional<std::int64_t> first_;
-    std::optional<std::int64_t> second_;
-    std::optional<std::int64_t> alone_;
-};
 
 void add_reserve(Shown& shown, std::int64_t size, std::int64_t offered, std::int64_t stated) {
     const std::int64_t kept = base::Saturating(size) - offered;
@@ -58,12 +36,6 @@ void add_reserve(Shown& shown, std::int64_t size, std::int64_t offered, std::int
 void add_offer(Shown& shown, std::int64_t offered, std::int64_t expected, std::int64_t most) {
     const auto plausible = std::min(offered, most);
     shown.add(-plausible, -std::max(plausible, expected / kPlausiblePart));
-}
-
-// Returns the Node once it has joined. A kubelet then knows its reserve and its number
-// of pods, long before it is Ready.
-const api::Node* joined_node_of(const NodeSmithClaim& claim, const Nodes& nodes) {
-    return api::is_true(claim.status.conditions, conditions::kRegistered) ? node_of(claim, nodes) : nullptr;
 }
 
 // A kubelet that cannot determine a resource reports 0.
@@ -147,9 +119,11 @@ void note_learned(const PoolObservation& facts, PoolStatus& status, api::Time no
         status.learnedOffer = offer;
         status.learnedExpires.reset();
     } else if (!status.learnedExpires) {
-        status.learnedExpires = claim::later(now, kKept);
+        status.learnedExpires = claim::later(now, kKeptUnseen);
     }
     status.learnedTemplateHash = status.learnedReserved ? template_hash : std::string();
+    status.learnedDaemonSets = learn_daemon_sets(facts, template_hash, now);
+    status.learnedVolumeLimits = learn_volume_limits(facts, template_hash, now);
 }
 
 std::string why_nothing_offered(const NodeSmithPool& pool) {

@@ -20,7 +20,8 @@ std::optional<api::v1alpha1::SystemReserved> learn_reserved(const PoolObservatio
 std::optional<api::v1alpha1::LearnedOffer> learn_offer(const PoolObservation& facts,
                                                        const std::string& template_hash);
 
-// Records both. A value that no Node shows any longer is dropped after a week.
+// Records both, and what newest_nodes.hpp learns. A value that no Node shows any longer is dropped after a
+// week.
 void note_learned(const PoolObservation& facts, api::v1alpha1::PoolStatus& status, api::Time now);
 
 // Explains why no machine of the pool offers anything to pods; empty: one does.

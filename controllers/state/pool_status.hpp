@@ -1,6 +1,7 @@
 // Computes the status of a NodeSmithPool from its claims and their Nodes. Pure.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,13 @@
 
 namespace controllers {
 
+// NewestNode is one of a pool's youngest Nodes.
+struct NewestNode {
+    std::string template_hash;                // of its claim
+    PodPointers daemon_pods;                  // of DaemonSets, including those that wait for room on it
+    std::shared_ptr<const api::CSINode> csi;  // null: not known
+};
+
 struct PoolObservation {
     const NodeSmithPool& object;
     ClaimPointers claims;
@@ -19,6 +27,9 @@ struct PoolObservation {
     const NodeSmithProvider* provider = nullptr;     // null: it does not exist
     const NodeSmithPool* label_conflict = nullptr;   // the older pool with the same label
     std::vector<HostPointer> bare_metal;             // hosts of its provider
+    std::vector<NewestNode> newest_nodes;            // see add_newest_nodes(), like the next two
+    std::vector<std::shared_ptr<const api::DaemonSet>> daemon_sets;
+    std::vector<std::shared_ptr<const api::CSIDriver>> csi_drivers;
     std::string claims_refused;            // why the API server refuses its claims; empty: it does not
     std::string address_conflicts;         // see conflicts_text()
     std::string no_address;                // why no further machine can get a static address; empty: one can
