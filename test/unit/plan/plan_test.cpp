@@ -1,6 +1,7 @@
 #include "operator/plan/plan.hpp"
 #include "operator/plan/plan_text.hpp"
 
+#include "controllers/claim/facts/template_hash.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/plan/picture.hpp"
 
@@ -34,6 +35,80 @@ TEST_CASE("for a pod that waits a machine is planned, sized to the pod") {
     CHECK(plan.price.machines == scheduling::Prices().of({3, planned_machine.memoryMiB}));
     CHECK((plan.price.least > 0 && plan.price.least <= plan.price.machines));
     CHECK(json_of(plan).at("price").at("machines").as_double() == plan.price.machines);
+}
+
+namespace {
+
+const std::string kAgent = R"(
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: kube-system, uid: set-1,
+           annotations: {deprecated.daemonset.template.generation: "3"}}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec: {containers: [{name: c, resources: {requests: {cpu: 100m, memory: 128Mi}}}]}
+)";
+
+// Returns the cluster with what the pool learned from Nodes that are gone.
+std::string cluster_that_learned(const std::string& learned) {
+    const auto view = picture({kCluster});
+    const auto& informers = view->informers();
+    const auto hash =
+        controllers::claim::template_hash(*informers.pools.store().get({"ours", "tools"}),
+                                          informers.providers.store().get({"ours", "shed"}).get());
+    auto cluster = kCluster;
+    const std::string last_line = "machineTemplate: {labels: {example.org/kind: tool}}";
+    cluster.insert(cluster.find(last_line) + last_line.size(),
+                   "\nstatus:\n  " + learned + ", templateHash: " + hash + "}]");
+    return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("a plan for an empty pool counts what DaemonSets took of its last nodes") {
+    const auto learned = [](const std::string& generation) {
+        return cluster_that_learned(
+            "learnedDaemonSets: [{namespace: kube-system, name: agent, uid: set-1, cpuMillicores: 100, "
+            "memoryMiB: 2048, templateGeneration: \"" +
+            generation + "\"");
+    };
+    const auto memory = [](const std::string& cluster) {
+        const auto plan = plan_of({cluster, kAgent, std::string(kPendingPod)});
+        REQUIRE(plan.planned_machines.size() == 1);
+        return plan.planned_machines.front().memoryMiB;
+    };
+    const auto unknown = memory(kCluster);
+    // Sizes are in steps of 512 MiB.
+    CHECK(memory(learned("3")) >= unknown + 1536);
+    CHECK(memory(learned("2")) == unknown);
+}
+
+TEST_CASE("a plan for an empty pool counts how many volumes its last nodes could attach") {
+    const std::string storage = R"(
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: late}
+provisioner: csi.test
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: shop}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: c, resources: {requests: {cpu: 100m, memory: 128Mi}}}]}
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {storageClassName: late, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+)";
+    CHECK(plan_of({kCluster, storage}).planned_machines.size() == 1);
+    const auto learned = cluster_that_learned("learnedVolumeLimits: [{driver: csi.test, count: 2");
+    CHECK(plan_of({learned, storage}).planned_machines.size() == 2);
 }
 
 TEST_CASE("of a plan only what concerns one namespace is kept") {
