@@ -4,12 +4,14 @@
 
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/claim/facts/template_hash.hpp"
 #include "controllers/claim/facts/undeclared_taints.hpp"
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/provisioning/past_launches.hpp"
 #include "controllers/services/address_networks.hpp"
+#include "controllers/state/failure_pause.hpp"
 #include "controllers/state/hold_back.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/newest_nodes.hpp"
@@ -47,6 +49,10 @@ bool is_cluster_unhealthy(const NodeSmithControlPlane& control_plane) {
 auto counted_against_limits(const NodeSmithControlPlane& control_plane) {
     const bool counts = limits::limits_of(control_plane.spec).any();
     return counts ? std::optional(control_plane.status.reserved) : std::nullopt;
+}
+
+bool has_joined(const NodeSmithClaim& claim) {
+    return api::is_true(claim.status.conditions, conditions::kRegistered);
 }
 
 // Returns the times at which the status changes without any event.
@@ -112,6 +118,11 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
     kube::watch(informers_.providers).enqueue(queue, [pools_of](const NodeSmithProvider& provider) {
         return pools_of(api::key_of(provider));
     });
+    // A claim that became a Node may end the pauses of the provider's other pools.
+    kube::watch(informers_.claims).changed(has_joined).enqueue(queue, [&pools](const NodeSmithClaim& claim) {
+        const auto provider = claim::provider_of(claim);
+        return kube::keys_of(pools.by_index(kPoolsByProvider, provider.str()));
+    });
     kube::watch(informers_.hosts)
         .changed(is_free, kube::kLabels, kube::kGeneration, architecture)
         .after(kBurst)
@@ -142,6 +153,7 @@ PoolObservation PoolReconciler::look(const NodeSmithPool& pool) const {
         facts.creations_last_hour = creations_last_hour(*facts.manager);
     const auto refusals = reservations_.refusals().of(pool);
     if (!refusals.empty()) facts.claims_refused = provisioning::refusal_text(refusals.front());
+    facts.others_joined = joined_of_others(informers_, pool);
     return facts;
 }
 

@@ -9,7 +9,7 @@ BOOST_DESCRIBE_STRUCT(ClaimSpec, (),
                        deletionPolicy, expireAfter, terminationGracePeriod, idempotencyKey))
 BOOST_DESCRIBE_ENUM(ClaimPhase, Pending, Launching, Registering, Initializing, Ready, Draining, Terminating,
                     Failed, Unrecognized)
-BOOST_DESCRIBE_STRUCT(ClaimFailure, (), (reason, message, host, time))
+BOOST_DESCRIBE_STRUCT(ClaimFailure, (), (reason, message, host, time, refused))
 BOOST_DESCRIBE_STRUCT(ClaimBoot, (), (delivery, apiServer, startedTime, fetchedTime, agentTime, addresses))
 BOOST_DESCRIBE_STRUCT(ClaimInterface, (), (name, macAddress))
 BOOST_DESCRIBE_STRUCT(ContestedLabel, (), (key, effect, value, found, manager, count, time))

@@ -62,9 +62,9 @@ BOOST_DESCRIBE_STRUCT(PoolStatus, (),
                        memoryMiB, learnedReserved, learnedOffer, learnedTemplateHash, learnedExpires,
                        learnedDaemonSets, learnedVolumeLimits, nextClaimSequence, reserved, addresses,
                        lastPlacedHost, lastScaleActivity, lastScaleUpTime, lastScaleDownTime,
-                       lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions, keptMachine,
-                       losses, undeclaredTaints, contestedLabels, openReplacements, recentRemovals,
-                       replacementPause))
+                       lastScaleFailureTime, consecutiveFailures, lastFailureRefused, failedConfiguration,
+                       nextRetryTime, mispredictions, keptMachine, losses, undeclaredTaints, contestedLabels,
+                       openReplacements, recentRemovals, replacementPause))
 BOOST_DESCRIBE_STRUCT(NodeSmithPool, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -264,6 +264,8 @@ struct PoolStatus {
     std::optional<Time> lastScaleDownTime;
     std::optional<Time> lastScaleFailureTime;
     std::int32_t consecutiveFailures = 0;
+    bool lastFailureRefused = false;    // the last failed claim never had a machine
+    std::string failedConfiguration;    // fingerprint of what it was made with; a change ends the pause
     std::optional<Time> nextRetryTime;  // no claim is created before this time
     std::vector<Misprediction> mispredictions;
     std::optional<KeptMachine> keptMachine;

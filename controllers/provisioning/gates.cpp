@@ -97,6 +97,18 @@ std::optional<LaunchGate> closed_by_time(const GateFacts& facts, api::Time now) 
     return std::nullopt;
 }
 
+// Returns a gate that waits for the claim that shows whether the obstacle is gone.
+LaunchGate closed_by_trial(const GateFacts& facts) {
+    const auto failures = base::counted(facts.pool.status.consecutiveFailures, "claim");
+    return closed(
+        "OneAtATime",
+        failures + " failed in a row, so claims are created one at a time: the next one " +
+            (facts.trial.claim.empty() ? std::string("once the present one is created")
+                                       : "once the machine of claim " + facts.trial.claim + " is there") +
+            (facts.trial.ends ? ", at the latest at " + facts.trial.ends->str() : ""),
+        facts.trial.ends);
+}
+
 }  // namespace
 
 std::string refusal_text(const ClaimRefusal& refusal) {
@@ -129,6 +141,10 @@ LaunchGate gate_of(const GateFacts& facts, api::Time now) {
                 "next one after the machine of claim " +
                     facts.probe.claim + " has been in service for two minutes",
                 facts.probe.proven_at));
+        gate.most_claims = std::min<std::int64_t>(gate.most_claims, 1);
+    }
+    if (facts.trial.is_needed) {
+        if (!facts.trial.claim.empty() || facts.under_way > 0) return for_a_while(closed_by_trial(facts));
         gate.most_claims = std::min<std::int64_t>(gate.most_claims, 1);
     }
     if (const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour; most > 0) {

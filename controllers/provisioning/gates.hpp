@@ -10,6 +10,7 @@
 #include "controllers/cache/kinds.hpp"
 #include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/services/claim_refusals.hpp"
+#include "controllers/state/failure_pause.hpp"
 #include "controllers/state/losses.hpp"
 
 namespace controllers::provisioning {
@@ -25,6 +26,8 @@ struct GateFacts {
     std::optional<api::Time> unknown_until;  // until then unknown claims may still appear
     std::string last_failure;                // set while the pool backs off; see controllers::last_failure()
     Probe probe;                             // state after others removed replacements
+    Trial trial;                             // state after its claims failed
+    std::int64_t under_way = 0;              // its claims that are being created at the API server
     std::vector<ClaimRefusal> refusals;      // refusals of its claims whose pause has not ended
     api::Time refused_until;                 // when the first of these pauses ends
 };

@@ -5,8 +5,8 @@
 #include "controllers/cache/membership.hpp"
 #include "controllers/claim/facts/undeclared_taints.hpp"
 #include "controllers/provisioning/past_launches.hpp"
+#include "controllers/state/failure_pause.hpp"
 #include "controllers/state/losses.hpp"
-#include "controllers/state/pool_status.hpp"
 
 namespace controllers::provisioning {
 
@@ -27,8 +27,13 @@ ClaimPointers claims_of(const Informers& informers, const kube::ObjectKey& pool)
 NodeSmithPool with_latest(const NodeSmithPool& pool, const ClaimPointers& claims, const Informers& informers,
                           api::Time now) {
     auto counted = pool;
-    count_failures({pool, claims, informers.nodes.store().all()}, counted.status);
-    if (counted.status.lastScaleFailureTime <= pool.status.lastScaleFailureTime) counted.status = pool.status;
+    PoolObservation seen{pool, claims, informers.nodes.store().all()};
+    seen.manager = manager_of(api::key_of(pool), informers.control_planes.store().all());
+    const auto provider = informers.providers.store().get({pool.metadata.namespace_, pool.spec.providerRef});
+    seen.provider = provider.get();
+    seen.others_joined = joined_of_others(informers, pool);
+    count_failures(seen, counted.status);
+    if (!counted.status.lastScaleFailureTime) counted.status = pool.status;
     count_losses(pool, claims, counted.status, now);
     counted.status.undeclaredTaints = learn_taints(pool, claims, now);
     return counted;
@@ -82,7 +87,10 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
             supply.refused_until = facts.refused_until;
         }
         facts.probe = probe_of(judged, claims, now);
-        if (judged.status.nextRetryTime) facts.last_failure = last_failure(claims);
+        facts.trial = trial_of(judged, claims, now);
+        facts.under_way = number_of(under_way, *pool);
+        if (judged.status.nextRetryTime)
+            facts.last_failure = note_on_refusals(judged.status) + last_failure(claims);
         if (facts.manager) {
             supply.manager = api::key_of(*facts.manager);
             auto known = managers.find(supply.manager);

@@ -40,7 +40,8 @@ std::string repeated_failures(const ClaimPointers& claims, const api::v1alpha1::
     if (failures < kRepeatedFailures) return {};
     auto text = "the last " + std::to_string(failures) +
                 " attempts to create a machine failed, and no machine has joined since: the next one will "
-                "probably fail, too, and is tried with growing pauses";
+                "probably fail, too, and is tried " +
+                (status.lastFailureRefused ? "at least once a minute" : "with growing pauses");
     if (last) text += "; the last was " + last->metadata.name + ": " + last->status.lastFailure->message;
     return text;
 }

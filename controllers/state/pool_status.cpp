@@ -2,7 +2,6 @@
 #include <map>
 #include <tuple>
 
-#include "base/backoff.hpp"
 #include "base/text.hpp"
 #include "bootstrap/settings.hpp"
 #include "controllers/cache/condition_update.hpp"
@@ -17,6 +16,7 @@
 #include "controllers/state/contested_labels.hpp"
 #include "controllers/state/course.hpp"
 #include "controllers/state/creation_failures.hpp"
+#include "controllers/state/failure_pause.hpp"
 #include "controllers/state/learning.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/pool_status.hpp"
@@ -216,7 +216,8 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
     if (status.nextRetryTime && now < *status.nextRetryTime)
         return no(reasons::kBackingOff, base::counted(status.consecutiveFailures, "claim") +
                                             " failed in a row: nothing is created before " +
-                                            status.nextRetryTime->str() + last_failure(facts.claims));
+                                            status.nextRetryTime->str() + note_on_refusals(status) +
+                                            last_failure(facts.claims));
     if (pauses_after_losses(status, now)) return no(reasons::kBackingOff, pause_text(*status.losses));
     if (auto delayed = delayed_by_scale_up(facts, status, counts, now))
         return no(delayed->reason, delayed->message);
@@ -353,41 +354,6 @@ std::optional<api::Time> scale_up_opens(const NodeSmithPool& pool, const PoolSta
     const auto window = std::chrono::ceil<std::chrono::seconds>(pool.spec.scaleUp.stabilizationWindow.value);
     if (!status.lastScaleUpTime || window <= std::chrono::seconds{0}) return std::nullopt;
     return api::Time(status.lastScaleUpTime->at + window);
-}
-
-void count_failures(const PoolObservation& facts, PoolStatus& status) {
-    const auto counted_until = status.lastScaleFailureTime;
-    std::optional<api::Time> last_success;
-    for (const auto& claim : facts.claims) {
-        // A lack of room for one size says nothing about others.
-        if (provisioning::failed_for_room(*claim)) continue;
-        if (const auto failed = api::true_since(claim->status.conditions, conditions::kFailed);
-            failed && (!counted_until || *counted_until < *failed)) {
-            base::count_up(status.consecutiveFailures);
-            status.lastScaleFailureTime = std::max(status.lastScaleFailureTime, failed);
-        }
-        last_success =
-            std::max(last_success, api::true_since(claim->status.conditions, conditions::kRegistered));
-    }
-    if (last_success && status.lastScaleFailureTime && *status.lastScaleFailureTime <= *last_success)
-        status.consecutiveFailures = 0;
-    status.nextRetryTime.reset();
-    if (status.consecutiveFailures == 0 || !status.lastScaleFailureTime) return;
-    const auto& retry = facts.object.spec.scaleUp.retry;
-    const base::Backoff backoff{retry.initialBackoff.value, retry.maxBackoff.value};
-    const auto wait = std::chrono::ceil<std::chrono::seconds>(backoff.after(status.consecutiveFailures));
-    status.nextRetryTime = api::Time(status.lastScaleFailureTime->at + wait);
-}
-
-std::string last_failure(const ClaimPointers& claims) {
-    const NodeSmithClaim* last = nullptr;
-    for (const auto& claim : claims) {
-        const bool counts = api::true_since(claim->status.conditions, conditions::kFailed) &&
-                            claim->status.lastFailure && !provisioning::failed_for_room(*claim);
-        if (counts && (!last || last->status.lastFailure->time < claim->status.lastFailure->time))
-            last = claim.get();
-    }
-    return last ? "; the last was " + last->metadata.name + ": " + last->status.lastFailure->message : "";
 }
 
 PoolStatus next_status(const PoolObservation& facts, api::Time now) {

@@ -34,6 +34,7 @@ struct PoolObservation {
     std::string address_conflicts;         // see conflicts_text()
     std::string no_address;                // why no further machine can get a static address; empty: one can
     std::int64_t creations_last_hour = 0;  // of all pools of the manager, if it limits them
+    std::vector<api::Time> others_joined;  // see joined_of_others()
 };
 
 // Reports whether the bare-metal host has no claim and can get one.
@@ -52,13 +53,5 @@ api::v1alpha1::PoolStatus next_status(const PoolObservation& facts, api::Time no
 // Reports in the condition ConfigurationValid whether machines of this pool have a way to join. The condition
 // exists only while they have none.
 void judge_boot(const PoolObservation& facts, api::v1alpha1::PoolStatus& status, api::Time now);
-
-// Counts consecutive failed claims and sets until when nothing is launched. A claim that became a Node ends
-// the series. Each failure counts once, by its time.
-void count_failures(const PoolObservation& facts, api::v1alpha1::PoolStatus& status);
-
-// Returns why the last claim of the series failed, as a part of a sentence;
-// empty: none of them exists any longer.
-std::string last_failure(const ClaimPointers& claims);
 
 }  // namespace controllers

@@ -76,6 +76,7 @@ std::optional<EnsureResult> outcome_of(const ProxmoxError& error) {
     if (!reason) return std::nullopt;
     AttemptFailed failed{reason, error.what(), error.kind != ErrorKind::invalid_request};
     failed.is_excused = lacks_disk_room(error.kind, error.what());
+    failed.is_refused = error.operation == "create_vm" || error.operation == "clone_vm";
     return failed;
 }
 
@@ -251,7 +252,7 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
             if (decision.lacks_disk_room)
                 co_await placer_.note_full_storage(spec.record.host, decision.message);
             co_return AttemptFailed{std::move(decision.reason), std::move(decision.message),
-                                    decision.avoid_host, decision.is_excused};
+                                    decision.avoid_host, decision.is_excused, decision.is_refused};
         case EnsureStep::try_again:
             co_return co_await pause(std::move(spec), std::move(decision.message));
         case EnsureStep::look:

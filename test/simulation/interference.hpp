@@ -46,6 +46,15 @@ struct ProviderHang {
     bool concerns(const std::string& pool) const { return is_in_force && pool == provider; }
 };
 
+// MachineRefusal is a provider that refuses to create machines.
+struct MachineRefusal {
+    std::string provider;  // name; empty: no provider ever refused
+    std::string message;
+    bool is_in_force = false;
+
+    bool concerns(const std::string& pool) const { return is_in_force && pool == provider; }
+};
+
 // Webhook is an admission webhook that forbids the eviction of some pods.
 struct Webhook {
     enum class Way { denies, is_down, hangs } way = Way::denies;
@@ -61,6 +70,7 @@ struct Interference {
     std::vector<Taking> takings;
     CreationRefusal refusal;
     ProviderHang hang;
+    MachineRefusal machine_refusal;
     bool isolates_hosts = false;  // Proxmox hosts are isolated at times
     // Requests of the operator of a copied control plane that ended or removed a VM.
     std::vector<std::string> destroyed_by_copies;

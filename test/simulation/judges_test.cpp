@@ -74,6 +74,31 @@ TEST_CASE(
     CHECK_FALSE(lonely.help_for("lost"));
 }
 
+TEST_CASE("a pause of a pool excuses it only if its last claim had a machine") {
+    LonelyWorld lonely({a_deployment("web", 1, "3", "1Gi")});
+    lonely.world.run_for(5s);
+    NodeSmithClaim failed;
+    failed.metadata.namespace_ = kNodesNamespace;
+    failed.metadata.name = "general-1";
+    failed.metadata.uid = "uid-of-general-1";
+    failed.spec.poolRef = "general";
+    failed.status.conditions = {
+        {std::string(api::conditions::kFailed), api::ConditionStatus::True, {}, {}, "Test", ""}};
+    failed.status.lastFailure = {"CloneFailed", "the storage is offline", "",
+                                 api::Time(lonely.world.clock.wall_now())};
+    lonely.world.server.put(failed);
+    lonely.world.server.edit<NodeSmithPool>({kNodesNamespace, "general"}, [&](NodeSmithPool& pool) {
+        pool.status.nextRetryTime = api::Time(lonely.world.clock.wall_now() + 30min);
+    });
+    CHECK_FALSE(lonely.help_for("web"));
+    auto& refusal = lonely.world.interference.machine_refusal;
+    refusal.message = "the storage is offline";
+    CHECK(lonely.help_for("web"));
+    refusal.provider = "general";
+    refusal.is_in_force = true;
+    CHECK_FALSE(lonely.help_for("web"));
+}
+
 TEST_CASE("the search keeps to limits and to hosts that are on") {
     LonelyWorld lonely({a_deployment("web", 1, "3", "1Gi")});
     lonely.world.run_for(5s);

@@ -57,6 +57,21 @@ bool is_after(const World& world, const std::optional<api::Time>& time) {
     return time && world.clock.wall_now() < time->at;
 }
 
+// Reports whether the provider refused to create the machine of the pool's last failed claim. Another try
+// costs no machine, so a pause after it is no excuse.
+bool pauses_after_refusal(const World& world, const NodeSmithPool& pool) {
+    const auto& words = world.interference.machine_refusal.message;
+    const NodeSmithClaim* last = nullptr;
+    for (const auto& [key, claim] : world.view.all<NodeSmithClaim>()) {
+        const auto& failure = claim->status.lastFailure;
+        if (claim->spec.poolRef != pool.metadata.name || !failure ||
+            !api::is_true(claim->status.conditions, api::conditions::kFailed))
+            continue;
+        if (!last || last->status.lastFailure->time < failure->time) last = claim.get();
+    }
+    return last && !words.empty() && last->status.lastFailure->message.find(words) != std::string::npos;
+}
+
 // Reports whether the pool may launch. The operator may report that the pool itself waits for a time or for
 // its user.
 bool is_open(const World& world, const NodeSmithControlPlane& plane, const NodeSmithPool& pool) {
@@ -66,7 +81,7 @@ bool is_open(const World& world, const NodeSmithControlPlane& plane, const NodeS
     if (!is_listed || plane.spec.mode != api::v1alpha1::Mode::Active || pool.metadata.deletionTimestamp)
         return false;
     if (api::is_false(plane.status.conditions, api::conditions::kClusterHealthy)) return false;
-    if (is_after(world, pool.status.nextRetryTime)) return false;
+    if (is_after(world, pool.status.nextRetryTime) && !pauses_after_refusal(world, pool)) return false;
     const auto& losses = pool.status.losses;
     if (losses && is_after(world, losses->nextRetryTime)) return false;
     // The pool has not yet tried again whether new Nodes keep their taints.
@@ -127,7 +142,9 @@ public:
             world_.view.find<NodeSmithProvider>({pool.metadata.namespace_, pool.spec.providerRef});
         if (!provider || !provider->spec.proxmox || !is_open(world_, plane, pool)) return std::nullopt;
         if (!api::is_true(provider->status.conditions, api::conditions::kReady)) return std::nullopt;
-        if (world_.interference.hang.concerns(pool.metadata.name)) return std::nullopt;
+        if (world_.interference.hang.concerns(pool.metadata.name) ||
+            world_.interference.machine_refusal.concerns(pool.metadata.name))
+            return std::nullopt;
         for (const auto& room : rooms_for(world_, *provider)) {
             auto planned_claim = on(room, pool, *provider);
             if (planned_claim &&

@@ -2,6 +2,7 @@
 
 #include "test/simulation/claim_refuser.hpp"
 #include "test/simulation/eviction_webhook.hpp"
+#include "test/simulation/machine_refuser.hpp"
 #include "test/simulation/provider_hanger.hpp"
 
 namespace simulation {
@@ -57,6 +58,7 @@ std::vector<std::unique_ptr<Outsider>> soak_outsiders(World& world) {
     all.push_back(make_claim_refuser(world, 1));
     all.push_back(std::make_unique<EvictionWebhook>(world, 1));
     all.push_back(std::make_unique<ProviderHanger>(world, kAnnex, kAnnexToken));
+    all.push_back(std::make_unique<MachineRefuser>(world, kAnnex, kAnnexToken));
     return all;
 }
 

@@ -1,7 +1,7 @@
 // A long life with a few obstacles that come and go again and again. These are quotas and policies for
-// claims, a webhook that refuses evictions, and a provider that hangs for hours. Watches are cut or fall
-// silent, and the leader changes from time to time. Everything else is well, so each wait can be traced to
-// its obstacle.
+// claims, a webhook that refuses evictions, and a provider that hangs or refuses machines for hours. Watches
+// are cut or fall silent, and the leader changes from time to time. Everything else is well, so each wait can
+// be traced to its obstacle.
 #pragma once
 
 #include <memory>

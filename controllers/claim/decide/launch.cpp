@@ -223,7 +223,7 @@ ClaimStatus after_ensure(const Situation& s, const providers::EnsureResult& resu
         note(status, reasons::kProviderNotReady, busy->message, s.now);
     } else if (const auto* failed = std::get_if<providers::AttemptFailed>(&result)) {
         Failure failure{failed->reason, failed->message, failed->avoid_host ? status.host : std::string(),
-                        failed->is_excused};
+                        failed->is_excused, failed->is_refused};
         fail_attempt(status, failure, max_attempts(s), s.now);
     } else if (const auto* taken = std::get_if<providers::NameTaken>(&result)) {
         return without_name(s, taken->message);

@@ -112,7 +112,7 @@ void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_
                              " failed but does not count, because its cause may pass: " + failure.message
                        : "attempt " + std::to_string(counted) + " of " + std::to_string(max_attempts) +
                              " failed: " + failure.message;
-    status.lastFailure = {failure.reason, failure.message, failure.host, now};
+    status.lastFailure = {failure.reason, failure.message, failure.host, now, failure.is_refused};
     note_failed_host(status, failure.host);
     set(status, conditions::kLaunched, ConditionStatus::False, failure.reason, attempt, now);
     // The holder of that certificate remains this Node, even if another machine joins under its name.
@@ -134,7 +134,8 @@ void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_
 }
 
 void fail_for_room(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now) {
-    status.lastFailure = {std::string(reason), message, "", now};
+    const bool is_refused = status.machineID.empty() && !has_run(status);
+    status.lastFailure = {std::string(reason), message, "", now, is_refused};
     set(status, conditions::kLaunched, ConditionStatus::False, reason, message, now);
     set(status, conditions::kFailed, ConditionStatus::True, reason, message, now);
     if (!status.machineID.empty())
@@ -170,6 +171,12 @@ void note_resources(ClaimStatus& status, const api::Node& node) {
     status.allocatable = first_of(node.status.allocatable);
 }
 
+std::chrono::seconds pause_after(const api::v1alpha1::Retry& retry, std::int32_t failures, bool is_refused) {
+    const base::Backoff backoff{retry.initialBackoff.value, retry.maxBackoff.value};
+    const auto pause = std::chrono::ceil<std::chrono::seconds>(backoff.after(failures));
+    return is_refused ? std::min<std::chrono::seconds>(pause, kLongestRefusedPause) : pause;
+}
+
 void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api::Time now) {
     for (auto type : {conditions::kMachineDeleted, conditions::kDrained, conditions::kVolumesDetached,
                       conditions::kRegistered, conditions::kInitialized, conditions::kTaintsSettled}) {
@@ -183,8 +190,8 @@ void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api:
     status.capacity.clear();
     status.allocatable.clear();
     status.undeclaredTaints.clear();
-    base::Backoff backoff{retry.initialBackoff.value, retry.maxBackoff.value};
-    status.nextRetryTime = later(now, backoff.after(status.launchAttempts));
+    const bool is_refused = status.lastFailure && status.lastFailure->refused;
+    status.nextRetryTime = api::Time(now.at + pause_after(retry, status.launchAttempts, is_refused));
 }
 
 }  // namespace controllers::claim

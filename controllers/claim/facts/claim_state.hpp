@@ -60,6 +60,7 @@ struct Failure {
     std::string message;
     std::string host;
     bool is_excused = false;  // it does not count as an attempt, while such failures are few
+    bool is_refused = false;  // the provider made no machine
 };
 // Excused attempts beyond this number count like others, because an endless series helps no one.
 inline constexpr std::int32_t kMostExcused = 10;
@@ -70,6 +71,11 @@ void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_
 void fail_for_room(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now);
 // Forgets the machine's place, which it no longer has at its provider.
 void forget_place(ClaimStatus& status);
+// The longest pause after the provider made no machine. Such a pause waits for an obstacle, and another try
+// costs no machine.
+inline constexpr std::chrono::minutes kLongestRefusedPause{1};
+// Returns the pause before another try, which doubles with the number of failures.
+std::chrono::seconds pause_after(const api::v1alpha1::Retry& retry, std::int32_t failures, bool is_refused);
 // Restarts after the failed attempt's machine is gone, with a pause that grows with the attempts.
 void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api::Time now);
 

@@ -55,6 +55,8 @@ public:
     std::vector<std::function<void(const base::HttpRequest&)>> on_departure;
     // Reports whether the provider takes the request and never answers it.
     std::function<bool(const base::HttpRequest&)> provider_hangs;
+    // Returns the provider's refusal of a request, which then does not take effect; empty: it obeys.
+    std::function<std::optional<base::HttpResponse>(const base::HttpRequest&)> provider_refuses;
     // Called when a process was killed at a request.
     std::function<void(Process&)> on_killed;
 

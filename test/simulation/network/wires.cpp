@@ -173,6 +173,10 @@ asio::awaitable<base::HttpResponse> Network::ProviderWire::send(base::HttpReques
         co_await wait(request.timeout);
         throw timed_out(request);
     }
+    if (auto refusal = network_.provider_refuses ? network_.provider_refuses(request) : std::nullopt) {
+        co_await wait(kUsualLatency);
+        co_return *std::move(refusal);
+    }
     for (const auto& note : network_.on_departure) note(request);
     auto& faults = network_.faults_;
     if (faults.strikes(Fault::provider_slow)) {

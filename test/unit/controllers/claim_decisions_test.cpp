@@ -274,6 +274,21 @@ TEST_CASE("R4: the pauses double up to the pool's maximum") {
     }
 }
 
+TEST_CASE("an attempt for which the provider made no machine is repeated within a minute") {
+    Scene scene;
+    scene.placed();
+    providers::AttemptFailed failed{"CloneFailed", "the storage is offline", true};
+    failed.is_refused = true;
+    const auto status = after_ensure(scene.situation(), failed);
+    CHECK(status.lastFailure->refused);
+    for (auto [attempts, seconds] : {std::pair{1, 10s}, {3, 40s}, {4, 60s}, {13, 60s}}) {
+        auto again = status;
+        again.launchAttempts = attempts;
+        forget_attempt(again, {}, at(0s));
+        CHECK(again.nextRetryTime == at(seconds));
+    }
+}
+
 TEST_CASE("the last attempt makes the claim Failed; its machine goes, and an hour later the claim") {
     Scene scene;
     scene.placed(3);

@@ -2,6 +2,7 @@
 
 #include "controllers/claim/facts/template_hash.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/state/failure_pause.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 
@@ -24,6 +25,7 @@ struct World {
     std::string no_address;
     std::int64_t creations_last_hour = 0;
     bool is_managed = true;
+    std::vector<api::Time> others_joined;
     const objects::NodeSmithPool* conflict = nullptr;
 
     // Returns what the reconciler would write, and makes it the state of the pool.
@@ -35,6 +37,7 @@ struct World {
         facts.provider = &provider;
         facts.label_conflict = conflict;
         facts.no_address = no_address;
+        facts.others_joined = others_joined;
         facts.creations_last_hour = creations_last_hour;
         pool.status = next_status(facts, objects::at(now));
         return pool.status;
@@ -48,6 +51,19 @@ struct World {
     objects::ClaimBuilder a_claim(const std::string& name) const { return objects::a_claim(name, pool); }
     void fail(const std::string& name, std::chrono::seconds when) {
         claims.push_back(a_claim(name).failed(objects::at(when)));
+    }
+    // Adds a claim for which the provider made no machine.
+    void refuse(const std::string& name, std::chrono::seconds when) {
+        fail(name, when);
+        claims.back().status.lastFailure = {"CloneFailed", "the storage is offline", "pve1",
+                                            objects::at(when), true};
+    }
+    // Fails so many claims that their pauses have grown to the longest one.
+    void fail_often(std::chrono::seconds until) {
+        for (int i = 0; i < 20; ++i) {
+            fail("often" + std::to_string(i), until - std::chrono::seconds{20 - i});
+            look(until - std::chrono::seconds{20 - i});
+        }
     }
 };
 
@@ -487,6 +503,123 @@ TEST_CASE("the machine that a pool keeps for a look is named, the last one of th
     CHECK(world.pool.status.memoryMiB == 0);
     for (auto& claim : world.claims) claim.metadata.deletionTimestamp = objects::at(220s);
     CHECK_FALSE(world.look(221s).keptMachine);
+}
+
+TEST_CASE("a pool whose provider made no machine is tried at least once a minute") {
+    World world;
+    world.fail_often(100s);
+    world.refuse("refused", 200s);
+    CHECK(world.look(200s).nextRetryTime == objects::at(260s));
+    CHECK(world.pool.status.lastFailureRefused);
+    CHECK(world.condition("Available", 201s).message ==
+          "21 claims failed in a row: nothing is created before " + objects::at(260s).str() +
+              "; the provider made no machine for the last one, so another is tried at least once a minute; "
+              "the last was refused: the storage is offline");
+    // The failure still counts as it was when its claim is deleted.
+    world.claims.clear();
+    CHECK(world.look(210s).nextRetryTime == objects::at(260s));
+    CHECK(world.condition("Available", 260s).reason == "CreationFails");
+    CHECK_THAT(world.condition("Available", 260s).message, Contains("is tried at least once a minute"));
+    SECTION("a machine that was made and did not join makes the pause grow") {
+        world.fail("made", 300s);
+        CHECK(world.look(300s).nextRetryTime == objects::at(300s + 30min));
+    }
+    SECTION("of claims that failed together, one that had a machine decides") {
+        world.refuse("refused-too", 300s);
+        world.fail("made", 300s);
+        world.refuse("refused-again", 300s);
+        CHECK(world.look(300s).nextRetryTime == objects::at(300s + 30min));
+    }
+}
+
+TEST_CASE("a pause ends when the settings with which the last claim failed have changed") {
+    World world;
+    world.fail_often(100s);
+    REQUIRE(world.look(101s).nextRetryTime == objects::at(99s + 30min));
+    SECTION("of the pool") {
+        world.pool.spec.machineTemplate.labels["rack"] = "2";
+        CHECK_FALSE(world.look(102s).nextRetryTime);
+        world.fail("still", 200s);
+        CHECK(world.look(200s).nextRetryTime == objects::at(200s + 30min));
+    }
+    SECTION("of the control plane") {
+        world.manager.spec.bootstrap.emplace().apiServerEndpoint = "10.0.0.9:6443";
+        CHECK_FALSE(world.look(102s).nextRetryTime);
+    }
+    SECTION("of the provider") {
+        ++*world.provider.metadata.generation;
+        CHECK_FALSE(world.look(102s).nextRetryTime);
+    }
+    SECTION("limits make no machine better") {
+        world.pool.spec.limits.maxNodes = 7;
+        ++*world.pool.metadata.generation;
+        CHECK(world.look(102s).nextRetryTime);
+    }
+    SECTION("before the claim failed that was made with the older ones") {
+        world.fail("older", 200s);
+        world.claims.back().status.templateHash =
+            controllers::claim::template_hash(world.pool, &world.provider);
+        world.pool.spec.machineTemplate.labels["rack"] = "2";
+        CHECK_FALSE(world.look(200s).nextRetryTime);
+    }
+}
+
+TEST_CASE("a pause ends when machines of other pools of the provider join again") {
+    World world;
+    world.fail_often(100s);
+    world.claims.back().metadata.creationTimestamp = objects::at(50s);
+    REQUIRE(world.look(101s).nextRetryTime);
+    world.others_joined = {objects::at(40s)};
+    CHECK(world.look(102s).nextRetryTime);
+    world.others_joined.push_back(objects::at(110s));
+    CHECK_FALSE(world.look(111s).nextRetryTime);
+    // They joined all the time, so this pool has an obstacle of its own.
+    world.others_joined.push_back(objects::at(60s));
+    CHECK(world.look(112s).nextRetryTime == objects::at(99s + 30min));
+}
+
+TEST_CASE("while the obstacle may still be there, claims are tried one at a time") {
+    World world;
+    const auto trial = [&](std::chrono::seconds now) {
+        return trial_of(world.pool, objects::pointers(world.claims), objects::at(now));
+    };
+    CHECK_FALSE(trial(0s).is_needed);
+    const auto try_claim = [&](std::chrono::seconds when) {
+        world.claims.push_back(objects::created_claim("trial", world.pool, 1));
+        world.claims.back().metadata.creationTimestamp = objects::at(when);
+    };
+    SECTION("after refusals until a machine runs, and once a minute in any case") {
+        world.refuse("refused", 100s);
+        world.look(100s);
+        CHECK(trial(110s).is_needed);
+        CHECK(trial(110s).claim.empty());
+        try_claim(111s);
+        CHECK(trial(112s).claim == "trial");
+        CHECK(trial(112s).ends == objects::at(171s));
+        CHECK(trial(171s).is_needed);
+        CHECK(trial(171s).claim.empty());
+        objects::set_condition(world.claims.back().status.conditions, "Launched", ConditionStatus::True,
+                               objects::at(150s));
+        CHECK_FALSE(trial(151s).is_needed);
+    }
+    SECTION("after a pause that ended early, because each trial costs a machine") {
+        world.fail_often(100s);
+        CHECK(trial(101s).is_needed);
+        try_claim(102s);
+        objects::set_condition(world.claims.back().status.conditions, "Launched", ConditionStatus::True,
+                               objects::at(150s));
+        CHECK(trial(200s).claim == "trial");
+        CHECK(trial(200s).ends == objects::at(99s + 30min));
+        CHECK_FALSE(trial(99s + 30min).is_needed);
+    }
+    SECTION("a claim that waits for room says nothing") {
+        world.refuse("refused", 100s);
+        world.look(100s);
+        try_claim(111s);
+        objects::set_condition(world.claims.back().status.conditions, "Launched", ConditionStatus::False,
+                               objects::at(112s), "InsufficientCapacity");
+        CHECK(trial(113s).claim.empty());
+    }
 }
 
 TEST_CASE("a claim that became a Node after the last failure ends the series") {

@@ -131,11 +131,15 @@ struct GateWorld {
     std::int64_t creations = 0;
     std::optional<api::Time> unknown_until;
     std::string last_failure;
+    controllers::Trial trial;
+    std::int64_t under_way = 0;
 
     LaunchGate gate(std::chrono::seconds now = 0s) const {
         GateFacts facts{pool, &manager, &provider, nullptr, fleet, manager_counts, creations};
         facts.unknown_until = unknown_until;
         facts.last_failure = last_failure;
+        facts.trial = trial;
+        facts.under_way = under_way;
         return gate_of(facts, objects::at(now));
     }
 };
@@ -233,6 +237,25 @@ TEST_CASE("a pool whose claims failed waits until its next retry") {
     world.last_failure = "; the last was workers-1: no Node appeared";
     CHECK(world.gate(19s).message == "2 claims failed in a row; the last was workers-1: no Node appeared");
     CHECK(world.gate(20s).open);
+}
+
+TEST_CASE("a pool whose claims failed launches one at a time until it is known that the obstacle is gone") {
+    GateWorld world;
+    world.pool.status.consecutiveFailures = 4;
+    world.trial.is_needed = true;
+    CHECK(world.gate().open);
+    CHECK(world.gate().most_claims == 1);
+    world.under_way = 1;
+    CHECK(world.gate().reason == "OneAtATime");
+    world.under_way = 0;
+    world.trial.claim = "workers-7";
+    world.trial.ends = objects::at(60s);
+    CHECK(world.gate().reason == "OneAtATime");
+    CHECK(world.gate().opens_at == objects::at(60s));
+    CHECK(world.gate().message ==
+          "4 claims failed in a row, so claims are created one at a time: the next one once the machine of "
+          "claim workers-7 is there, at the latest at " +
+              objects::at(60s).str());
 }
 
 TEST_CASE("batch size, concurrency and rate limit bound what one decision may launch") {
