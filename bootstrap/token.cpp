@@ -65,7 +65,7 @@ api::Secret token_secret(const Token& token, const TokenOwner& owner, std::strin
     set("expiration", expiration.str());
     set("usage-bootstrap-authentication", "true");
     set("usage-bootstrap-signing", "true");
-    if (!group.empty()) set("auth-extra-groups", std::string(group));
+    set("auth-extra-groups", std::string(group));
     return secret;
 }
 

@@ -2,6 +2,7 @@
 // https://kubernetes.io/docs/reference/access-authn-authz/bootstrap-tokens/
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -44,9 +45,12 @@ std::string token_id(std::string_view claim_uid, std::int64_t attempt);
 Token make_token(std::string_view claim_uid, std::int64_t attempt, base::Random& random);
 
 std::string token_secret_name(std::string_view token_id);
+// The longest life of a token. config/admission/policies.yaml refuses tokens that live longer.
+inline constexpr std::chrono::hours kLongestTokenLife{6};
+
 // Returns the Secret kube-system/bootstrap-token-<id>. With it the API server accepts the token until
-// `expiration`, and the controller manager signs cluster-info with it. The token's holder is in `group` or,
-// if that is empty, only in the group of all bootstrap tokens.
+// `expiration`, and the controller manager signs cluster-info with it. The token's holder is in `group` and
+// in the group of all bootstrap tokens.
 api::Secret token_secret(const Token& token, const TokenOwner& owner, std::string_view group,
                          api::Time expiration);
 // Reverts token_secret. Throws std::invalid_argument if the Secret is no bootstrap token.

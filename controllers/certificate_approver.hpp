@@ -54,6 +54,7 @@ private:
     // Returns the claim whose machine asks; null: the request is not ours, or the
     // operator does not approve for it.
     ClaimPointer claim_of(const Request& request) const;
+    api::v1alpha1::Bootstrap settings_of(const NodeSmithClaim& claim) const;
     bool is_served(const NodeSmithClaim& claim) const;
     kube::Keys open_requests_of(const NodeSmithClaim& claim) const;
     std::vector<RequestPointer> newest_of(const std::string& node) const;

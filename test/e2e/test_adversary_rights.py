@@ -52,12 +52,12 @@ def without_expiration():
 
 def test_the_operators_account_makes_only_short_tokens_for_one_node(stack):
     made = lambda secret: create(stack, secret, stack.operator.kubeconfig)
-    wait_until("the policies to hold", lambda: made(token(hours=999)), lambda done: done.returncode != 0 and "within 24 hours" in done.stderr)
-    for fine in (token(), token(hours=24), token(group="")):
+    wait_until("the policies to hold", lambda: made(token(hours=999)), lambda done: done.returncode != 0 and "within 6 hours" in done.stderr)
+    for fine in (token(), token(hours=6)):
         done = made(fine)
         assert done.returncode == 0, done.stderr
-    refused = {"within 24 hours": [token(hours=48), without_expiration()],
-               "config/cluster-approval": [token(group=fixtures.BOOTSTRAPPERS), token(group="system:bootstrappers:nodes"),
+    refused = {"within 6 hours": [token(hours=6.2), token(hours=24), without_expiration()],
+               "config/cluster-approval": [token(group=""), token(group=fixtures.BOOTSTRAPPERS), token(group="system:bootstrappers:nodes"),
                                            token(group=f"{OURS},{fixtures.BOOTSTRAPPERS}")],
                "bootstrap tokens of its claims": [token(uid="x"), token(uid="")]}
     for message, secrets in refused.items():

@@ -57,9 +57,9 @@ std::string document_of(const Bootstrap& wanted, const bootstrap::UserDataSettin
 }
 
 std::string_view group_of(const Bootstrap& wanted) {
-    if (bootstrap::binds_tokens(wanted)) return bootstrap::kTokenGroup;
-    // Their servers accept the group of all bootstrap tokens, which needs no name.
-    if (bootstrap::trusts_every_token(wanted.format)) return {};
+    // Servers that trust every token look for the group of all bootstrap tokens only, in which each token is.
+    if (bootstrap::binds_tokens(wanted) || bootstrap::trusts_every_token(wanted.format))
+        return bootstrap::kTokenGroup;
     return wanted.format == BootstrapFormat::Talos ? bootstrap::kTalosGroup : bootstrap::kKubeadmGroup;
 }
 
@@ -334,7 +334,9 @@ asio::awaitable<bootstrap::Token> BootData::token(Observation observation) {
     const bootstrap::TokenOwner owner{claim.metadata.namespace_, claim.metadata.name, claim.metadata.uid};
     const auto wanted = settings(observation);
     // The clock of the API server and its controllers decides when a token ends.
-    const auto expiration = later(api::Time(clock_.readers_now()), wanted.tokenTTL);
+    // Objects that were stored before the limit may state a longer life.
+    const auto life = std::min<api::Duration>(wanted.tokenTTL, bootstrap::kLongestTokenLife);
+    const auto expiration = later(api::Time(clock_.readers_now()), life);
     const auto secret = bootstrap::token_secret(token, owner, group_of(wanted), expiration);
     const bool is_new = co_await created(secret);
     if (is_new) co_return token;

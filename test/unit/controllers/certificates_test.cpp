@@ -593,6 +593,18 @@ TEST_CASE("a pool that leaves approval to the cluster gets no serving certificat
     CHECK(world.events.count("CertificateLeft") == 0);
 }
 
+TEST_CASE("a first certificate of a format whose servers trust every token is left to them") {
+    World world;
+    world.server.edit<objects::NodeSmithPool>({"default", "small"}, [](auto& pool) {
+        pool.spec.bootstrap.emplace();
+        pool.spec.bootstrap->format = api::v1alpha1::BootstrapFormat::K0s;
+    });
+    world.run_for(1s);
+    world.ask("another", "some-other-node");
+    CHECK(world.decision("another").empty());
+    CHECK(world.events.count("CertificateDenied") == 0);
+}
+
 TEST_CASE("a first certificate never waits for what serving certificates wait for") {
     Serving world;
     world.name_networks({"10.0.0.0/24"});

@@ -78,8 +78,24 @@ TEST_CASE("a token is in the group of whoever approves the certificate that is a
     CHECK(group_of(BootstrapFormat::Talos, Operator) == "system:bootstrappers:kubenodesmith");
     CHECK(group_of(BootstrapFormat::Talos, Cluster) == "system:bootstrappers:nodes");
     CHECK(group_of(BootstrapFormat::Kubeadm, Cluster) == "system:bootstrappers:kubeadm:default-node-token");
-    CHECK(group_of(BootstrapFormat::K3s, Operator).empty());
-    CHECK(group_of(BootstrapFormat::K3s, Cluster).empty());
+    for (const auto format : {BootstrapFormat::K3s, BootstrapFormat::RKE2, BootstrapFormat::K0s})
+        for (const auto approval : {Operator, Cluster})
+            CHECK(group_of(format, approval) == "system:bootstrappers:kubenodesmith");
+}
+
+TEST_CASE("a token lives for six hours at most, also where an older object states more") {
+    Formats world(BootstrapFormat::Kubeadm);
+    world.change([](Bootstrap& bootstrap) { bootstrap.tokenTTL = 24h; });
+    const auto begin = world.clock.wall_now();
+    claims::Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.is_launched(); }));
+    const auto token = world.server.get<api::Secret>(
+        {"kube-system", "bootstrap-token-" + world.claim()->status.bootstrapTokenID});
+    REQUIRE(token);
+    const auto expires = api::Time::parse(token->data.at("expiration").value).at;
+    CHECK(expires - begin > 6h - 1min);
+    CHECK(expires - world.clock.wall_now() <= 6h + 1s);
 }
 
 TEST_CASE("a machine that Ignition configures gets JSON for user-data") {
