@@ -70,6 +70,7 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
     const auto object = informers_.providers.store().get(key);
     if (!object) {
         sightings_.erase(key);
+        turns_.erase(key);
         orphans_.remove({key.namespace_, key.name});
         co_return kube::Result{};
     }
@@ -326,14 +327,20 @@ asio::awaitable<void> GarbageCollector::collect_nodes(ProviderObject object, Bac
                                                       std::vector<providers::Machine> machines,
                                                       OrphanFindings& findings) {
     const auto hosts = co_await backend->offerings();
-    for (const auto& node : ghosts(machines, hosts, api::key_of(*object), informers_)) {
+    auto& turns = turns_[api::key_of(*object)];
+    const auto nodes = turns.in_turn(ghosts(machines, hosts, api::key_of(*object), informers_),
+                                     [](const NodePointer& node) { return node->metadata.uid; });
+    for (const auto& node : nodes) {
         if (!is_overdue(object, "node/" + node->metadata.uid)) continue;
         try {
             co_await collect_node(node);
+            turns.note_success(node->metadata.uid);
         } catch (const kube::ApiError& error) {
             if (error.is_conflict() || error.is_not_found()) continue;  // the next round sees its new state
             findings.failures.push_back("Node " + node->metadata.name +
                                         ", which has neither machine nor claim (" + error.what() + ")");
+            // What was found is reported soon. The next round begins with the other Nodes.
+            if (turns.note_failure(node->metadata.uid, error)) co_return;
         }
     }
 }

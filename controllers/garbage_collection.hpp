@@ -13,6 +13,7 @@
 #include "controllers/orphan_findings.hpp"
 #include "controllers/services/machine_reports.hpp"
 #include "controllers/services/provider_instances.hpp"
+#include "controllers/services/write_turns.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 
@@ -84,6 +85,7 @@ private:
         Removal removal;
     };
     std::map<kube::ObjectKey, std::map<std::string, Sighting>> sightings_;
+    std::map<kube::ObjectKey, WriteTurns> turns_;  // of the Nodes that are deleted
 };
 
 }  // namespace controllers

@@ -1,7 +1,9 @@
 #include "controllers/pool_reconciler.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/task_group.hpp"
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/claim/facts/claim_state.hpp"
@@ -21,6 +23,10 @@
 namespace controllers {
 
 namespace {
+
+constexpr std::size_t kDeletedTogether = 16;
+// The other claims are deleted soon after one that was not answered in time.
+constexpr base::Duration kAfterNoAnswer = std::chrono::seconds{1};
 
 // Returns the part of a Node that affects a pool's status.
 const auto& allocatable(const api::Node& node) {
@@ -115,13 +121,13 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
     const auto pools_of = [&pools](const kube::ObjectKey& provider) {
         return kube::keys_of(pools.by_index(kPoolsByProvider, provider.str()));
     };
-    kube::watch(informers_.providers).enqueue(queue, [pools_of](const NodeSmithProvider& provider) {
-        return pools_of(api::key_of(provider));
-    });
     // A claim that became a Node may end the pauses of the provider's other pools.
     kube::watch(informers_.claims).changed(has_joined).enqueue(queue, [&pools](const NodeSmithClaim& claim) {
         const auto provider = claim::provider_of(claim);
         return kube::keys_of(pools.by_index(kPoolsByProvider, provider.str()));
+    });
+    kube::watch(informers_.providers).enqueue(queue, [pools_of](const NodeSmithProvider& provider) {
+        return pools_of(api::key_of(provider));
     });
     kube::watch(informers_.hosts)
         .changed(is_free, kube::kLabels, kube::kGeneration, architecture)
@@ -147,13 +153,15 @@ PoolObservation PoolReconciler::look(const NodeSmithPool& pool) const {
     if (provider && provider->spec.redfish)
         facts.bare_metal = informers_.hosts.store().by_index(kHostsByProvider, api::key_of(*provider).str());
     add_newest_nodes(facts, informers_);
+    facts.others_joined = joined_of_others(informers_, pool);
     facts.address_conflicts = conflicts_text(address_conflicts(informers_, pool));
     facts.no_address = addresses_.obstacle(pool);
+    if (const auto found = deletions_.find(key); found != deletions_.end())
+        facts.deletion_refused = found->second.refusal;
     if (facts.manager && facts.manager->spec.rateLimits.maxCreationsPerHour > 0)
         facts.creations_last_hour = creations_last_hour(*facts.manager);
     const auto refusals = reservations_.refusals().of(pool);
     if (!refusals.empty()) facts.claims_refused = provisioning::refusal_text(refusals.front());
-    facts.others_joined = joined_of_others(informers_, pool);
     return facts;
 }
 
@@ -172,6 +180,7 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     auto pool = informers_.pools.store().get(key);
     if (!pool) {
         reservations_.forget_pool(key);
+        deletions_.erase(key);
         co_return kube::Result();
     }
     const bool held_back = co_await is_held_back(informers_.pools, key, client_, events_, clock_);
@@ -274,34 +283,67 @@ asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
     // The pool waits for a claim that cannot be decoded, but does not delete it.
     for (const auto& claim : claims.undecodable)
         any = any || claim.rest.spec.poolRef.empty() || claim.rest.spec.poolRef == pool->metadata.name;
+    std::vector<NodeSmithClaim> left;
     for (const auto& claim : claims.objects) {
         if (claim.spec.poolRef != pool->metadata.name) continue;
         any = true;
-        if (claim.metadata.deletionTimestamp) continue;
-        co_await delete_claim(*pool, claim);
+        if (!claim.metadata.deletionTimestamp) left.push_back(claim);
     }
+    const auto refusal = std::exchange(deletions_[api::key_of(*pool)].refusal, {});
+    co_await delete_claims(pool, std::move(left));
+    // The condition Ready names the claim in the next round.
+    const auto& deletion = deletions_[api::key_of(*pool)];
+    if (deletion.refusal != refusal) wait.requeue_after = std::chrono::seconds{1};
+    if (deletion.has_unanswered) wait.requeue_after = kAfterNoAnswer;
     // A reservation may still become a claim, so the pool stays until it has settled.
     if (any || pool->status.reserved.nodes > 0) co_return wait;
     co_await drop_finalizer(client_, informers_.pools, *pool, api::finalizers::kPool);
     co_return kube::Result();
 }
 
+// Deletes several claims at the same time. A round ends when one of them was not answered in time, so that it
+// takes half a minute at most. The next round begins with the others.
+asio::awaitable<void> PoolReconciler::delete_claims(Pointer pool, std::vector<NodeSmithClaim> claims) {
+    const auto key = api::key_of(*pool);
+    auto& deletion = deletions_[key];
+    deletion.has_unanswered = false;
+    const auto turns = deletion.turns.in_turn(std::move(claims),
+                                              [](const NodeSmithClaim& claim) { return claim.metadata.uid; });
+    for (std::size_t i = 0; i < turns.size() && !deletions_[key].has_unanswered; i += kDeletedTogether) {
+        base::TaskGroup group(co_await asio::this_coro::executor);
+        for (auto at = i; at < std::min(turns.size(), i + kDeletedTogether); ++at)
+            group.spawn(delete_claim(pool, turns[at]));
+        co_await group.join();
+    }
+}
+
 // Deletes one claim and catches a refusal, so that the others are deleted too.
 // The pool's next round tries again.
-asio::awaitable<void> PoolReconciler::delete_claim(const NodeSmithPool& pool, const NodeSmithClaim& claim) {
+asio::awaitable<void> PoolReconciler::delete_claim(Pointer pool, NodeSmithClaim claim) {
+    const auto& uid = claim.metadata.uid;
     api::Preconditions same;
-    same.uid = claim.metadata.uid;
+    same.uid = uid;
+    std::string refusal;
     try {
         co_await client_.remove<NodeSmithClaim>(api::key_of(claim), std::move(same));
     } catch (const kube::ApiError& error) {
         if (error.is_not_found()) co_return;
-        events_.warning(claim, std::string(reasons::kRequestRefused),
-                        "pool " + pool.metadata.name +
-                            " is being deleted, but the claim cannot be deleted: " + error.message);
+        auto& deletion = deletions_[api::key_of(*pool)];
+        if (deletion.turns.note_failure(uid, error)) deletion.has_unanswered = true;
+        refusal = error.message;
+        // The smallest name makes the text the same in each round.
+        auto text = "claim " + claim.metadata.name + " cannot be deleted: " + refusal;
+        if (deletion.refusal.empty() || text < deletion.refusal) deletion.refusal = std::move(text);
+    }
+    if (!refusal.empty()) {
+        events_.warning(
+            claim, std::string(reasons::kRequestRefused),
+            "pool " + pool->metadata.name + " is being deleted, but the claim cannot be deleted: " + refusal);
         co_return;
     }
+    deletions_[api::key_of(*pool)].turns.note_success(uid);
     events_.normal(claim, "PoolDeleted",
-                   "deleted because its pool " + pool.metadata.name + " is being deleted");
+                   "deleted because its pool " + pool->metadata.name + " is being deleted");
 }
 
 }  // namespace controllers

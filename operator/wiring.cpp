@@ -14,6 +14,8 @@ constexpr auto kTimeToWrite = std::chrono::seconds{5};
 constexpr int kConcurrentHosts = 64;
 // Each provider has a separate key, so those that hang leave workers for the others.
 constexpr int kConcurrentProviders = 64;
+// A pool whose writes hang leaves workers for the others.
+constexpr int kConcurrentPools = 16;
 
 }  // namespace
 
@@ -89,7 +91,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
     }
     add("controlplane", control_planes, 1);
     add("provider", providers, kConcurrentProviders);
-    add("pool", pools, 1);
+    add("pool", pools, kConcurrentPools);
     add("provisioning", provisioning, 1);
     add("nomination", nominator, 16);
     claims.share_workers(static_cast<std::size_t>(settings.concurrent_claims));

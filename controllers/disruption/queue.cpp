@@ -1,6 +1,7 @@
 #include "controllers/disruption/queue.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/disruption/rules/outlook.hpp"
 #include "controllers/disruption/rules/series.hpp"
+#include "controllers/services/claim_refusals.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/course.hpp"
 
@@ -33,6 +35,8 @@ constexpr base::Duration kReplacementPoll = std::chrono::seconds{15};
 constexpr base::Duration kPermissionLasts = std::chrono::seconds{10};
 constexpr base::Duration kPowerPoll = std::chrono::seconds{3};
 // While a claim's writes are refused, at least one a minute is tried.
+// The client waits so long for the answer to a write.
+constexpr base::Duration kLongestWrite = std::chrono::seconds{30};
 constexpr base::Backoff kAfterFailure{std::chrono::seconds{1}, std::chrono::minutes{1}};
 constexpr base::Backoff kAfterOvertaking{std::chrono::milliseconds{100}, std::chrono::minutes{1}};
 constexpr const char* kNoReason = "the reason for it no longer applies";
@@ -124,6 +128,10 @@ asio::awaitable<bool> Queue::attempt(Pass& pass, Member member, asio::awaitable<
         pass.look_again(known->second.pause_ends - with_.clock.now());
         co_return false;
     }
+    if (pass.is_unanswered()) {
+        pass.look_again(base::Duration::zero());
+        co_return false;
+    }
     try {
         co_await std::move(step);
         failures_.erase(uid);
@@ -137,8 +145,18 @@ asio::awaitable<bool> Queue::attempt(Pass& pass, Member member, asio::awaitable<
         }
         auto& failure = failures_[uid];
         failure.message = error.message;
-        failure.pause_ends = with_.clock.now() + kAfterFailure.after(++failure.tries);
-        pass.look_again(kAfterFailure.after(failure.tries));
+        failure.is_unanswered = took_long(error);
+        if (failure.is_unanswered) {
+            pass.note_unanswered();
+            pass.look_again(base::Duration::zero());
+        }
+        auto pause = kAfterFailure.after(++failure.tries);
+        // Long enough for each other node to get a turn, even if all of these take their half a minute.
+        const auto late =
+            std::ranges::count_if(failures_, [](const auto& entry) { return entry.second.is_unanswered; });
+        if (failure.is_unanswered) pause = std::max<base::Duration>(pause, kLongestWrite * (late + 1));
+        failure.pause_ends = with_.clock.now() + pause;
+        pass.look_again(pause);
         base::log::warning(
             "A step of a node's removal failed, trying again",
             {{"node", member.node->metadata.name}, {"failures", failure.tries}, {"error", error.what()}});
@@ -180,7 +198,7 @@ asio::awaitable<void> Queue::begin(Pass& pass, Command command) {
 asio::awaitable<void> Queue::advance(Pass& pass) {
     permit_power_cycles(pass);
     std::vector<Member> prepared;
-    for (const auto& member : pass.view().members) {
+    for (const auto& member : late_ones_last(pass.view().members)) {
         if (under_way(*member.claim) && !deleted_.contains(member.claim->metadata.uid))
             co_await attempt(pass, member, prepare(pass, member, prepared));
     }
@@ -191,6 +209,19 @@ asio::awaitable<void> Queue::advance(Pass& pass) {
     }
     for (const auto& [key, group] : groups)
         co_await depart(pass, group, *under_way(*group.front().claim), std::get<bool>(key));
+}
+
+// Returns the members with those last whose last write was not answered in time.
+std::vector<Member> Queue::late_ones_last(std::vector<Member> members) const {
+    std::vector<Member> turns;
+    std::vector<Member> last;
+    for (auto& member : members) {
+        const auto failed = failures_.find(member.claim->metadata.uid);
+        const bool is_late = failed != failures_.end() && failed->second.is_unanswered;
+        (is_late ? last : turns).push_back(std::move(member));
+    }
+    std::ranges::move(last, std::back_inserter(turns));
+    return turns;
 }
 
 void Queue::permit_power_cycles(Pass& pass) {

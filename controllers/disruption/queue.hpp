@@ -50,6 +50,7 @@ private:
         int tries = 0;
         base::TimePoint pause_ends{};
         std::string message;
+        bool is_unanswered = false;  // the API server did not answer in time
     };
     struct LiveLook {
         std::optional<Blocker> why_not;
@@ -60,6 +61,7 @@ private:
     // because some members are ahead.
     bool is_permitted(const NodeSmithClaim& claim) const;
     void permit_power_cycles(Pass& pass);
+    std::vector<Member> late_ones_last(std::vector<Member> members) const;
     // Takes one node's step and catches its failure, so that the pool's other nodes get theirs. Returns false
     // if it failed, or is not due after a failure.
     asio::awaitable<bool> attempt(Pass& pass, Member member, asio::awaitable<void> step);

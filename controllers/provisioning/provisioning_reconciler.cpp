@@ -15,7 +15,6 @@
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/pod_groups.hpp"
 #include "controllers/provisioning/triggers.hpp"
-#include "controllers/services/claim_refusals.hpp"
 
 namespace controllers::provisioning {
 
@@ -293,7 +292,9 @@ asio::awaitable<void> ProvisioningReconciler::launch_for(PoolSupply supply, std:
 // Withdraws waiting claims that are no longer needed. Without a machine, such a
 // claim would take the next free room.
 asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
-    for (const auto& key : superfluous_waits(informers_)) {
+    const auto keys = withdrawals_.in_turn(superfluous_waits(informers_),
+                                           [](const kube::ObjectKey& key) { return key.str(); });
+    for (const auto& key : keys) {
         const auto claim = informers_.claims.store().get(key);
         if (!claim) continue;
         const auto* manager =
@@ -309,10 +310,11 @@ asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
             base::log::warning("A claim that no pod needs could not be withdrawn",
                                {{"claim", key.str()}, {"error", error.what()}});
             look_at(next_try(error, clock_));
-            // Decisions do not wait for one time-out after the other.
-            if (is_unanswered(error)) co_return;
+            // Decisions wait for one time-out at most. The next round begins with the others.
+            if (withdrawals_.note_failure(key.str(), error)) co_return;
             continue;
         }
+        withdrawals_.note_success(key.str());
         const std::string why = lacks_room(*claim) ? "no host had room for its machine"
                                                    : "its provider could not create its machine";
         events_.normal(*claim, "Withdrawn",
@@ -323,7 +325,8 @@ asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
 asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::string> doubted,
                                                                 std::set<std::string> waiting) {
     const auto now = api::Time(clock_.wall_now());
-    const auto pools = informers_.pools.store().all();
+    const auto pools = predictions_.in_turn(informers_.pools.store().values(),
+                                            [](const auto& pool) { return api::key_of(*pool).str(); });
     doubted.merge(pods_of_leaving_claims(informers_.claims.store().values()));
     const auto kinds = doubted.empty() ? KindHistories() : launches_by_kind(informers_, now);
     std::vector<ContradictedPod> contradicted;
@@ -336,7 +339,8 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
         contradicted.push_back({uid, name_of(*pod), doubtful_kind_of(*pod, kinds, informers_),
                                 end == ends.end() ? std::nullopt : std::optional(end->second)});
     }
-    for (const auto& [key, known] : pools) {
+    for (const auto& known : pools) {
+        const auto key = api::key_of(*known);
         const auto claims = informers_.claims.store().by_index(kClaimsByPool, key.str());
         const auto predictions = judge(*known, claims, contradicted, waiting, placed_of(*known, informers_),
                                        informers_.pools.store().all(), now);
@@ -352,10 +356,11 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
             base::log::warning("The wrong predictions of a pool could not be noted",
                                {{"pool", key.str()}, {"error", error.what()}});
             look_at(next_try(error, clock_));
-            // Decisions do not wait for one time-out after the other.
-            if (is_unanswered(error)) co_return;
+            // Decisions wait for one time-out at most. The next round begins with the others.
+            if (predictions_.note_failure(key.str(), error)) co_return;
             continue;
         }
+        predictions_.note_success(key.str());
         for (const auto& entry : predictions.added) {
             look_at(entry.nextRetryTime);
             const auto slash = entry.pod.find('/');

@@ -17,6 +17,7 @@
 #include "controllers/provisioning/claim_creator.hpp"
 #include "controllers/provisioning/decision.hpp"
 #include "controllers/provisioning/predictions.hpp"
+#include "controllers/services/write_turns.hpp"
 #include "kube/controller.hpp"
 #include "scheduling/solver.hpp"
 
@@ -79,6 +80,8 @@ private:
     Metrics metrics_;
     claim::TemplateHashes template_hashes_;
     ClaimCreator claim_creator_;
+    WriteTurns withdrawals_;     // of superfluous claims
+    WriteTurns predictions_;     // of pools
     scheduling::Solver solver_;  // shared by all decisions, because it caches what nodes hold
     kube::WorkQueue* queue_ = nullptr;
 

@@ -79,4 +79,10 @@ bool is_unanswered(const kube::ApiError& error) {
     return error.code == kGatewayTimeout;
 }
 
+bool took_long(const kube::ApiError& error) {
+    const auto says = [&error](const char* words) { return error.message.find(words) != std::string::npos; };
+    return is_unanswered(error) ||
+           (says("failed calling webhook") && (says("deadline exceeded") || says("imeout")));
+}
+
 }  // namespace controllers

@@ -73,5 +73,8 @@ bool is_refusal(const kube::ApiError& error);
 // Reports whether the API server or one of its webhooks did not answer in time. The request may have been
 // done.
 bool is_unanswered(const kube::ApiError& error);
+// Reports whether the write failed after a long wait: it was not answered in time, or the API server gave up
+// waiting for a webhook. Further writes may take as long.
+bool took_long(const kube::ApiError& error);
 
 }  // namespace controllers

@@ -255,7 +255,8 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
     };
     if (facts.object.metadata.deletionTimestamp)
         return no(reasons::kDeleting,
-                  "is being deleted: waiting until its claims and their machines are gone");
+                  "is being deleted: waiting until its claims and their machines are gone" +
+                      (facts.deletion_refused.empty() ? "" : "; " + facts.deletion_refused));
     if (facts.label_conflict)
         return no(
             reasons::kLabelConflict,

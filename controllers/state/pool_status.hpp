@@ -32,6 +32,7 @@ struct PoolObservation {
     std::vector<std::shared_ptr<const api::CSIDriver>> csi_drivers;
     std::string claims_refused;            // why the API server refuses its claims; empty: it does not
     std::string address_conflicts;         // see conflicts_text()
+    std::string deletion_refused;          // why a claim of the deleted pool stays; empty: none is refused
     std::string no_address;                // why no further machine can get a static address; empty: one can
     std::int64_t creations_last_hour = 0;  // of all pools of the manager, if it limits them
     std::vector<api::Time> others_joined;  // see joined_of_others()

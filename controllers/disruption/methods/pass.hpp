@@ -58,6 +58,11 @@ public:
     std::optional<std::string> refusal_of(const Member& member, Kind kind);
     void refuse(const Member& member, Kind kind, const std::string& why);
 
+    // Notes that a write was not answered in time. The pass then makes no other, because each may take half
+    // a minute.
+    void note_unanswered() { is_unanswered_ = true; }
+    bool is_unanswered() const { return is_unanswered_; }
+
     // Records why a node is kept. The first reason counts.
     void keep(const Member& member, Kind kind, Blocker why, bool is_news = true);
     const std::map<std::string, Kept>& kept() const { return kept_; }  // by name of the Node
@@ -68,6 +73,7 @@ private:
     std::optional<provisioning::World> world_;
     std::map<std::string, std::size_t> places_;
     std::optional<base::Duration> again_;
+    bool is_unanswered_ = false;
     std::map<std::string, Kept> kept_;
 };
 

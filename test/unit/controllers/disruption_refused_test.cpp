@@ -63,6 +63,20 @@ TEST_CASE("a node whose decision is not written in time leaves its turn to the o
     CHECK(world.events.count("an admission webhook may hang") >= 1);
 }
 
+TEST_CASE("many nodes whose decisions are not written in time hold up the others for one of them at a time") {
+    const std::vector<std::string> slow{"a", "b", "c", "d"};
+    World world({"a", "b", "c", "d", "e", "f"});
+    world.requests.slowness = [slow](const base::HttpRequest& request) {
+        const bool is_slow = std::ranges::any_of(
+            slow, [&request](const auto& claim) { return refuse_decisions(claim)(request).has_value(); });
+        return is_slow ? base::Duration(60s) : base::Duration::zero();
+    };
+    world.live(10min);
+    for (const auto& name : slow) CHECK(world.find(name));
+    CHECK_FALSE(world.find("e"));
+    CHECK_FALSE(world.find("f"));
+}
+
 TEST_CASE("a provider that hangs holds up no decisions") {
     World world({"a", "b"});
     world.put_running_pod("one", "b");

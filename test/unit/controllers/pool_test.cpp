@@ -96,6 +96,33 @@ TEST_CASE("R2: a deleted pool deletes its claims and stays until the last one is
     CHECK_FALSE(world.server.get<NodeSmithPool>({"default", "small"}));
 }
 
+TEST_CASE(
+    "a webhook that hangs for some claims of a deleted pool delays neither the others nor other pools") {
+    World world;
+    for (int i = 1; i <= 40; ++i) world.put_claim((i <= 20 ? "a-slow-" : "quick-") + std::to_string(i), i);
+    world.run_for(1s);
+    world.requests.slowness = [](const base::HttpRequest& request) {
+        const bool is_slow =
+            request.method == "DELETE" && request.target.find("/a-slow-") != std::string::npos;
+        return is_slow ? base::Duration(60s) : base::Duration::zero();
+    };
+    world.server.remove<NodeSmithPool>({"default", "small"});
+    const auto deleted = [&world] {
+        return std::ranges::count_if(
+            world.claims(), [](const auto& claim) { return claim.metadata.deletionTimestamp.has_value(); });
+    };
+    world.run_for(95s);
+    CHECK(deleted() == 20);
+    const auto* ready = api::find_condition(world.pool().status.conditions, "Ready");
+    REQUIRE(ready);
+    CHECK(ready->message.find("cannot be deleted: the API server has not answered within 30 s: an admission "
+                              "webhook may hang") != std::string::npos);
+    CHECK(world.events.count("RequestRefused") >= 1);
+    world.requests.slowness = nullptr;
+    world.run_for(2min);
+    CHECK(deleted() == 40);
+}
+
 TEST_CASE("a pool that was reserved from stays until no claim can come of it any more") {
     World world;
     auto pool = world.pool();
