@@ -9,6 +9,9 @@ namespace controllers {
 
 namespace {
 
+// A shorter record is nobody's.
+constexpr std::size_t kShortestEpoch = 6;
+
 bool is_in_chain(const kube::LeaderEpochs& leader, const std::string& epoch) {
     return std::ranges::find(leader.chain, epoch) != leader.chain.end();
 }
@@ -38,12 +41,19 @@ EpochDecision without_machines(EpochState state, const EpochSight& sight) {
     return {.state = std::move(state)};
 }
 
-}  // namespace
+// Shortens the epochs of the leader to what the record keeps, as some places have room only for the
+// beginning.
+EpochSight as_recorded(EpochSight sight) {
+    const auto& record = sight.look.slot->record;
+    if (!record) return sight;
+    const auto length = std::max(record->epoch.size(), kShortestEpoch);
+    const auto shorten = [length](std::string& epoch) { epoch.resize(std::min(epoch.size(), length)); };
+    shorten(sight.leader.own);
+    std::ranges::for_each(sight.leader.chain, shorten);
+    return sight;
+}
 
-EpochDecision next_epoch(const EpochState& before, const EpochSight& sight) {
-    auto state = before;
-    state.obstacle.clear();
-    if (!sight.look.slot) return without_machines(std::move(state), sight);
+EpochDecision with_machines(EpochState state, const EpochSight& sight) {
     const auto& record = sight.look.slot->record;
     const auto& own = sight.leader.own;
     const bool had_machines = std::exchange(state.had_machines, true);
@@ -52,7 +62,7 @@ EpochDecision next_epoch(const EpochState& before, const EpochSight& sight) {
 
     const auto other = other_in(record, sight.leader);
     if (!other.empty()) state.other = other;
-    if (!state.other.empty() && state.other == sight.ended) {
+    if (!state.other.empty() && sight.ended.starts_with(state.other)) {
         // The person's word is good for this epoch. Any other one must show itself within the wait.
         state = EpochState{};
         state.had_machines = true;
@@ -79,6 +89,15 @@ EpochDecision next_epoch(const EpochState& before, const EpochSight& sight) {
     EpochDecision decision{.state = std::move(state)};
     if (record != ours) decision.write = ours;
     return decision;
+}
+
+}  // namespace
+
+EpochDecision next_epoch(const EpochState& before, const EpochSight& sight) {
+    auto state = before;
+    state.obstacle.clear();
+    if (!sight.look.slot) return without_machines(std::move(state), sight);
+    return with_machines(std::move(state), as_recorded(sight));
 }
 
 providers::RemovalHold why_not_destroy(const EpochState& state, const std::string& own) {

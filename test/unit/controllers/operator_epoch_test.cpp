@@ -13,6 +13,7 @@ struct Place {
     bool has_machine = true;
     std::optional<EpochRecord> record;
     bool is_locked = false;
+    std::size_t room = std::string::npos;  // for the beginning of each epoch
 };
 
 // Leader looks at the place like the operator's process.
@@ -34,7 +35,9 @@ struct Leader {
         sight.now = now;
         auto decision = next_epoch(state, sight);
         state = decision.state;
-        if (decision.write) place.record = decision.write;
+        if (decision.write)
+            place.record = EpochRecord{decision.write->epoch.substr(0, place.room),
+                                       decision.write->rival.substr(0, place.room)};
     }
     bool may_destroy() const { return why_not_destroy(state, epochs.own).why.empty(); }
 };
@@ -212,4 +215,31 @@ TEST_CASE("a leader that led from nothing waits when somebody else's machine app
     place = {true, EpochRecord{"a", ""}};
     leader.look(place, kStart + 1min);
     CHECK_FALSE(leader.may_destroy());
+}
+
+TEST_CASE("a place that keeps only the beginning of an epoch serves as well") {
+    Place place{.room = 6};
+    auto original = leader_of({"aaaaaa11", "bbbbbb22"});
+    settle(original, place);
+    CHECK(place.record == EpochRecord{"bbbbbb", ""});
+    CHECK(original.may_destroy());
+    auto copy = leader_of({"aaaaaa11", "bbbbbb22", "cccccc33"});
+    copy.look(place, kStart + 10min);
+    original.look(place, kStart + 10min + 30s);
+    copy.look(place, kStart + 11min);
+    CHECK(place.record == EpochRecord{"bbbbbb", "cccccc"});
+    CHECK(original.state.other == "cccccc");
+    CHECK(copy.state.other == "bbbbbb");
+    // A person copies the epoch from the condition, or from the other Lease.
+    original.ended = GENERATE("cccccc", "cccccc33");
+    original.look(place, kStart + 12min);
+    CHECK(original.state.other.empty());
+    CHECK(place.record == EpochRecord{"bbbbbb", ""});
+}
+
+TEST_CASE("a record that is too short to tell operators apart is of another one") {
+    Place place{true, EpochRecord{"b", ""}};
+    auto leader = leader_of({"aaaaaa11", "bbbbbb22"});
+    settle(leader, place);
+    CHECK(leader.state.other == "b");
 }
