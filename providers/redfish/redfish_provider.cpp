@@ -5,6 +5,7 @@
 #include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
 #include "providers/redfish/hosts/examiner.hpp"
+#include "providers/redfish/hosts/host_epochs.hpp"
 #include "providers/redfish/hosts/selection.hpp"
 #include "providers/redfish/power/sleeper.hpp"
 
@@ -26,7 +27,8 @@ public:
           binding_(settings_, inventory_, environment.clock),
           waker_(settings_, fleet_, binding_, progress_, environment.clock),
           sleeper_(settings_, fleet_, binding_, progress_, environment.clock),
-          examiner_(settings_, fleet_, binding_, environment.clock) {}
+          examiner_(settings_, fleet_, binding_, environment.clock),
+          epochs_(settings_, fleet_, environment.clock) {}
 
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
         co_return co_await waker_.ensure(std::move(spec));
@@ -48,7 +50,12 @@ public:
     asio::awaitable<HostReport> examine_host(std::string host) override;
     asio::awaitable<void> end_sessions() override { co_await fleet_.end_sessions(); }
     void follow_credentials(const std::string& version) override { settings_.credentials_version = version; }
-    Capabilities capabilities() override { return {.host_examiner = this, .session_holder = this}; }
+    Capabilities capabilities() override {
+        // Without locks there is no place for an epoch.
+        return {.epoch_keeper = locks_hosts(settings_) ? &epochs_ : nullptr,
+                .host_examiner = this,
+                .session_holder = this};
+    }
 
 private:
     std::vector<HostPointer> hosts() { return inventory_.hosts(settings_.namespace_, settings_.name); }
@@ -62,6 +69,7 @@ private:
     Waker waker_;
     Sleeper sleeper_;
     Examiner examiner_;
+    HostEpochs epochs_;
 };
 
 Machine RedfishProvider::machine_of(const Host& host, MachineIdentity identity) const {

@@ -2,9 +2,11 @@
 // any other text there. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "providers/capabilities.hpp"
 #include "providers/machine.hpp"
 
 namespace providers::redfish {
@@ -23,6 +25,15 @@ enum class TagMeaning {
 // Returns the meaning of a tag. `mark` is the claim's mark, or that of any claim if only the cluster matters.
 TagMeaning meaning_of(const std::string& tag, const std::string& mark,
                       const std::vector<std::string>& free_values);
+
+// Number of the first characters of an epoch that a tag keeps.
+inline constexpr std::size_t kEpochDigits = 6;
+// Returns the mark with the record of a leader, "kns-CLUSTER-CLAIM", with 8 digits of the cluster, then 4 of
+// the claim, 6 of the epoch and, if there is a rival, 6 of its epoch. So a BMC that keeps the mark has room
+// for it. `mark` may have a record already.
+std::string with_epoch(const std::string& mark, const EpochRecord& record);
+// Returns the record in a tag; nullopt: it has none.
+std::optional<EpochRecord> epoch_in(const std::string& tag);
 
 // Reports whether the BMC truncated the mark.
 bool is_cut(const std::string& tag, const std::string& mark);

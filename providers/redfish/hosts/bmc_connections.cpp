@@ -202,6 +202,11 @@ asio::awaitable<void> BmcConnections::log_out(std::shared_ptr<Station> station) 
     }
 }
 
+RemovalHold BmcConnections::why_not_destroy() const {
+    const auto& why = traffic_.environment.why_not_destroy;
+    return why && locks_hosts(settings_) ? why(settings_.uid) : RemovalHold();
+}
+
 asio::awaitable<void> BmcConnections::end_sessions() {
     base::TaskGroup endings(traffic_.environment.executor);
     for (const auto& [name, station] : stations_) {

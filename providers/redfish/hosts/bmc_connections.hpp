@@ -23,6 +23,9 @@ inline std::string changed_meanwhile(const std::string& host) {
     return "host " + host + " was changed meanwhile";
 }
 
+// A BMC that refused a mark is tried again after this time, as its firmware may have been updated.
+inline constexpr base::Duration kRefusalAge = std::chrono::hours{24};
+
 struct Station {
     Station(WireOptions options, Login login, std::shared_ptr<Account> account,
             std::shared_ptr<Access> access, const Host& host, Traffic& traffic)
@@ -52,6 +55,10 @@ struct Station {
     std::string lock_refusal;  // why no mark could be written there
     int lock_refusals = 0;     // consecutive
     base::TimePoint lock_refused_at{};
+    bool bears_no_mark = false;  // of this cluster, when it was last looked at
+    std::string epoch_refusal;   // why no operator's epoch can be written there; empty: no known reason
+    base::TimePoint epoch_refused_at{};
+    std::optional<base::TimePoint> unread_since;  // nullopt: the last look for an epoch succeeded
 };
 
 class BmcConnections {
@@ -68,6 +75,9 @@ public:
     // Ends all sessions, with as many concurrent calls as allowed.
     asio::awaitable<void> end_sessions();
     HostInventory& inventory() { return inventory_; }
+    // Returns why no host may be turned off or erased now. Without locks no other operator can be noticed, so
+    // nothing waits for a sign of one.
+    RemovalHold why_not_destroy() const;
 
 private:
     struct Credentials {

@@ -188,6 +188,8 @@ asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station>
         // A claim that has taken the host meanwhile prepares it for itself.
         const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);
         if (!fresh || fresh->use.owner) co_return;
+        // Another operator of the same hosts may have prepared it.
+        if (!fleet_.why_not_destroy().why.empty()) co_return;
         // If others may be using the host, only our own known remains are undone.
         const bool is_quiet = is_new && system.power == PowerState::off && !host.is_in_maintenance;
         const bool is_left = fresh->use.is_prepared;

@@ -20,7 +20,7 @@ public:
           fleet_(fleet),
           binding_(binding),
           clock_(clock),
-          lock_(settings, fleet.inventory(), clock),
+          lock_(settings, fleet, clock),
           preparation_(settings, fleet) {}
 
     asio::awaitable<HostReport> examine(Host host);

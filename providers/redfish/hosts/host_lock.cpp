@@ -51,6 +51,10 @@ LockReport as_report(const LockAttempt& attempt) {
     return {is_held || is_open, is_held ? "Held" : is_open ? "Changing" : attempt.reason, attempt.message};
 }
 
+bool is_of_this_cluster(TagMeaning meaning) {
+    return meaning == TagMeaning::mine || meaning == TagMeaning::own_claim;
+}
+
 LockAttempt held() {
     return {LockOutcome::held, "Held", "its AssetTag carries the mark of its claim"};
 }
@@ -119,6 +123,7 @@ asio::awaitable<LockAttempt> HostLock::take(MachineIdentity identity, Host host,
 asio::awaitable<LockAttempt> HostLock::write_into_any(Places places, std::string mark, bool overrules_others,
                                                       std::shared_ptr<Station> station) {
     std::string refusal;
+    station->bears_no_mark = false;
     for (const auto& place : places) {
         const auto means = meaning(place, mark);
         const bool is_own = means == TagMeaning::inventory;
@@ -225,22 +230,25 @@ asio::awaitable<void> HostLock::release(MachineIdentity identity, Host host,
                                         std::shared_ptr<Station> station) {
     if (!is_wanted()) co_return;
     const auto mark = lock_mark(identity);
+    // Another operator of the same machines may have written the mark of a claim that nobody knows here.
+    const bool is_sole = fleet_.why_not_destroy().why.empty();
     // The mark may have been written after the caller's last look.
     auto system = co_await station->hardware.system();
     const auto places = co_await station->hardware.tag_places(std::move(system));
     for (const auto& place : places) {
         const auto means = meaning(place, mark);
-        const bool is_ours = means == TagMeaning::mine || means == TagMeaning::own_claim;
+        const bool is_ours = means == TagMeaning::mine || (means == TagMeaning::own_claim && is_sole);
         const bool is_gone = !is_ours || co_await clear(place, station);
         if (!is_gone) report_left(host, "its BMC does not clear it");
     }
 }
 
 void HostLock::report_left(const Host& host, const std::string& why) {
-    inventory_.announce(host, "LockLeft",
-                        "may still carry the mark of this cluster as AssetTag, and other clusters leave it "
-                        "alone: " +
-                            why + "; if the NodeSmithHost is deleted, clear the field on its BMC");
+    fleet_.inventory().announce(
+        host, "LockLeft",
+        "may still carry the mark of this cluster as AssetTag, and other clusters leave it "
+        "alone: " +
+            why + "; if the NodeSmithHost is deleted, clear the field on its BMC");
 }
 
 asio::awaitable<std::optional<LockReport>> HostLock::look(Host host, std::shared_ptr<Station> station,
@@ -248,15 +256,38 @@ asio::awaitable<std::optional<LockReport>> HostLock::look(Host host, std::shared
     if (!is_wanted()) co_return std::nullopt;
     auto places = co_await readable_places(station, system);
     if (!places) co_return as_report(unreadable());
+    note_own_mark(*station, *places);
     // The mark to write depends on the current owner.
-    const auto fresh = co_await inventory_.read(settings_.namespace_, host.name);
+    const auto fresh = co_await fleet_.inventory().read(settings_.namespace_, host.name);
     if (!fresh) co_return std::nullopt;
     const bool is_known = !fresh->use.owner && is_refused(*station);
     auto report = co_await mend(*fresh, std::move(*places), station, std::move(system));
+    if (report.reason == "Held" && !station->epoch_refusal.empty())
+        report.message += ", but not the epoch of the operator, which its BMC does not take (" +
+                          station->epoch_refusal + ")";
     // A mark that appeared after all was removed, and that of another cluster is reported.
     if (!is_known || !report.is_usable) co_return report;
     co_return as_report(unsupported("its BMC does not take a mark as AssetTag (" + station->lock_refusal +
                                     "), which is tried again after pauses that grow from a minute to a day"));
+}
+
+void HostLock::note_own_mark(Station& station, const Places& places) const {
+    const auto mark = lock_mark({.cluster_id = settings_.cluster_id});
+    station.bears_no_mark = std::ranges::none_of(
+        places, [&](const TagPlace& place) { return is_of_this_cluster(meaning(place, mark)); });
+}
+
+asio::awaitable<std::optional<HostLock::OwnPlace>> HostLock::own_place(Host host,
+                                                                       std::shared_ptr<Station> station,
+                                                                       System system) {
+    const auto places = co_await station->hardware.tag_places(std::move(system));
+    note_own_mark(*station, places);
+    const auto mark = lock_mark(owner_of(host));
+    for (const auto& place : places) {
+        const auto means = meaning(place, mark);
+        if (is_of_this_cluster(means)) co_return OwnPlace{place, host.use.owner && means == TagMeaning::mine};
+    }
+    co_return std::nullopt;
 }
 
 asio::awaitable<LockReport> HostLock::mend(Host host, Places places, std::shared_ptr<Station> station,
@@ -277,7 +308,9 @@ asio::awaitable<LockReport> HostLock::mend(Host host, Places places, std::shared
     }
     // Two looks saw it off.
     const bool is_off = system.power == PowerState::off && host.power_state == "Off";
-    const bool is_left = ours && !host.use.owner && is_it && is_off;
+    // The mark may be that of another operator of the same machines, whose claims nobody knows here.
+    const bool is_sole = fleet_.why_not_destroy().why.empty();
+    const bool is_left = ours && !host.use.owner && is_it && is_off && is_sole;
     if (is_left) co_return co_await mend_free(*ours, std::move(station));
     if (ours) co_return LockReport{true, "Held", "its AssetTag carries a mark of this cluster"};
     co_return LockReport{true, "Free", "its AssetTag carries no mark"};
@@ -294,6 +327,10 @@ asio::awaitable<LockReport> HostLock::mend_free(TagPlace place, std::shared_ptr<
 
 asio::awaitable<LockReport> HostLock::mend_used(TagPlace place, std::string mark,
                                                 std::shared_ptr<Station> station) {
+    station->bears_no_mark = false;
+    // Another operator of the same machines may know of another claim.
+    const auto record = meaning(place, mark) == TagMeaning::own_claim ? epoch_in(place.tag) : std::nullopt;
+    if (record) mark = with_epoch(mark, *record);
     const auto answer = co_await station->hardware.write_tag(place, json::string(mark));
     if (answer.outcome == TagWrite::Outcome::lost)
         co_return as_report(

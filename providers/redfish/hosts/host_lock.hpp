@@ -31,10 +31,10 @@ struct LockAttempt {
 class HostLock {
 public:
     // All arguments must outlive this.
-    HostLock(const RedfishSettings& settings, HostInventory& inventory, base::Clock& clock)
-        : settings_(settings), inventory_(inventory), clock_(clock) {}
+    HostLock(const RedfishSettings& settings, BmcConnections& fleet, base::Clock& clock)
+        : settings_(settings), fleet_(fleet), clock_(clock) {}
 
-    bool is_wanted() const { return settings_.spec.hostLock.field == api::v1alpha1::HostLockField::AssetTag; }
+    bool is_wanted() const { return locks_hosts(settings_); }
     // Takes the lock on a claimed host that is off. This takes some seconds, so that two simultaneous writers
     // both see the last one.
     asio::awaitable<LockAttempt> take(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
@@ -59,6 +59,14 @@ public:
     asio::awaitable<std::optional<LockReport>> look(Host host, std::shared_ptr<Station> station,
                                                     System system);
 
+    struct OwnPlace {
+        TagPlace place;
+        bool is_of_owner = false;  // its mark is that of the host's claim
+    };
+    // Returns the first place that bears a mark of this cluster, whichever claim it names; nullopt: none.
+    asio::awaitable<std::optional<OwnPlace>> own_place(Host host, std::shared_ptr<Station> station,
+                                                       System system);
+
 private:
     using Places = std::vector<TagPlace>;
 
@@ -75,6 +83,7 @@ private:
     // Reports whether the tag is gone.
     asio::awaitable<bool> clear(TagPlace place, std::shared_ptr<Station> station);
     asio::awaitable<bool> shows_other_tag(TagPlace& place, std::shared_ptr<Station> station);
+    void note_own_mark(Station& station, const Places& places) const;
     asio::awaitable<LockReport> mend(Host host, Places places, std::shared_ptr<Station> station,
                                      System system);
     asio::awaitable<LockReport> mend_free(TagPlace place, std::shared_ptr<Station> station);
@@ -82,7 +91,7 @@ private:
     MachineIdentity owner_of(const Host& host) const;
 
     const RedfishSettings& settings_;
-    HostInventory& inventory_;
+    BmcConnections& fleet_;
     base::Clock& clock_;
 };
 

@@ -20,6 +20,11 @@ struct RedfishSettings {
     std::string provider_id(const std::string& host) const { return "redfish://" + name + "/" + host; }
 };
 
+// Reports whether a mark in the AssetTag of hosts shows who has them.
+inline bool locks_hosts(const RedfishSettings& settings) {
+    return settings.spec.hostLock.field == api::v1alpha1::HostLockField::AssetTag;
+}
+
 // Throws std::invalid_argument or CredentialsError with the invalid part.
 RedfishSettings make_settings(const ProviderConfig& config);
 // Returns username and password from a Secret. Throws CredentialsError with the missing key; `secret` is its

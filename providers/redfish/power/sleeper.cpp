@@ -102,6 +102,8 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
 asio::awaitable<Sleeper::Undoing> Sleeper::undo_preparation(MachineIdentity identity, Host host) {
     const bool is_prepared = host.use.is_prepared;
     if (!is_prepared && !lock_.is_wanted()) co_return Undoing{};
+    // Another operator of the same hosts may have turned it on since.
+    if (auto wait = held(host)) co_return Undoing{.obstacle = std::move(wait)};
     try {
         const auto station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
@@ -160,6 +162,14 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host hos
                       kPersonRetry);
 }
 
+std::optional<RemoveResult> Sleeper::held(const Host& host) const {
+    auto hold = fleet_.why_not_destroy();
+    if (hold.why.empty()) return std::nullopt;
+    auto why = "turning off host " + host.name + ": " + hold.why;
+    if (hold.needs_person) return blocked("RemovalHeld", std::move(why), kPersonRetry);
+    return in_progress(std::move(why), kBusyRetry);
+}
+
 asio::awaitable<RemoveResult> Sleeper::visit(Command command, Host host) {
     try {
         const auto station = co_await fleet_.station(host);
@@ -190,6 +200,7 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
                               "host, or turn the machine off and state that it is gone",
                           kPersonRetry);
     }
+    if (auto wait = held(host)) co_return std::move(*wait);
     const auto now = clock_.now();
     auto& progress = progress_.of(name, identity.claim_uid);
     const bool begins = host.use.stage != HostStage::powering_off && host.use.stage != HostStage::wiping;
@@ -333,6 +344,7 @@ asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::share
     const auto name = host.name;
     auto& progress = progress_.of(name, command.identity.claim_uid);
     if (system.power == PowerState::off) co_return true;
+    if (held(host)) co_return false;
     // The requests of a power cycle that was given up say nothing about what runs there now.
     const bool begins = !progress.cycled || clock_.now() - *progress.cycled >= kCycleEnds;
     if (begins) progress = Progress{};
@@ -461,6 +473,8 @@ asio::awaitable<bool> Sleeper::release(MachineIdentity identity, MachineRecord r
     const auto host = co_await binding_.read(record.machine_id);
     if (!host || !is_bound_to(*host, identity)) co_return true;
     const auto name = host->name;
+    const auto hold = fleet_.why_not_destroy();
+    if (!hold.why.empty()) throw ProviderError("releasing host " + name + ": " + hold.why);
     co_await unlock(std::move(identity), *host);
     // The system that runs there may need its image until the host is off. Then an ordinary look removes it.
     const bool has_served = host->use.stage == HostStage::in_use;

@@ -24,7 +24,7 @@ public:
           binding_(binding),
           progress_(progress),
           clock_(clock),
-          lock_(settings, fleet.inventory(), clock),
+          lock_(settings, fleet, clock),
           preparation_(settings, fleet) {}
 
     // Implements Provider::remove.
@@ -39,6 +39,8 @@ private:
     // The erasures of a host by drive. A restart loses them, and each begins anew.
     using Erasures = std::map<std::string, Erasure>;
 
+    // Returns that the removal waits, as another operator may own the same hosts; nullopt: none does.
+    std::optional<RemoveResult> held(const Host& host) const;
     asio::awaitable<RemoveResult> visit(Command command, Host host);
     asio::awaitable<RemoveResult> look_after_lost(Command command, Host host);
     asio::awaitable<RemoveResult> step(Command command, Host host, std::shared_ptr<Station> station);

@@ -38,7 +38,7 @@ public:
           binding_(binding),
           progress_(progress),
           clock_(clock),
-          lock_(settings, fleet.inventory(), clock),
+          lock_(settings, fleet, clock),
           preparation_(settings, fleet) {}
 
     // Implements Provider::ensure.

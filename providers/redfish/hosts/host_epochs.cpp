@@ -1,0 +1,126 @@
+#include "providers/redfish/hosts/host_epochs.hpp"
+
+#include <algorithm>
+
+#include "base/uuid.hpp"
+#include "providers/errors.hpp"
+
+namespace providers::redfish {
+
+namespace {
+
+// A host that cannot be read is waited for this long, as it may carry the record.
+constexpr base::Duration kPatience = std::chrono::minutes{3};
+// A BMC shows what it was told after this time.
+constexpr base::Duration kShows = std::chrono::seconds{5};
+
+}  // namespace
+
+asio::awaitable<EpochLook> HostEpochs::read_epoch(ExpectedUuid) {
+    EpochLook look;
+    look.is_empty = true;
+    std::string unread;  // why the first host with a claim could not be read
+    bool has_read = false;
+    for (const auto& host : fleet_.inventory().hosts(settings_.namespace_, settings_.name)) {
+        auto sight = co_await look_at(*host);
+        const bool is_claimed = host->use.owner.has_value();
+        if (is_claimed || sight.is_marked || !sight.unread.empty()) look.is_empty = false;
+        if (is_claimed && sight.unread.empty()) has_read = true;
+        if (is_claimed && unread.empty()) unread = sight.unread;
+        look.slot = std::move(sight.slot);
+        if (look.slot) break;
+    }
+    const bool is_blind = !look.slot && !unread.empty() && !has_read;
+    if (is_blind) throw ProviderError("no host with a claim can be read: " + unread);
+    co_return look;
+}
+
+asio::awaitable<HostEpochs::Sight> HostEpochs::look_at(Host host) {
+    Sight sight;
+    std::shared_ptr<Station> station;
+    try {
+        station = co_await fleet_.station(host);
+        sight = co_await visit(host, station);
+        station->unread_since.reset();
+    } catch (const RedfishError& error) {
+        if (!station->unread_since) station->unread_since = clock_.now();
+        const bool is_waited_for = host.is_reachable && clock_.now() < *station->unread_since + kPatience;
+        if (is_waited_for) throw;
+        sight.unread = error.what();
+    } catch (const std::invalid_argument& error) {
+        sight.unread = "host " + host.name + ": " + error.what();  // only a person can correct it
+    }
+    co_return sight;
+}
+
+asio::awaitable<HostEpochs::Sight> HostEpochs::visit(Host host, std::shared_ptr<Station> station) {
+    Sight sight;
+    if (station->bears_no_mark) co_return sight;
+    const auto turn = co_await station->bmc.visit();
+    const auto system = co_await station->hardware.system();
+    const auto found = co_await lock_.own_place(host, station, system);
+    if (!found) co_return sight;
+    sight.is_marked = true;
+    const bool is_refused =
+        !station->epoch_refusal.empty() && clock_.now() - station->epoch_refused_at < kRefusalAge;
+    const bool serves = system.power == PowerState::on && base::same_uuid(system.uuid, host.system_uuid);
+    if (is_refused || !serves) co_return sight;
+    auto& slot = sight.slot.emplace();
+    slot.machine.host = host.name;
+    slot.machine.machine_id = host.name;
+    if (found->is_of_owner) slot.claim_uid = host.use.owner->claim_uid;
+    slot.text = found->place.tag;
+    slot.record = epoch_in(slot.text);
+    co_return sight;
+}
+
+asio::awaitable<void> HostEpochs::write_epoch(EpochSlot slot, EpochRecord record) {
+    const auto name = slot.machine.host;
+    const auto host = fleet_.inventory().find(settings_.namespace_, settings_.name, name);
+    if (!host) throw ProviderError(changed_meanwhile(name));
+    const auto station = co_await fleet_.station(*host);
+    const auto turn = co_await station->bmc.visit();
+    const auto system = co_await station->hardware.system();
+    const auto found = co_await lock_.own_place(*host, station, system);
+    if (!found || found->place.tag != slot.text) throw ProviderError(changed_meanwhile(name));
+    const auto text = with_epoch(slot.text, record);
+    const auto answer = co_await station->hardware.write_tag(found->place, json::string(text));
+    if (answer.outcome == TagWrite::Outcome::changed) throw ProviderError(changed_meanwhile(name));
+    auto refusal = answer.refusal;
+    if (answer.outcome != TagWrite::Outcome::refused) {
+        const auto patience = answer.is_promise ? kPromisePatience : kShows;
+        const bool is_there = co_await is_kept(station, found->place, text, patience);
+        if (is_there) {
+            station->epoch_refusal.clear();
+            co_return;
+        }
+        if (answer.outcome == TagWrite::Outcome::lost)
+            throw ProviderError("writing the operator's epoch into the AssetTag of host " + name + ": " +
+                                refusal);
+        refusal = "it does not keep what it accepted";
+    }
+    station->epoch_refusal = refusal;
+    station->epoch_refused_at = clock_.now();
+    throw ProviderError("the BMC of host " + name + " does not take the operator's epoch as AssetTag (" +
+                        refusal + "), so it is written elsewhere");
+}
+
+asio::awaitable<bool> HostEpochs::is_kept(std::shared_ptr<Station> station, TagPlace place, std::string text,
+                                          base::Duration patience) {
+    const auto deadline = clock_.now() + patience;
+    while (true) {
+        co_await clock_.sleep_for(kShows);
+        const auto system = co_await station->hardware.system();
+        const auto places = co_await station->hardware.tag_places(system);
+        const auto now = std::ranges::find(places, place.link, &TagPlace::link);
+        const auto record = now == places.end() ? std::nullopt : epoch_in(now->tag);
+        if (record && record == epoch_in(text)) co_return true;
+        if (record && record != epoch_in(place.tag)) throw ProviderError("another operator wrote its epoch");
+        if (clock_.now() < deadline) continue;
+        const bool is_spoilt = now != places.end() && now->tag != place.tag;
+        if (is_spoilt) co_await station->hardware.write_tag(*now, json::string(place.tag));
+        co_return false;
+    }
+}
+
+}  // namespace providers::redfish
