@@ -12,6 +12,16 @@ bool ends_a_vm(const base::HttpRequest& request) {
     return request.method == "DELETE" || path.ends_with("/status/stop") || path.ends_with("/status/shutdown");
 }
 
+// Reports whether it turns a host off, erases a drive, or takes the mark of the original's claim away.
+bool ends_a_host(const base::HttpRequest& request) {
+    if (request.method == "PATCH")
+        return request.body == R"({"AssetTag":""})" || request.body == R"({"AssetTag":null})";
+    if (request.method != "POST") return false;
+    const bool resets = request.target.ends_with("/ComputerSystem.Reset");
+    const bool turns_on = request.body.find("On\"") != std::string::npos;
+    return (resets && !turns_on) || request.target.ends_with("/Drive.SecureErase");
+}
+
 fake::ApiServer::Options options_of_copy() {
     auto options = server_options();
     options.pods_end_after = std::chrono::seconds{1};
@@ -20,17 +30,17 @@ fake::ApiServer::Options options_of_copy() {
 
 }  // namespace
 
-// Witness notes what the copy's operator does to VMs.
+// Witness notes what the copy's operator does to VMs and hosts.
 class ControlPlaneCopy::Witness final : public base::HttpTransport {
 public:
     Witness(World& world, std::unique_ptr<base::HttpTransport> wire)
         : world_(world), wire_(std::move(wire)) {}
 
     asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
-        const bool ends = ends_a_vm(request);
+        const bool ends = ends_a_vm(request) || ends_a_host(request);
         const auto what = request.method + " " + request.target;
         auto response = co_await wire_->send(std::move(request));
-        if (ends && response.status == 200) world_.interference.destroyed_by_copies.push_back(what);
+        if (ends && response.status < 300) world_.interference.destroyed_by_copies.push_back(what);
         co_return response;
     }
     asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest request) override {

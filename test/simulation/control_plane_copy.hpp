@@ -1,7 +1,7 @@
-// A copy of the control plane with its own operator, which sees the same Proxmox cluster. This is a disaster
-// drill with its network attached. The copy has no kubelets and no controllers. Its users removed all pods
-// and some claims, so its operator wants to remove machines of the original. What it destroys is noted
-// (Interference::destroyed_by_copies).
+// A copy of the control plane with its own operator, which sees the same Proxmox cluster and BMCs. This is a
+// disaster drill with its network attached. The copy has no kubelets and no controllers. Its users removed
+// all pods and some claims, so its operator wants to remove machines of the original. What it destroys is
+// noted (Interference::destroyed_by_copies).
 #pragma once
 
 #include <memory>

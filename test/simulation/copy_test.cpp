@@ -1,6 +1,9 @@
 // A disaster drill with its network attached: a copy of the control plane has an operator that sees the same
 // machines. It destroys nothing, and the original destroys nothing until a person decides.
+#include <algorithm>
+
 #include "test/simulation/control_plane_copy.hpp"
+#include "test/simulation/reliable_rack.hpp"
 #include "test/support/catch.hpp"
 
 using namespace simulation;
@@ -8,12 +11,22 @@ using namespace std::chrono_literals;
 
 namespace {
 
+enum class Machines { vms, hosts };
+
+Scenario scenario_with(Machines machines) {
+    auto scenario = two_machine_scenario("web");
+    if (machines == Machines::vms) return scenario;
+    use_reliable_rack(scenario, "web");
+    scenario.providers.back().spec.redfish->hostLock.field = api::v1alpha1::HostLockField::AssetTag;
+    return scenario;
+}
+
 struct Drill {
-    explicit Drill(base::Duration before = 10min)
-        : world(1, two_machine_scenario("web"), Recording::off), operators(world) {
+    explicit Drill(Machines kind = Machines::vms)
+        : world(1, scenario_with(kind), Recording::off), operators(world) {
         world.faults.stop();
         operators.keep(1);
-        world.run_for(before);
+        world.run_for(10min);
     }
     ~Drill() {
         copy.reset();
@@ -22,11 +35,21 @@ struct Drill {
     }
 
     void begin() { copy = std::make_unique<ControlPlaneCopy>(world); }
-    std::size_t machines() { return world.administrators.marked().size(); }
-    const NodeSmithProvider& provider() { return *world.view.all<NodeSmithProvider>().begin()->second; }
+    std::size_t machines() {
+        const auto names = world.bmcs.names();
+        const auto on = std::ranges::count_if(names, [this](const std::string& name) {
+            return world.bmcs.bmc(name).power() != redfish_simulator::Power::off;
+        });
+        return world.administrators.marked().size() + static_cast<std::size_t>(on);
+    }
+    // Returns the provider of all machines.
+    const NodeSmithProvider& provider() {
+        const api::ObjectKey key{kNodesNamespace, world.scenario.providers.back().metadata.name};
+        return *world.view.find<NodeSmithProvider>(key);
+    }
     std::string other_of_original() { return epoch_of_other_operator(provider()); }
     std::string other_of_copy() {
-        return epoch_of_other_operator(copy->server().list<NodeSmithProvider>().front());
+        return epoch_of_other_operator(*copy->server().get<NodeSmithProvider>(api::key_of(provider())));
     }
     void decide(fake::ApiServer& server, const std::string& ended) {
         server.edit<NodeSmithProvider>(api::key_of(provider()), [&ended](NodeSmithProvider& edited) {
@@ -43,7 +66,7 @@ struct Drill {
 }  // namespace
 
 TEST_CASE("the operator of a copied control plane destroys nothing") {
-    Drill drill;
+    Drill drill(GENERATE(Machines::vms, Machines::hosts));
     CHECK(drill.machines() == 2);
     drill.begin();
     drill.world.run_for(2h);
@@ -55,7 +78,7 @@ TEST_CASE("the operator of a copied control plane destroys nothing") {
 }
 
 TEST_CASE("the operator of the original destroys nothing either, until a person decides") {
-    Drill drill;
+    Drill drill(GENERATE(Machines::vms, Machines::hosts));
     drill.begin();
     drill.world.run_for(10min);
     drill.world.workloads.scale("web", 0);
@@ -73,7 +96,7 @@ TEST_CASE("the operator of the original destroys nothing either, until a person 
 }
 
 TEST_CASE("a person who decides while the other operator runs has to decide again") {
-    Drill drill;
+    Drill drill(GENERATE(Machines::vms, Machines::hosts));
     drill.begin();
     drill.world.run_for(10min);
     drill.world.workloads.scale("web", 0);
@@ -84,7 +107,7 @@ TEST_CASE("a person who decides while the other operator runs has to decide agai
 }
 
 TEST_CASE("a person may decide for the copy") {
-    Drill drill;
+    Drill drill(GENERATE(Machines::vms, Machines::hosts));
     drill.begin();
     drill.world.run_for(10min);
     drill.operators.keep(0);
@@ -96,8 +119,9 @@ TEST_CASE("a person may decide for the copy") {
 }
 
 TEST_CASE("the copy destroys nothing, whenever the leader of the original changes") {
+    const auto kind = GENERATE(Machines::vms, Machines::hosts);
     for (const std::chrono::seconds killed : {-90s, -30s, -5s, 5s, 30s, 65s, 100s, 130s}) {
-        Drill drill;
+        Drill drill(kind);
         drill.operators.keep(2);
         drill.world.run_for(1min);
         if (killed < 0s) {
@@ -117,7 +141,7 @@ TEST_CASE("the copy destroys nothing, whenever the leader of the original change
 }
 
 TEST_CASE("a new leader of the only operator needs no person") {
-    Drill drill;
+    Drill drill(GENERATE(Machines::vms, Machines::hosts));
     drill.kill_leader();
     drill.world.run_for(1min);
     drill.world.workloads.scale("web", 0);

@@ -12,11 +12,11 @@ namespace {
 using namespace std::chrono_literals;
 
 // Two operators of one rack need a lock on its hosts, and two that make templates disturb each other.
-bool can_be_shared(const Scenario& scenario) {
-    return scenario.bare_metal.empty() && std::ranges::all_of(scenario.providers, [](const auto& provider) {
-               const auto& proxmox = provider.spec.proxmox;
-               return proxmox && !(proxmox->template_ && proxmox->template_->image);
-           });
+bool can_be_shared(const NodeSmithProvider& provider) {
+    const auto& proxmox = provider.spec.proxmox;
+    const auto& redfish = provider.spec.redfish;
+    if (redfish) return redfish->hostLock.field == api::v1alpha1::HostLockField::AssetTag;
+    return proxmox && !(proxmox->template_ && proxmox->template_->image);
 }
 
 class Drills final : public Outsider {
@@ -24,8 +24,9 @@ public:
     explicit Drills(World& world) : world_(world), random_(world.random_for("drills")) {}
 
     void begin() override {
-        if (!world_.faults.is_calm() || !world_.scenario.leader_election || !can_be_shared(world_.scenario))
-            return;
+        const auto& scenario = world_.scenario;
+        const bool is_shared = std::ranges::all_of(scenario.providers, can_be_shared);
+        if (!world_.faults.is_calm() || !scenario.leader_election || !is_shared) return;
         next_ = world_.clock.call_at(world_.now() + Dice(*random_).seconds(300, 2400), [this] { copy(); });
     }
 

@@ -2,6 +2,7 @@
 // not have this knowledge.
 #include "test/simulation/dice.hpp"
 #include "test/simulation/leader_check.hpp"
+#include "test/simulation/reliable_rack.hpp"
 #include "test/simulation/sites.hpp"
 #include "test/simulators/proxmox/core/world_file.hpp"
 #include "test/support/seeded_random.hpp"
@@ -11,28 +12,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Adds a rack of hosts with reliable BMCs, one for each pod.
 void use_a_rack(Scenario& scenario) {
-    const auto random = fake::make_seeded_random(1);
-    Dice dice(*random);
-    auto pool = add_rack(scenario, dice);
-    const auto& plain = scenario.pools.front().spec;
-    pool.spec.scaleDown = plain.scaleDown;
-    pool.spec.disruption = plain.disruption;
-    pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Delete;
-    scenario.pools = {pool};
-    scenario.providers.back().spec.redfish->boot.method = api::v1alpha1::BootMethod::Disk;
-    for (auto& host : scenario.bare_metal) {
-        redfish_simulator::Profile profile;
-        profile.uuid = host.profile.uuid;
-        profile.processors = 4;
-        profile.memory_gib = 16;
-        profile.power_on = 20s;
-        profile.shutdown = 20s;
-        host.profile = profile;
-        host.is_foreign = false;
-    }
-    scenario.deployments = {a_deployment(kStoryDeployment, 2, "3", "1Gi")};
+    use_reliable_rack(scenario, kStoryDeployment);
 }
 
 void use_a_rack_with_erasure(Scenario& scenario) {

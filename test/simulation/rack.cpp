@@ -1,6 +1,8 @@
 // Draws the bare metal of a scenario: a provider, its hosts, and how their BMCs differ.
 #include "test/simulation/dice.hpp"
+#include "test/simulation/reliable_rack.hpp"
 #include "test/simulation/scenario.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace simulation {
 namespace {
@@ -84,6 +86,29 @@ NodeSmithPool add_rack(Scenario& scenario, Dice& dice) {
     pool.spec.machineTemplate.labels["tier"] = "metal";
     if (dice.chance(0.1)) pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
     return pool;
+}
+
+void use_reliable_rack(Scenario& scenario, const std::string& deployment) {
+    const auto random = fake::make_seeded_random(1);
+    Dice dice(*random);
+    auto pool = add_rack(scenario, dice);
+    const auto& plain = scenario.pools.front().spec;
+    pool.spec.scaleDown = plain.scaleDown;
+    pool.spec.disruption = plain.disruption;
+    pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Delete;
+    scenario.pools = {pool};
+    scenario.providers.back().spec.redfish->boot.method = api::v1alpha1::BootMethod::Disk;
+    for (auto& host : scenario.bare_metal) {
+        redfish_simulator::Profile profile;
+        profile.uuid = host.profile.uuid;
+        profile.processors = 4;
+        profile.memory_gib = 16;
+        profile.power_on = 20s;
+        profile.shutdown = 20s;
+        host.profile = profile;
+        host.is_foreign = false;
+    }
+    scenario.deployments = {a_deployment(deployment, 2, "3", "1Gi")};
 }
 
 }  // namespace simulation

@@ -10,6 +10,14 @@
 namespace simulation {
 namespace {
 
+// Reports whether the tag is the mark of the claim, whatever its cluster and with or without an epoch.
+bool is_mark_of(const std::string& claim_uid, const std::string& tag) {
+    auto mark = providers::redfish::lock_mark({.claim_uid = claim_uid});
+    if (const auto record = providers::redfish::epoch_in(tag))
+        mark = providers::redfish::with_epoch(mark, *record);
+    return tag.ends_with(mark.substr(mark.rfind('-')));
+}
+
 class TwoClustersShareARack final : public Invariant {
 public:
     explicit TwoClustersShareARack(const Stage& stage) : Invariant(stage) {
@@ -55,10 +63,8 @@ private:
     void check_lock(Cluster cluster, const NodeSmithHost& host) {
         auto& bmc = world_.bmcs.bmc(host.metadata.name);
         if (!locks_hosts(world_) || may_be_late(cluster) || bmc.power() != Power::off) return;
-        const auto mark = providers::redfish::lock_mark({.claim_uid = host.status.claimRef->uid});
-        const auto of_claim = mark.substr(mark.rfind('-'));
         for (const bool of_chassis : {false, true})
-            if (bmc.asset_tag(of_chassis).ends_with(of_claim))
+            if (is_mark_of(host.status.claimRef->uid, bmc.asset_tag(of_chassis)))
                 stage_.violate("locks are taken back before their hosts",
                                std::string(name_of(cluster)) + " gives back host " + host.metadata.name +
                                    ", which bears the mark " + bmc.asset_tag(of_chassis));
@@ -124,9 +130,8 @@ private:
         const auto* host = host_of(cluster, name);
         if (!host || !host->status.claimRef) return false;
         auto& bmc = world_.bmcs.bmc(name);
-        const auto mark = providers::redfish::lock_mark({.claim_uid = host->status.claimRef->uid});
-        const auto of_claim = mark.substr(mark.rfind('-'));
-        return bmc.asset_tag(false).ends_with(of_claim) || bmc.asset_tag(true).ends_with(of_claim);
+        const auto& uid = host->status.claimRef->uid;
+        return is_mark_of(uid, bmc.asset_tag(false)) || is_mark_of(uid, bmc.asset_tag(true));
     }
 
     // An erasure destroys data, so the only excuse is that the request was sent before.
