@@ -338,6 +338,8 @@ MUTATIONS = [
              Edit("upkeep", r"label && (now < pause_ends\(\*label\))", "now < label->time")),
     Mutation("never end a series of replacements", "machines that are old from the start are replaced for ever",
              "controllers", Edit("series_blocker", r"if \((lineage\.cause\.empty\(\))", "true")),
+    Mutation("replace nodes that are not Ready again and again", "a series of replacements without an end", "controllers",
+             Edit("most_in_a_row", r"kChanceAndOneMore = (2);", "200")),
     Mutation("take a 401 of one resource for a refusal of Basic", "a host without a free session stays unused", "providers/redfish",
              Edit("send_basic", r"if \((is_accepted)\) throw", "false")),
     Mutation("forget at once why a change to a Node was refused", "a claim waits and does not say for what", "controllers",

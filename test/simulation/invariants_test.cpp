@@ -126,3 +126,104 @@ TEST_CASE("a claim that waits for a person holds its pool, its provider and thei
     }
     CHECK(deletion.findings() == std::vector<std::string>{expected + " is still there"});
 }
+
+namespace {
+
+// Succession is a chain of claims, each of which replaces the one before it.
+struct Succession : Court {
+    explicit Succession(std::string_view reason_) : Court(series_end), reason(reason_) {}
+
+    void come(int number, bool names_predecessor) {
+        const auto name = "general-" + std::to_string(number);
+        auto& next = claim(name, "general");
+        if (number > 1 && names_predecessor)
+            next.metadata.annotations[std::string(api::annotations::kReplaces)] =
+                "general-" + std::to_string(number - 1);
+        next.status.host = "alfaromeo";
+        world.server.put(next);
+        set(name, api::conditions::kInitialized, ConditionStatus::True, "Initialized");
+        if (served_for == 0s) return;
+        world.server.edit<NodeSmithClaim>(key(name), [this](NodeSmithClaim& edited) {
+            for (auto& condition : edited.status.conditions)
+                condition.lastTransitionTime = api::Time(clock().at - served_for);
+        });
+    }
+
+    void go(int number) {
+        const auto name = "general-" + std::to_string(number);
+        set(name, api::conditions::kDisrupted, ConditionStatus::True, reason, message);
+        world.server.remove<NodeSmithClaim>(key(name));
+        world.run_for(1s);
+    }
+
+    void replace(int times, bool names_predecessor = true) {
+        for (int i = 0; i < times; ++i) {
+            come(++last, names_predecessor);
+            go(last);
+        }
+    }
+
+    std::string reason, message = "it is as it was";
+    std::chrono::seconds served_for{};
+    int last = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the judge sees the third replacement in a row for each cause") {
+    const auto reason = GENERATE(as<std::string>{}, api::reasons::kDrifted, api::reasons::kUnhealthy,
+                                 api::reasons::kUnderutilized, api::reasons::kEvacuation);
+    INFO(reason);
+    Succession succession(reason);
+    SECTION("whose claims name their predecessors") {
+        succession.replace(2);
+        CHECK(succession.violations.empty());
+        succession.replace(1);
+        REQUIRE(succession.violations.size() == 1);
+        CHECK(succession.violations.front().invariant == "no series without an end");
+    }
+    SECTION("whose claims do not") {
+        succession.replace(2, false);
+        CHECK(succession.violations.empty());
+        succession.replace(1, false);
+        CHECK(succession.violations.size() == 1);
+    }
+    SECTION("but not if a person asked for another try") {
+        succession.replace(2);
+        succession.world.server.edit<NodeSmithPool>(Court::key("general"), [](NodeSmithPool& edited) {
+            edited.metadata.annotations[std::string(api::annotations::kRetryReplacement)] = "again";
+        });
+        succession.replace(2);
+        CHECK(succession.violations.empty());
+    }
+    SECTION("but not if the settings changed") {
+        succession.replace(2);
+        succession.world.server.edit<NodeSmithPool>(Court::key("general"),
+                                                    [](NodeSmithPool& edited) { edited.spec.weight = 7; });
+        succession.replace(2);
+        CHECK(succession.violations.empty());
+    }
+}
+
+TEST_CASE("machines that served for a day are no series, and neither are removals without a replacement") {
+    SECTION("served for a day") {
+        Succession succession(api::reasons::kUnhealthy);
+        succession.served_for = 25h;
+        succession.replace(5);
+        CHECK(succession.violations.empty());
+    }
+    SECTION("removed as their pods fit elsewhere") {
+        Succession succession(api::reasons::kUnderutilized);
+        succession.message = "its pods fit on other nodes";
+        succession.replace(5);
+        CHECK(succession.violations.empty());
+    }
+    SECTION("of another cause each time") {
+        Succession succession(api::reasons::kUnhealthy);
+        for (int i = 0; i < 6; ++i) {
+            succession.message = i % 2 == 0 ? "the node's machine is switched off" : "the node is not Ready";
+            succession.replace(1);
+        }
+        CHECK(succession.violations.empty());
+    }
+}
