@@ -227,3 +227,63 @@ TEST_CASE("machines that served for a day are no series, and neither are removal
         CHECK(succession.violations.empty());
     }
 }
+
+namespace {
+
+// Neighbours are two claims in different pools. Both have a machine and the same address.
+struct Neighbours : Court {
+    Neighbours() : Court(addresses_are_given_once) {
+        tag_annex(std::nullopt);
+        for (const std::string pool : {"general", "other"}) {
+            auto& mine = claim(pool + "-1", pool);
+            mine.status.machineID = pool == "general" ? "1000" : "2000";
+            world.server.put(mine);
+            world.server.edit<NodeSmithPool>(key(pool), [&pool](NodeSmithPool& edited) {
+                edited.spec.machineTemplate.network = a_dual_stack_network(0);
+                edited.status.addresses = {{"10.7.0.9", pool + "-1", ""}};
+            });
+        }
+    }
+
+    void name_network(const std::string& pool) {
+        world.server.edit<NodeSmithPool>(
+            key(pool), [](NodeSmithPool& edited) { edited.spec.machineTemplate.network->name = "site-b"; });
+    }
+    void tag_annex(std::optional<std::int32_t> tag) {
+        world.server.edit<NodeSmithProvider>(key("annex"), [tag](NodeSmithProvider& edited) {
+            edited.spec.proxmox->networkInterfaces.front().vlanTag = tag;
+        });
+    }
+    std::size_t faults() {
+        judge->after_change();
+        return violations.size();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the judge sees an address that is given twice on one network, and none on two networks") {
+    Neighbours neighbours;
+    SECTION("one bridge") {
+        CHECK(neighbours.faults() == 1);
+    }
+    SECTION("two VLANs of one bridge") {
+        neighbours.tag_annex(20);
+        CHECK(neighbours.faults() == 0);
+    }
+    SECTION("one of them has a name") {
+        neighbours.name_network("general");
+        CHECK(neighbours.faults() == 0);
+    }
+    SECTION("two VLANs under one name") {
+        neighbours.tag_annex(20);
+        neighbours.name_network("general");
+        neighbours.name_network("other");
+        CHECK(neighbours.faults() == 1);
+    }
+    SECTION("one of them has no machine yet") {
+        neighbours.world.server.edit<NodeSmithClaim>(
+            Court::key("other-1"), [](NodeSmithClaim& edited) { edited.status.machineID.clear(); });
+        CHECK(neighbours.faults() == 0);
+    }
+}

@@ -1,5 +1,6 @@
 #include "test/simulation/world.hpp"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <exception>
 #include <ranges>
@@ -145,6 +146,29 @@ void World::draw_pace(base::Random& random) {
         scheduler.slow_down(std::chrono::milliseconds{dice.between(500, 4000)});
 }
 
+// Gives all pools of some seeds the same static addresses. Half of the pools are on a network that their user
+// named, and half of the further providers are in a VLAN. So some pools share a network, and others do not.
+void World::draw_address_networks(base::Random& random) {
+    Dice dice(random);
+    if (!dice.chance(0.15)) return;
+    for (auto& provider : scenario.providers | std::views::drop(1)) {
+        if (!provider.spec.proxmox || !dice.chance(0.5)) continue;
+        for (auto& interface : provider.spec.proxmox->networkInterfaces) interface.vlanTag = 20;
+    }
+    for (auto& pool : scenario.pools) {
+        const auto provider =
+            std::ranges::find(scenario.providers, pool.spec.providerRef,
+                              [](const NodeSmithProvider& each) { return each.metadata.name; });
+        const bool is_told = provider != scenario.providers.end() && provider->spec.proxmox &&
+                             pool.spec.bootstrap &&
+                             pool.spec.bootstrap->method == api::v1alpha1::BootstrapMethod::CloudInit;
+        if (!is_told) continue;
+        auto& addresses = pool.spec.machineTemplate.network;
+        addresses = a_dual_stack_network(0);
+        if (dice.chance(0.5)) addresses->name = "site-b";
+    }
+}
+
 void World::populate() {
     for (const char* name : {"default", "kube-system", "kube-public", kNodesNamespace, kTenants})
         server.put(namespace_of_name(name));
@@ -162,6 +186,7 @@ void World::populate() {
     draw_nominations(*random_for("nominations"));
     draw_pace(*random_for("pace of the scheduler"));
     draw_tolerations(*random_for("tolerations"));
+    draw_address_networks(*random_for("networks of addresses"));
     const auto broken = random_for("broken fields");
     for (auto& host : scenario.bare_metal) {
         break_fields(host.profile, *broken);

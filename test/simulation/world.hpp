@@ -97,6 +97,7 @@ private:
     void draw_nominations(base::Random& random);
     void draw_pace(base::Random& random);
     void draw_tolerations(base::Random& random);
+    void draw_address_networks(base::Random& random);
 
     std::uint64_t changes_ = 0;
     std::string last_reports_;  // last conditions of providers while everything was deleted

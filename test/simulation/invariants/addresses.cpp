@@ -1,14 +1,20 @@
-// The part of invariant 7 that concerns networks. No address and no MAC address is assigned twice. A guest
-// has exactly the addresses that are reserved for its claim. All addresses become free when claims end.
+// The part of invariant 7 that concerns networks. No address is assigned twice on one network, and no MAC
+// address twice at all. Equal addresses on different networks are independent. A guest has no address that is
+// not reserved for its claim. All addresses become free when claims end.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
 #include "test/simulation/invariants/invariant.hpp"
+#include "test/simulators/proxmox/core/machine_config.hpp"
+#include "test/simulators/proxmox/core/text.hpp"
 #include "test/simulators/proxmox/core/vm_options.hpp"
 
 namespace simulation {
 namespace {
+
+const std::string kNamed = "network ";
 
 class AddressesAreGivenOnce final : public Invariant {
 public:
@@ -31,53 +37,148 @@ public:
                                                                reservation.claim + ", which is gone"});
             }
         }
+        for (const auto& [uuid, addresses] : world_.guests.addresses())
+            for (const auto& address : addresses) check_reserved(uuid, address, findings);
         return findings;
     }
 
 private:
+    using Reservation = api::v1alpha1::AddressReservation;
+    using OnNetwork = std::pair<std::string, std::string>;  // network and address
+
+    struct Holder {
+        std::string pool;
+        const Reservation* reservation;
+        std::string str() const { return pool + "/" + reservation->claim; }
+    };
+
+    // Returns what tells networks with equal addresses apart: the name that a user gave one, or bridge and
+    // VLAN. All providers of a world are on one Proxmox cluster. Empty: the provider is gone.
+    std::string network_of(const NodeSmithPool& pool, const std::string& interface) const {
+        const auto* provider =
+            world_.view.find<NodeSmithProvider>({pool.metadata.namespace_, pool.spec.providerRef});
+        if (!provider || !provider->spec.proxmox) return {};
+        const auto& spec = *provider->spec.proxmox;
+        const auto* asked = spec.cloudInit ? &spec.cloudInit->network : nullptr;
+        if (pool.spec.machineTemplate.network) asked = &*pool.spec.machineTemplate.network;
+        if (asked && !asked->name.empty() && asked->interface == interface) return kNamed + asked->name;
+        for (const auto& each : spec.networkInterfaces)
+            if (each.name == interface) return network(each.bridge, std::to_string(each.vlanTag.value_or(0)));
+        return network("", "0");
+    }
+
+    static std::string network(const std::string& bridge, const std::string& vlan) {
+        return "bridge " + bridge + ", VLAN " + vlan;
+    }
+
+    static std::string interface_of(const Reservation* reservation) {
+        return reservation && !reservation->interface.empty() ? reservation->interface : "net0";
+    }
+
     void check_reservations() {
-        std::map<std::string, std::string> holders;
+        std::map<OnNetwork, Holder> holders;
+        std::map<std::string, std::string> networks;  // by address
         for (const auto& [key, pool] : world_.view.all<NodeSmithPool>()) {
+            std::map<std::string, std::string> by_interface;
             for (const auto& reservation : pool->status.addresses) {
-                const auto holder = key.name + "/" + reservation.claim;
-                const auto [other, is_new] = holders.emplace(reservation.address, holder);
+                auto& there = by_interface[interface_of(&reservation)];
+                if (there.empty()) there = network_of(*pool, interface_of(&reservation));
+                if (there.empty()) continue;
+                if (networks.emplace(reservation.address, there).first->second != there)
+                    count_once(reservation.address, key.name);
+                const auto [other, is_new] =
+                    holders.try_emplace({there, reservation.address}, Holder{key.name, &reservation});
                 if (is_new) continue;
                 // Two pools may reserve the same address simultaneously. Both then notice it, and give the
                 // address back before any machine uses it.
-                if (is_used(reservation) && is_used({reservation.address, claim_of(other->second), ""}))
-                    stage_.violate("no address is given twice", reservation.address + " is reserved for " +
-                                                                    other->second + " and for " + holder);
+                const Holder holder{key.name, &reservation};
+                if (is_used(reservation) && is_used(*other->second.reservation))
+                    stage_.violate("no address is given twice",
+                                   reservation.address + " (" + there + ") is reserved for " +
+                                       other->second.str() + " and for " + holder.str());
             }
         }
     }
 
-    static std::string claim_of(const std::string& holder) { return holder.substr(holder.find('/') + 1); }
+    void count_once(const std::string& address, const std::string& pool) {
+        if (independent_.emplace(address, pool).second)
+            world_.happenings.count("addresses: one address was given on two networks");
+    }
 
-    bool is_used(const api::v1alpha1::AddressReservation& reservation) const {
+    bool is_used(const Reservation& reservation) const {
         const auto* claim = world_.view.find<NodeSmithClaim>({kNodesNamespace, reservation.claim});
         return claim && !claim->status.machineID.empty();
     }
 
     void check_guests() {
-        std::map<std::string, std::string> guests;
+        std::map<OnNetwork, std::string> guests;
         for (const auto& [uuid, addresses] : world_.guests.addresses()) {
-            if (is_unknown(uuid)) continue;
+            const auto* claim = claim_of(uuid);
+            const auto* node = claim ? nullptr : world_.view.node_of_machine(uuid);
+            // Nothing in the cluster knows a machine whose claim kept it (deletionPolicy Retain), and whose
+            // Node its user then deleted.
+            if (!claim && !node) continue;
             for (const auto& address : addresses) {
-                const auto [other, is_new] = guests.emplace(address, uuid);
-                if (!is_new)
-                    stage_.violate("no address is given twice",
-                                   "machines " + uuid + " and " + other->second + " have " + address);
+                const auto there = claim ? network_of_guest(*claim, address) : network_of_kept(*node);
+                const auto [other, is_new] = guests.emplace(OnNetwork{there, address}, uuid);
+                if (!is_new && !there.empty())
+                    stage_.violate("no address is given twice", "machines " + uuid + " and " + other->second +
+                                                                    " have " + address + " (" + there + ")");
             }
         }
     }
 
-    // Reports whether nothing in the cluster knows the machine or its addresses. Its claim kept the machine
-    // (deletionPolicy Retain), and then its user deleted the Node.
-    bool is_unknown(const std::string& uuid) const {
-        if (world_.view.node_of_machine(uuid)) return false;
-        const auto& claims = world_.view.all<NodeSmithClaim>();
-        return std::ranges::none_of(
-            claims, [&](const auto& entry) { return entry.second->status.systemUUID == uuid; });
+    const NodeSmithClaim* claim_of(const std::string& uuid) const {
+        for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>())
+            if (claim->status.systemUUID == uuid) return claim.get();
+        return nullptr;
+    }
+
+    const NodeSmithPool* pool_of(const NodeSmithClaim& claim) const {
+        return world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
+    }
+
+    static const Reservation* reservation_of(const NodeSmithPool& pool, const NodeSmithClaim& claim,
+                                             const std::string& address) {
+        const auto& all = pool.status.addresses;
+        const auto found = std::ranges::find_if(all, [&](const Reservation& each) {
+            return each.address == address && each.claim == claim.metadata.name;
+        });
+        return found == all.end() ? nullptr : &*found;
+    }
+
+    // Returns the network that the machine is really on, unless a user says that it is another one.
+    std::string network_of_guest(const NodeSmithClaim& claim, const std::string& address) const {
+        const auto* pool = pool_of(claim);
+        if (!pool) return {};
+        const auto interface = interface_of(reservation_of(*pool, claim, address));
+        auto told = network_of(*pool, interface);
+        if (told.empty() || told.starts_with(kNamed)) return told;
+        const auto& machines = world_.proxmox.cluster().world.machines;
+        const auto machine = machines.find(std::atoi(claim.status.machineID.c_str()));
+        if (machine == machines.end()) return told;
+        std::string bridge, vlan = "0";
+        for (const auto& part :
+             proxmox::split(proxmox::config_text(machine->second.config, interface), ',')) {
+            if (part.starts_with("bridge=")) bridge = part.substr(part.find('=') + 1);
+            if (part.starts_with("tag=")) vlan = part.substr(part.find('=') + 1);
+        }
+        return network(bridge, vlan);
+    }
+
+    std::string network_of_kept(const api::Node& node) const {
+        const auto* name = api::find(node.metadata.labels, api::labels::kPool);
+        const auto* pool = name ? world_.view.find<NodeSmithPool>({kNodesNamespace, *name}) : nullptr;
+        return pool ? network_of(*pool, "net0") : std::string();
+    }
+
+    void check_reserved(const std::string& uuid, const std::string& address, Findings& findings) const {
+        const auto* claim = claim_of(uuid);
+        const auto* pool = claim ? pool_of(*claim) : nullptr;
+        if (!pool || reservation_of(*pool, *claim, address)) return;
+        findings.push_back({"guests use reserved addresses",
+                            "the machine of claim " + claim->metadata.name + " has " + address +
+                                ", which pool " + pool->metadata.name + " has not reserved for it"});
     }
 
     void check_mac_addresses() {
@@ -95,6 +196,8 @@ private:
             }
         }
     }
+
+    std::set<OnNetwork> independent_;  // addresses on several networks, and the pools that have them
 };
 
 }  // namespace
