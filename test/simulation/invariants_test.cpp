@@ -287,3 +287,68 @@ TEST_CASE("the judge sees an address that is given twice on one network, and non
         CHECK(neighbours.faults() == 0);
     }
 }
+
+namespace {
+
+// Silence is a claim whose machine runs on a host that sends no statistics.
+struct Silence : Court {
+    Silence() : Court(running_machines_are_seen) {
+        auto& cluster = world.proxmox.cluster();
+        auto& host = cluster.world.hosts.front();
+        host.sends_statistics = false;
+        auto& machine = cluster.world.machines[1000];
+        machine.vmid = 1000;
+        machine.node = host.name;
+        machine.config = {
+            {"name", "general-1"}, {"memory", "512"}, {"smbios1", std::string("uuid=") + kUuid}};
+        cluster.start_machine(machine);
+        auto& mine = claim("general-1", "general");
+        mine.status.machineID = "1000";
+        mine.status.systemUUID = kUuid;
+        world.server.put(mine);
+    }
+
+    // Has a process write the condition.
+    void say(const std::string& condition) {
+        const auto wire = world.network.connect(process, world.server);
+        base::HttpRequest request;
+        request.method = "PATCH";
+        request.target = "/apis/" + std::string(api::kGroup) + "/" + std::string(api::kVersion) +
+                         "/namespaces/nodes/nodesmithclaims/general-1/status";
+        request.headers.set("Content-Type", "application/merge-patch+json");
+        request.body = R"({"status":{"conditions":[)" + condition + "]}}";
+        REQUIRE(test::run(world.context, world.clock, wire->send(std::move(request))).status == 200);
+    }
+
+    static constexpr const char* kUuid = "4c4c4544-0042-4510-8054-000000000001";
+    Process process{"operator", world.context.get_executor(), world.clock};
+};
+
+}  // namespace
+
+TEST_CASE("the judge sees a running machine that is taken for stopped or gone") {
+    Silence silence;
+    const std::string time = R"("lastTransitionTime":"2024-01-01T00:00:00Z",)";
+    const auto mistake = GENERATE(
+        as<std::string>{}, R"("type":"PoweredOff","status":"True","reason":"Starting","message":"")",
+        R"("type":"MachineDeleted","status":"True","reason":"MachineVanished","message":"")",
+        R"("type":"Disrupted","status":"True","reason":"Unhealthy","message":"the node's machine is switched off")");
+    INFO(mistake);
+    SECTION("for minutes") {
+        silence.world.run_for(4min);
+        silence.say("{" + time + mistake + "}");
+        REQUIRE(silence.violations.size() == 1);
+        CHECK(silence.violations.front().invariant == "running machines are not taken for stopped");
+    }
+    SECTION("not if it has just been started") {
+        silence.say("{" + time + mistake + "}");
+        CHECK(silence.violations.empty());
+    }
+    SECTION("not if it is off") {
+        auto& cluster = silence.world.proxmox.cluster();
+        cluster.stop_machine(cluster.world.machines.at(1000));
+        silence.world.run_for(4min);
+        silence.say("{" + time + mistake + "}");
+        CHECK(silence.violations.empty());
+    }
+}

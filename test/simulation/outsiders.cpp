@@ -18,6 +18,7 @@
 #include "test/simulation/odd_bmcs.hpp"
 #include "test/simulation/odd_objects.hpp"
 #include "test/simulation/passing_guests.hpp"
+#include "test/simulation/silent_statistics.hpp"
 #include "test/simulation/storage_fillers.hpp"
 #include "test/simulation/taint_keeper.hpp"
 #include "test/simulation/volume_keepers.hpp"
@@ -46,6 +47,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(make_hostile_tenants(world));
     all.push_back(passing_guests(world));
     all.push_back(isolation(world));
+    all.push_back(silent_statistics(world));
     all.push_back(make_odd_bmcs(world));
     all.push_back(make_drills(world));
     return all;

@@ -134,8 +134,8 @@ std::vector<Room> rooms_for(const World& world, const NodeSmithProvider& provide
     const auto& lab = world.proxmox.cluster().world;
     std::vector<Room> rooms;
     for (const auto& host : lab.hosts) {
-        if (!host.powered_on || host.maintenance || !is_allowed(spec, host.name) || !has_bridges(spec, host))
-            continue;
+        const bool is_up = host.powered_on && host.sends_statistics && !host.maintenance;
+        if (!is_up || !is_allowed(spec, host.name) || !has_bridges(spec, host)) continue;
         Room room;
         room.host = host.name;
         room.disk_mib = disk_at(lab, spec, host.name);

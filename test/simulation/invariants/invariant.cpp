@@ -97,6 +97,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       deletions_end,
                       local_volumes_are_kept,
                       series_end,
+                      running_machines_are_seen,
                       volumes_of_others_stay,
                       roles_suffice,
                       drains_evict_once,

@@ -135,6 +135,7 @@ std::unique_ptr<Invariant> provider_is_not_believed_alone(const Stage& stage);
 std::unique_ptr<Invariant> deletions_end(const Stage& stage);
 std::unique_ptr<Invariant> local_volumes_are_kept(const Stage& stage);
 std::unique_ptr<Invariant> series_end(const Stage& stage);
+std::unique_ptr<Invariant> running_machines_are_seen(const Stage& stage);
 std::unique_ptr<Invariant> roles_suffice(const Stage& stage);
 std::unique_ptr<Invariant> drains_evict_once(const Stage& stage);
 std::unique_ptr<Invariant> drains_go_on(const Stage& stage);

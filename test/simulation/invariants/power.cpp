@@ -65,7 +65,7 @@ private:
     }
 
     // Returns the claims whose machine must run but is off: they are in service and not disrupted, their host
-    // is on, and no person switched the machine off.
+    // is on and tells how much room it has, and no person switched the machine off.
     std::vector<std::shared_ptr<const NodeSmithClaim>> left_off() const {
         std::vector<std::shared_ptr<const NodeSmithClaim>> found;
         for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines) {
@@ -85,7 +85,8 @@ private:
     bool is_reachable(const std::string& host) const {
         const auto& cluster = world_.proxmox.cluster();
         const auto found = std::ranges::find(cluster.world.hosts, host, &proxmox::Host::name);
-        return found != cluster.world.hosts.end() && found->powered_on && !cluster.is_isolated(host);
+        return found != cluster.world.hosts.end() && found->powered_on && found->sends_statistics &&
+               !cluster.is_isolated(host);
     }
 
     bool is_to_run(const NodeSmithClaim& claim) const {
