@@ -55,6 +55,16 @@ struct MachineRefusal {
     bool concerns(const std::string& pool) const { return is_in_force && pool == provider; }
 };
 
+// StatusHang is an admission webhook that does not answer writes of one kind's status.
+struct StatusHang {
+    std::string resource;  // such as "nodesmithproviders"; empty: none ever hung
+    bool is_in_force = false;
+    base::TimePoint ended{};
+
+    // Reports whether launches wait for the status of this kind. Nothing else may wait for another kind.
+    bool stops_launches() const { return resource == "nodesmithclaims" || resource == "nodesmithpools"; }
+};
+
 // Webhook is an admission webhook that forbids the eviction of some pods.
 struct Webhook {
     enum class Way { denies, is_down, hangs } way = Way::denies;
@@ -71,6 +81,7 @@ struct Interference {
     CreationRefusal refusal;
     ProviderHang hang;
     MachineRefusal machine_refusal;
+    StatusHang status_hang;
     bool isolates_hosts = false;  // Proxmox hosts are isolated at times
     // Requests of the operator of a copied control plane that ended or removed a VM.
     std::vector<std::string> destroyed_by_copies;

@@ -352,3 +352,44 @@ TEST_CASE("the judge sees a running machine that is taken for stopped or gone") 
         CHECK(silence.violations.empty());
     }
 }
+
+namespace {
+
+// Shortage is a pod that a machine would help, while a webhook hangs for the status of a kind.
+struct Shortage : Court {
+    explicit Shortage(const std::string& resource) : Court(refusals_hold_up_no_others) {
+        world.faults.have_only({});
+        world.workloads.apply(a_deployment("web", 1, "1", "1Gi"));
+        world.server.edit<NodeSmithProvider>(key("lab"), [this](NodeSmithProvider& edited) {
+            api::set_condition(edited.status.conditions,
+                               {std::string(api::conditions::kReady), ConditionStatus::True, "Ready", "", {}},
+                               clock());
+        });
+        world.interference.status_hang = {resource, true, {}};
+    }
+
+    void wait(std::chrono::seconds duration) {
+        for (auto left = duration; left > 0s && violations.empty(); left -= 1s) {
+            world.run_for(1s);
+            judge->each_second();
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the judge sees a pod that waits because another kind's status cannot be written") {
+    SECTION("of providers") {
+        Shortage shortage("nodesmithproviders");
+        shortage.wait(4min);
+        CHECK(shortage.violations.empty());
+        shortage.wait(3min);
+        REQUIRE(shortage.violations.size() == 1);
+        CHECK(shortage.violations.front().invariant == "a refusal holds up no others");
+    }
+    SECTION("but not of pools, whose status reserves what a launch needs") {
+        Shortage shortage("nodesmithpools");
+        shortage.wait(7min);
+        CHECK(shortage.violations.empty());
+    }
+}

@@ -19,6 +19,7 @@
 #include "test/simulation/odd_objects.hpp"
 #include "test/simulation/passing_guests.hpp"
 #include "test/simulation/silent_statistics.hpp"
+#include "test/simulation/status_webhook.hpp"
 #include "test/simulation/storage_fillers.hpp"
 #include "test/simulation/taint_keeper.hpp"
 #include "test/simulation/volume_keepers.hpp"
@@ -41,6 +42,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(volume_keepers(world));
     all.push_back(make_claim_refuser(world));
     all.push_back(std::make_unique<EvictionWebhook>(world));
+    all.push_back(std::make_unique<StatusWebhook>(world));
     all.push_back(std::make_unique<OddObjects>(world));
     all.push_back(storage_fillers(world));
     all.push_back(make_hostile_kubelets(world));

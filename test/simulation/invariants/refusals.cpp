@@ -1,6 +1,7 @@
 // A refusal of claims blocks no other pool and no other size. If a machine would help a pod and its claim is
 // not refused, the pod gets it within five minutes. Once the refusal has ended, pods of the refused pool get
-// their machines too.
+// their machines too. A webhook that hangs for the status of providers, hosts or control planes delays no
+// launch either.
 #include <algorithm>
 #include <map>
 
@@ -22,9 +23,9 @@ public:
     void each_second() override {
         if (world_.now() < next_look_) return;
         next_look_ = world_.now() + kLooks;
-        const auto& refusal = world_.interference.refusal;
-        const bool was_lately = refusal.is_in_force || (refusal.ended != base::TimePoint{} &&
-                                                        world_.now() < refusal.ended + 2 * kServedWithin);
+        const auto& hang = world_.interference.status_hang;
+        const bool was_lately =
+            is_or_was(world_.interference.refusal) || (is_or_was(hang) && !hang.stops_launches());
         const auto& rates = world_.scenario.control_plane.spec.rateLimits;
         // Other trouble can also delay a machine.
         const bool is_calm =
@@ -38,6 +39,12 @@ public:
     }
 
 private:
+    template <class Obstacle>
+    bool is_or_was(const Obstacle& obstacle) const {
+        return obstacle.is_in_force ||
+               (obstacle.ended != base::TimePoint{} && world_.now() < obstacle.ended + 2 * kServedWithin);
+    }
+
     void look() {
         const auto& claims = world_.view.all<NodeSmithClaim>();
         const bool is_one_coming =

@@ -1,0 +1,76 @@
+#include "test/simulation/status_webhook.hpp"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "test/simulation/dice.hpp"
+
+namespace simulation {
+namespace {
+
+constexpr double kShareOfCalmSeeds = 0.5;
+constexpr double kShareOfSeeds = 0.25;
+constexpr double kShareOfNeeded = 0.3;
+constexpr std::chrono::seconds kLongestTimeout{30};
+
+}  // namespace
+
+StatusWebhook::StatusWebhook(World& world) : world_(world), random_(world.random_for("status webhook")) {}
+
+StatusWebhook::~StatusWebhook() {
+    world_.network.admit = nullptr;
+}
+
+void StatusWebhook::begin() {
+    Dice dice(*random_);
+    if (!dice.chance(world_.faults.is_calm() ? kShareOfCalmSeeds : kShareOfSeeds)) return;
+    others_ = std::move(world_.network.admit);
+    world_.network.admit = [this](const base::HttpRequest& request) { return admit(request); };
+    next_ = world_.clock.call_at(world_.now() + dice.seconds(60, 900), [this] { turn(true); });
+}
+
+void StatusWebhook::make_peace() {
+    next_.reset();
+    if (world_.interference.status_hang.is_in_force) turn(false);
+    next_.reset();
+}
+
+// Launches need the status of claims and pools, so they wait while one of these cannot be written.
+std::string StatusWebhook::draw_kind() {
+    Dice dice(*random_);
+    if (!world_.faults.is_calm() && dice.chance(kShareOfNeeded))
+        return dice.one_of<std::string>({"nodesmithclaims", "nodesmithpools"});
+    return dice.one_of<std::string>(
+        {"nodesmithproviders", "nodesmithproviders", "nodesmithcontrolplanes", "nodesmithhosts"});
+}
+
+void StatusWebhook::turn(bool hangs) {
+    Dice dice(*random_);
+    auto& hang = world_.interference.status_hang;
+    if (hangs) hang.resource = draw_kind();
+    hang.is_in_force = hangs;
+    hang.ended = world_.now();
+    if (hang.stops_launches()) world_.interference.last = world_.now();
+    world_.trace.line("status webhook", hangs ? "answers no write of the status of " : "answers again for ",
+                      hang.resource);
+    if (hangs) world_.happenings.count("status webhook: hung for " + hang.resource);
+    next_ = world_.clock.call_at(world_.now() + (hangs ? dice.seconds(120, 900) : dice.seconds(60, 900)),
+                                 [this, hangs] { turn(!hangs); });
+}
+
+Admission StatusWebhook::admit(const base::HttpRequest& request) {
+    const auto& hang = world_.interference.status_hang;
+    const bool is_write = hang.is_in_force && request.method != "GET" &&
+                          request.target.find("/status") != std::string::npos &&
+                          request.target.find("/" + hang.resource + "/") != std::string::npos;
+    if (!is_write) return others_ ? others_(request) : Admission{};
+    world_.happenings.count("status webhook: did not answer a write");
+    return {
+        kLongestTimeout,
+        fake::status_response(500, "InternalError",
+                              "Internal error occurred: failed calling webhook \"status.example\": context "
+                              "deadline exceeded")};
+}
+
+}  // namespace simulation
