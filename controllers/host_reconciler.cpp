@@ -33,6 +33,8 @@ constexpr base::Duration kNoProviderRetry = std::chrono::minutes{1};
 constexpr base::Backoff kSecretRetry{std::chrono::seconds{5}, std::chrono::minutes{1}};
 // Sets how soon a passing state, such as a firmware update, is checked again.
 constexpr base::Duration kPassingRetry = std::chrono::minutes{1};
+// Sets how soon a refused change of a Secret is tried again.
+constexpr base::Duration kSecretWriteRetry = std::chrono::minutes{1};
 
 // Returns the fields of a host that change what is asked of its BMC or what its status says.
 auto wish(const NodeSmithHost& host) {
@@ -111,15 +113,20 @@ asio::awaitable<kube::Result> HostReconciler::reconcile(kube::ObjectKey key) {
     if (held_back) co_return kube::Result{};
     host = informers_.hosts.store().get(key);
     if (!host) co_return kube::Result{};
-    co_await tend_credentials(key);
+    const bool is_tended = co_await tend_credentials(key);
     const auto current = informers_.hosts.store().get(key);
-    const bool is_free = current && !current->status.claimRef && !is_looked_for(*current);
+    const bool is_free = is_tended && current && !current->status.claimRef && !is_looked_for(*current);
     if (is_free) co_await drop_finalizer(client_, informers_.hosts, *current, api::finalizers::kHost);
-    if (host->metadata.deletionTimestamp && !host->status.claimRef) co_return kube::Result{};
+    if (host->metadata.deletionTimestamp && !host->status.claimRef) {
+        kube::Result result;
+        if (!is_tended) result.requeue_after = kSecretWriteRetry;
+        co_return result;
+    }
     const bool is_abandoned = current && co_await has_nobody(*current);
     if (is_abandoned) {
         co_await release_unseen(*current);
-        co_return kube::Result{};
+        // The finalizer stays if the Secret could not be released. Otherwise the host is gone by then.
+        co_return kube::Result{kSecretWriteRetry};
     }
     if (looks_[key].uid != host->metadata.uid) begin_look(key, *host);
     const bool due = is_due(looks_[key], *host);
@@ -127,7 +134,8 @@ asio::awaitable<kube::Result> HostReconciler::reconcile(kube::ObjectKey key) {
     co_await write(key);
     const auto left = informers_.hosts.store().get(key);
     if (left && left->metadata.uid != host->metadata.uid) co_return kube::Result{base::Duration::zero()};
-    co_return kube::Result{until_news(key)};
+    const auto news = until_news(key);
+    co_return kube::Result{is_tended ? news : std::min(news, kSecretWriteRetry)};
 }
 
 // Reports whether a claim still needs the host's object. A claim that ends reads its host once more, just
@@ -164,33 +172,45 @@ asio::awaitable<void> HostReconciler::release_unseen(NodeSmithHost host) {
                     "the host is deleted without a check of its power state, because its claim " +
                         host.status.claimRef->name + " and its provider " + host.spec.providerRef +
                         " are gone; check yourself whether the host is on");
-    co_await instances_.credentials().release_of_host(key);
-    protections_.erase(key);
+    const bool is_tended = co_await release(host);
     const auto current = informers_.hosts.store().get(key);
-    if (current) co_await drop_finalizer(client_, informers_.hosts, *current, api::finalizers::kHost);
+    if (is_tended && current)
+        co_await drop_finalizer(client_, informers_.hosts, *current, api::finalizers::kHost);
 }
 
 asio::awaitable<void> HostReconciler::release_after_force(kube::ObjectKey key) {
-    const auto known = protections_.extract(key);
-    if (known.empty() || known.mapped().secret.empty()) co_return;
-    const kube::ObjectKey secret{key.namespace_, known.mapped().secret};
-    co_await instances_.credentials().release_after(secret, known.mapped().uid);
+    const auto known = protections_.find(key);
+    if (known == protections_.end()) co_return;
+    const kube::ObjectKey secret{key.namespace_, known->second.secret};
+    auto uid = known->second.uid;
+    // A refused release is tried again, so it is forgotten afterwards only.
+    if (!secret.name.empty()) co_await instances_.credentials().release_after(secret, std::move(uid));
+    protections_.erase(key);
+}
+
+// Releases the Secret of a host that no claim holds. A refusal does not stop the examination of the host.
+asio::awaitable<bool> HostReconciler::release(NodeSmithHost host) {
+    const auto key = api::key_of(host);
+    const auto obstacle = co_await instances_.credentials().release_of_host(key);
+    if (!obstacle.reason.empty()) {
+        events_.warning(host, "CredentialsNotReleased", obstacle.message);
+        co_return false;
+    }
+    protections_.erase(key);
+    co_return true;
 }
 
 // Protects the host's Secret while a claim holds the host, because it is needed to turn the host off.
-asio::awaitable<void> HostReconciler::tend_credentials(kube::ObjectKey key) {
+asio::awaitable<bool> HostReconciler::tend_credentials(kube::ObjectKey key) {
     const auto host = informers_.hosts.store().get(key);
-    if (!host) co_return;
-    if (!host->status.claimRef) {
-        co_await instances_.credentials().release_of_host(key);
-        protections_.erase(key);
-        co_return;
-    }
-    if (!host->spec.bmc.credentialsSecretRef && host->status.protectedSecret.empty()) co_return;
+    if (!host) co_return true;
+    if (!host->status.claimRef) co_return co_await release(*host);
+    if (!host->spec.bmc.credentialsSecretRef && host->status.protectedSecret.empty()) co_return true;
     const auto obstacle = co_await instances_.credentials().protect_of_host(key);
     const auto current = informers_.hosts.store().get(key);
     if (current) protections_[key] = {current->status.protectedSecret, current->metadata.uid};
     if (!obstacle.reason.empty()) events_.warning(*host, "CredentialsNotProtected", obstacle.message);
+    co_return obstacle.reason != reasons::kRequestRefused;
 }
 
 // Returns the time until the next query, or until the pause in the host's status ends.

@@ -42,7 +42,10 @@ private:
         int failures = 0;  // consecutive ones, including those of earlier processes; at most kMostFailures
     };
 
-    asio::awaitable<void> tend_credentials(kube::ObjectKey key);
+    // Protects or releases the host's Secret. Returns false if it must be tried again.
+    asio::awaitable<bool> tend_credentials(kube::ObjectKey key);
+    // Returns false if the Secret could not be released.
+    asio::awaitable<bool> release(api::v1alpha1::NodeSmithHost host);
     // Reports whether a claim that has not ended had its machine on this host.
     bool is_looked_for(const api::v1alpha1::NodeSmithHost& host) const;
     // Reports whether the host is being deleted while neither its claim nor its provider exists.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "controllers/cache/condition_update.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
 #include "controllers/provisioning/facts/room.hpp"
@@ -128,6 +129,7 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
         warned_generation_.erase(key);
         dismantlings_.erase(key);
         orphans_since_.erase(key);
+        releases_refused_.erase(key);
         ready_.remove({key.namespace_, key.name});
         co_await release_after_force(key);
         co_return kube::Result();
@@ -253,11 +255,31 @@ asio::awaitable<kube::Result> ProviderReconciler::finalize(Pointer provider, Lea
         }
         events_.warning(*provider, "TemplatesLeft", "remove by hand what is left: " + leaving.left);
     }
-    co_await instances_.credentials().release_of_provider(key);
+    auto obstacle = co_await instances_.credentials().release_of_provider(key);
+    const bool is_released = obstacle.reason.empty();
+    releases_refused_[key] = std::move(obstacle);
+    if (!is_released) {
+        co_await say_not_released(key);
+        result.requeue_after = kObstacleRetry;
+        co_return result;
+    }
+    releases_refused_.erase(key);
     protections_.erase(key);
     const auto current = informers_.providers.store().get(key);
     if (current) co_await drop_finalizer(client_, informers_.providers, *current, api::finalizers::kProvider);
     co_return result;
+}
+
+asio::awaitable<void> ProviderReconciler::say_not_released(kube::ObjectKey key) {
+    const auto current = informers_.providers.store().get(key);
+    if (!current) co_return;
+    const auto& obstacle = releases_refused_[key];
+    auto after = *current;
+    auto condition =
+        update(conditions::kCredentialsProtected, ConditionStatus::False, obstacle.reason, obstacle.message);
+    condition.observedGeneration = current->metadata.generation;
+    api::set_condition(after.status.conditions, condition, api::Time(clock_.wall_now()));
+    co_await write_status(client_, informers_.providers, *current, std::move(after));
 }
 
 // Returns the orphans. A machine without a claim would run forever once its provider is gone. The garbage
@@ -322,9 +344,12 @@ asio::awaitable<CredentialsObstacle> ProviderReconciler::tend_credentials(Pointe
     if (current) protections_[key] = {current->status.protectedSecret, current->metadata.uid};
     if (is_needed || !current || current->status.protectedSecret.empty()) co_return obstacle;
     // A provider that is being deleted releases its Secret last.
+    if (current->metadata.deletionTimestamp) {
+        const auto refused = releases_refused_.find(key);
+        co_return refused == releases_refused_.end() ? obstacle : refused->second;
+    }
     const auto claims = co_await claims_in_use(key);
-    if (claims == 0 && !current->metadata.deletionTimestamp)
-        co_await instances_.credentials().release_of_provider(key);
+    if (claims == 0) obstacle = co_await instances_.credentials().release_of_provider(key);
     co_return obstacle;
 }
 
@@ -336,10 +361,13 @@ bool ProviderReconciler::has_machines(const kube::ObjectKey& provider) const {
 }
 
 asio::awaitable<void> ProviderReconciler::release_after_force(kube::ObjectKey key) {
-    const auto known = protections_.extract(key);
-    if (known.empty() || known.mapped().secret.empty()) co_return;
-    const kube::ObjectKey secret{key.namespace_, known.mapped().secret};
-    co_await instances_.credentials().release_after(secret, known.mapped().uid);
+    const auto known = protections_.find(key);
+    if (known == protections_.end()) co_return;
+    const kube::ObjectKey secret{key.namespace_, known->second.secret};
+    auto uid = known->second.uid;
+    // A refused release is tried again, so it is forgotten afterwards only.
+    if (!secret.name.empty()) co_await instances_.credentials().release_after(secret, std::move(uid));
+    protections_.erase(key);
 }
 
 // Returns what remains of the objects that the backend made for itself; empty:

@@ -44,6 +44,8 @@ private:
     };
     asio::awaitable<Leaving> leave(Pointer provider);
     asio::awaitable<kube::Result> finalize(Pointer provider, Leaving leaving);
+    // Writes why the Secret of a provider that is being deleted could not be released.
+    asio::awaitable<void> say_not_released(kube::ObjectKey key);
     asio::awaitable<std::string> dismantle(Pointer provider);
     asio::awaitable<Orphans> orphans_of(Pointer provider);
     // Returns what may be left if the backend cannot be examined; empty: nothing can be left.
@@ -69,6 +71,8 @@ private:
         std::string uid;  // UID of the provider
     };
     std::map<kube::ObjectKey, Protection> protections_;  // as last seen
+    // Refusals to release the Secrets of providers that are being deleted.
+    std::map<kube::ObjectKey, CredentialsObstacle> releases_refused_;
     std::map<kube::ObjectKey, std::int64_t> warned_generation_;
 };
 

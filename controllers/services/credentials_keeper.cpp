@@ -3,12 +3,16 @@
 #include "api/names.hpp"
 #include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/services/claim_refusals.hpp"
 
 namespace controllers {
 
 using api::v1alpha1::NodeSmithHost;
 
 namespace {
+
+// A webhook may hang for 30 s, and many claims need the same Secret.
+constexpr base::Duration kRefusalPause = std::chrono::seconds{30};
 
 // Returns the Secret to protect; empty: none is named, or its namespace is not accepted.
 std::string secret_of(const std::optional<api::v1alpha1::SecretReference>& reference,
@@ -50,6 +54,31 @@ CredentialsObstacle forbidden(const kube::ObjectKey& secret, const kube::ApiErro
                 secret.namespace_ + ": " + error.what()};
 }
 
+// Reports whether the operator lacks the right. A webhook that denies may answer with the same code.
+bool lacks_right(const kube::ApiError& error) {
+    return error.is_forbidden() && !error.is_denial();
+}
+
+bool is_blocked(const kube::ApiError& error) {
+    return is_refusal(error) || is_unanswered(error);
+}
+
+CredentialsObstacle not_protected(const kube::ObjectKey& secret, const kube::ApiError& error) {
+    return {std::string(reasons::kRequestRefused),
+            "Secret " + secret.str() +
+                " does not carry the operator's finalizer, so do not delete it before the claims that need "
+                "it. A write that this needs is refused or not answered, and is tried again every minute: " +
+                error.what()};
+}
+
+CredentialsObstacle not_released(const kube::ObjectKey& secret, const kube::ApiError& error) {
+    return {std::string(reasons::kRequestRefused),
+            "Secret " + secret.str() +
+                " is no longer needed and may still carry the operator's finalizer. A write that its release "
+                "needs is refused or not answered, and is tried again every minute: " +
+                error.what()};
+}
+
 // Returns false if the operator may not read the Secret.
 asio::awaitable<bool> is_missing(kube::Client& client, kube::ObjectKey secret) {
     try {
@@ -63,10 +92,11 @@ asio::awaitable<bool> is_missing(kube::Client& client, kube::ObjectKey secret) {
 
 }  // namespace
 
-CredentialsKeeper::CredentialsKeeper(Informers& informers, kube::Client& client,
+CredentialsKeeper::CredentialsKeeper(Informers& informers, kube::Client& client, const base::Clock& clock,
                                      asio::any_io_executor executor, std::string role)
     : informers_(informers),
       client_(client),
+      clock_(clock),
       rights_(client, std::move(role)),
       turns_(std::move(executor), 1) {}
 
@@ -80,12 +110,12 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::protect_of_host(kube::Ob
     co_return co_await protect(informers_.hosts, std::move(host), looks_again);
 }
 
-asio::awaitable<void> CredentialsKeeper::release_of_provider(kube::ObjectKey provider) {
-    co_await release(informers_.providers, std::move(provider));
+asio::awaitable<CredentialsObstacle> CredentialsKeeper::release_of_provider(kube::ObjectKey provider) {
+    co_return co_await release(informers_.providers, std::move(provider));
 }
 
-asio::awaitable<void> CredentialsKeeper::release_of_host(kube::ObjectKey host) {
-    co_await release(informers_.hosts, std::move(host));
+asio::awaitable<CredentialsObstacle> CredentialsKeeper::release_of_host(kube::ObjectKey host) {
+    co_return co_await release(informers_.hosts, std::move(host));
 }
 
 asio::awaitable<void> CredentialsKeeper::release_after(kube::ObjectKey secret, std::string uid) {
@@ -107,10 +137,12 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::protect(kube::Informer<T
     object = informer.store().get(key);
     if (!object) co_return CredentialsObstacle{};
     secret.name = secret_of(*object);
+    if (auto refusal = recent_refusal(secret); !looks_again && !refusal.reason.empty()) co_return refusal;
     const auto& recorded = object->status.protectedSecret;
     if (!recorded.empty() && recorded != secret.name) {
         const kube::ObjectKey former{key.namespace_, recorded};
-        co_await remove_finalizer(former, object->metadata.uid);
+        auto obstacle = co_await try_to_release(former, object->metadata.uid);
+        if (!obstacle.reason.empty()) co_return obstacle;
     }
     // No machine was made with a Secret that is missing, so no deletion may wait for it.
     const bool is_first = recorded.empty() && !secret.name.empty();
@@ -124,24 +156,46 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::protect(kube::Informer<T
 }
 
 template <api::Kind T>
-asio::awaitable<void> CredentialsKeeper::release(kube::Informer<T>& informer, kube::ObjectKey key) {
+asio::awaitable<CredentialsObstacle> CredentialsKeeper::release(kube::Informer<T>& informer,
+                                                                kube::ObjectKey key) {
     auto object = informer.store().get(key);
-    if (!object || object->status.protectedSecret.empty()) co_return;
+    if (!object || object->status.protectedSecret.empty()) co_return CredentialsObstacle{};
     // Any object that needs it waits for its turn from now on.
     protected_.erase({key.namespace_, object->status.protectedSecret});
     const auto turn = co_await turns_.enter(key.namespace_);
     object = informer.store().get(key);
-    if (!object || object->status.protectedSecret.empty()) co_return;
+    if (!object || object->status.protectedSecret.empty()) co_return CredentialsObstacle{};
     const kube::ObjectKey secret{key.namespace_, object->status.protectedSecret};
-    co_await remove_finalizer(secret, object->metadata.uid);
+    auto obstacle = co_await try_to_release(secret, object->metadata.uid);
+    // The recorded name lets a later attempt find the Secret.
+    if (!obstacle.reason.empty()) co_return obstacle;
     object = informer.store().get(key);
-    if (!object) co_return;
+    if (!object) co_return CredentialsObstacle{};
     auto after = *object;
     after.status.protectedSecret.clear();
     co_await write_status(client_, informer, *object, std::move(after));
+    co_return CredentialsObstacle{};
+}
+
+asio::awaitable<CredentialsObstacle> CredentialsKeeper::try_to_release(kube::ObjectKey secret,
+                                                                       std::string uid) {
+    try {
+        co_await remove_finalizer(secret, std::move(uid));
+    } catch (const kube::ApiError& error) {
+        if (!is_blocked(error)) throw;
+        co_return not_released(secret, error);
+    }
+    co_return CredentialsObstacle{};
+}
+
+CredentialsObstacle CredentialsKeeper::recent_refusal(const kube::ObjectKey& secret) const {
+    const auto found = refusals_.find(secret);
+    const bool is_recent = found != refusals_.end() && clock_.now() < found->second.pause_ends;
+    return is_recent ? found->second.obstacle : CredentialsObstacle{};
 }
 
 asio::awaitable<CredentialsObstacle> CredentialsKeeper::add_finalizer(kube::ObjectKey secret) {
+    refusals_.erase(secret);
     try {
         const auto found = co_await client_.get<api::Secret>(secret);
         if (!found) {
@@ -163,8 +217,11 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::add_finalizer(kube::Obje
         if (is_leaving) co_return being_deleted(secret);
     } catch (const kube::ApiError& error) {
         // 404: the ClusterRole of the rights does not exist.
-        if (!error.is_forbidden() && !error.is_not_found()) throw;
-        co_return forbidden(secret, error);
+        if (lacks_right(error) || error.is_not_found()) co_return forbidden(secret, error);
+        if (!is_blocked(error)) throw;
+        auto obstacle = not_protected(secret, error);
+        refusals_[secret] = {obstacle, clock_.now() + kRefusalPause};
+        co_return obstacle;
     }
     co_return CredentialsObstacle{};
 }
@@ -183,8 +240,8 @@ asio::awaitable<void> CredentialsKeeper::remove_finalizer(kube::ObjectKey secret
         }
     } catch (const kube::ApiError& error) {
         // The rights end with the last Secret of a namespace, so an earlier process may have done this.
-        if (!error.is_forbidden() && !error.is_not_found()) throw;
-        if (error.is_forbidden())
+        if (!lacks_right(error) && !error.is_not_found()) throw;
+        if (lacks_right(error))
             base::log::warning(
                 "Cannot check whether a Secret carries the operator's finalizer",
                 {{"secret", secret.str()}, {"error", error.what()}, {"remedy", command_to_release(secret)}});

@@ -36,7 +36,7 @@ ProviderInstances::ProviderInstances(Informers& informers, kube::Client& client,
       client_(client),
       environment_(environment),
       factory_(std::move(factory)),
-      credentials_(informers, client, environment.executor, std::move(credentials_role)) {}
+      credentials_(informers, client, environment.clock, environment.executor, std::move(credentials_role)) {}
 
 // Compares the spec, because a deletionTimestamp raises metadata.generation and changes nothing in a backend.
 bool ProviderInstances::is_current(const Entry& entry, const NodeSmithProvider& object) {

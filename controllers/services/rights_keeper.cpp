@@ -123,7 +123,7 @@ asio::awaitable<void> RightsKeeper::give_up(std::string namespace_) {
         co_await client_.remove<api::RoleBinding>(key);
         co_await drop_finalizer(key);
     } catch (const kube::ApiError& error) {
-        if (!error.is_forbidden() && !error.is_not_found()) throw;
+        if (error.is_denial() || (!error.is_forbidden() && !error.is_not_found())) throw;
     }
 }
 

@@ -355,6 +355,97 @@ TEST_CASE("without the right to patch Secrets a provider works and says what is 
     CHECK(is_held(world));
 }
 
+namespace {
+
+// Answers writes of the resource as an API server whose admission webhook is down, denies, or hangs.
+auto refuse_writes_of(std::string resource, int code) {
+    return [resource, code](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+        const bool is_write =
+            request.method != "GET" && request.target.find("/" + resource + "/") != std::string::npos;
+        if (!is_write) return std::nullopt;
+        if (code == 500)
+            return fake::status_response(500, "InternalError",
+                                         "Internal error occurred: failed calling webhook \"guard.example\"");
+        if (code == 504)
+            return fake::status_response(504, "Timeout", "webhook guard.example did not answer in time");
+        return fake::status_response(code, "Denied",
+                                     "admission webhook \"guard.example\" denied the request: no");
+    };
+}
+
+}  // namespace
+
+TEST_CASE("a webhook that blocks the protection of a Secret is named, and the provider is still examined") {
+    World world;
+    restrict_rights(world);
+    const auto* resource = GENERATE("secrets", "rolebindings");
+    const int code = GENERATE(500, 400, 403, 504);
+    CAPTURE(resource, code);
+    world.start();
+    world.run_for(1min);
+    world.requests.answer = refuse_writes_of(resource, code);
+    put_claim(world);
+    world.run_for(1min);
+    REQUIRE(world.condition("CredentialsProtected") == "False RequestRefused");
+    CHECK_THAT(world.message("CredentialsProtected"),
+               Catch::Contains("Secret default/token") && Catch::Contains("guard.example"));
+    world.script.health.reachable = false;
+    world.script.health.reason = "Unreachable";
+    world.put_secret("root@pam!other");
+    world.run_for(6min);
+    CHECK(world.condition("Reachable") == "False Unreachable");
+    CHECK(world.script.token == "root@pam!other");
+    world.requests.answer = {};
+    world.run_for(2min);
+    CHECK(world.condition("CredentialsProtected").empty());
+    CHECK(is_held(world));
+}
+
+TEST_CASE("a webhook that blocks the release of a Secret is named, and the Secret is released afterwards") {
+    World world;
+    restrict_rights(world);
+    const auto* resource = GENERATE("secrets", "rolebindings");
+    const int code = GENERATE(500, 400, 403, 504);
+    CAPTURE(resource, code);
+    put_claim(world);
+    world.start();
+    world.run_for(1min);
+    REQUIRE(is_held(world));
+    world.requests.answer = refuse_writes_of(resource, code);
+    world.server.remove<objects::NodeSmithClaim>(kClaim);
+    SECTION("of a provider that is kept") {}
+    SECTION("of a provider that is deleted") {
+        world.server.remove<NodeSmithProvider>(kProvider);
+    }
+    world.run_for(3min);
+    REQUIRE(world.server.get<NodeSmithProvider>(kProvider));
+    REQUIRE(world.condition("CredentialsProtected") == "False RequestRefused");
+    CHECK_THAT(world.message("CredentialsProtected"), Catch::Contains("guard.example"));
+    const auto checks = world.script.checks;
+    world.run_for(6min);
+    CHECK(world.script.checks > checks);
+    world.requests.answer = {};
+    world.run_for(2min);
+    CHECK_FALSE(is_held(world));
+    CHECK(world.server.list<api::RoleBinding>().size() == 1);
+}
+
+TEST_CASE("the Secret of a provider that was taken away by force is released when a webhook allows it") {
+    World world;
+    put_claim(world);
+    world.start();
+    world.run_for(1min);
+    REQUIRE(is_held(world));
+    world.requests.answer = refuse_writes_of("secrets", 500);
+    world.edit([](auto& provider) { provider.metadata.finalizers->clear(); });
+    if (world.server.get<NodeSmithProvider>(kProvider)) world.server.remove<NodeSmithProvider>(kProvider);
+    world.run_for(2min);
+    CHECK(is_held(world));
+    world.requests.answer = {};
+    world.run_for(10min);
+    CHECK_FALSE(is_held(world));
+}
+
 TEST_CASE("a provider whose Secret may not be read says so, and works again when it may") {
     World world;
     world.server.options().rights_by_binding = {"default"};

@@ -144,6 +144,47 @@ TEST_CASE("a machine that is listed twice is found, whoever is looked at first")
     CHECK(rack.reason("b") == "Ready");
 }
 
+TEST_CASE("a webhook that blocks a host's Secret is named, and the host is still examined and kept") {
+    Rack rack;
+    rack.put("a");
+    rack.server.edit<NodeSmithHost>(kA, [](NodeSmithHost& host) {
+        host.spec.bmc.credentialsSecretRef = api::v1alpha1::SecretReference{"bmc", ""};
+    });
+    rack.start();
+    rack.run_for(seconds{20});
+    const auto refuse = [](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+        const bool is_of_secret =
+            request.method == "PATCH" && request.target.find("/secrets/") != std::string::npos;
+        if (!is_of_secret) return std::nullopt;
+        return fake::status_response(500, "InternalError", "failed calling webhook \"guard.example\"");
+    };
+    const auto is_held = [&rack] {
+        const auto secret = rack.server.get<api::Secret>({"default", "bmc"});
+        return api::has_finalizer(secret->metadata, api::finalizers::kCredentials);
+    };
+    rack.requests.answer = refuse;
+    REQUIRE(rack.take(rack.seen("a"), "first"));
+    rack.run_for(minutes{1});
+    CHECK(rack.events.count("CredentialsNotProtected: Secret default/bmc") >= 1);
+    CHECK(rack.host("a").status.phase != HostPhase::Available);
+    rack.requests.answer = {};
+    rack.run_for(minutes{2});
+    REQUIRE(is_held());
+
+    rack.requests.answer = refuse;
+    rack.server.edit<NodeSmithHost>(kA, [](NodeSmithHost& host) { host.status.claimRef.reset(); });
+    rack.run_for(minutes{1});
+    CHECK(rack.events.count("CredentialsNotReleased: Secret default/bmc") >= 1);
+    CHECK(rack.host("a").status.phase == HostPhase::Available);
+    rack.server.remove<NodeSmithHost>(kA);
+    rack.run_for(minutes{2});
+    CHECK(rack.server.get<NodeSmithHost>(kA));
+    rack.requests.answer = {};
+    rack.run_for(minutes{2});
+    CHECK_FALSE(is_held());
+    CHECK_FALSE(rack.server.get<NodeSmithHost>(kA));
+}
+
 TEST_CASE("a host is taken once, and not deleted while it is taken") {
     Rack rack;
     rack.put("a");
