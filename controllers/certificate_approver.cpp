@@ -13,6 +13,7 @@
 #include "controllers/claim/facts/identity.hpp"
 #include "controllers/claim/facts/node_search.hpp"
 #include "controllers/services/api_server_hosts.hpp"
+#include "controllers/services/claim_refusals.hpp"
 
 namespace controllers {
 
@@ -50,6 +51,8 @@ bool has_plain_name(const api::CertificateSigningRequest& request) {
 }
 
 constexpr base::Duration kPauseOfLists = std::chrono::seconds{5};
+// Sets how soon a refused decision is written again, so that a machine joins soon after the mend.
+constexpr base::Duration kPauseOfRefusal = std::chrono::seconds{20};
 
 constexpr std::string_view kClusterUnknown = "ClusterAddressesUnknown";
 
@@ -106,13 +109,9 @@ void CertificateApprover::subscribe(kube::WorkQueue& queue) {
     kube::watch(requests_).present().when(is_open).call(
         [this](const Request& request) { arrived_.try_emplace(request.metadata.uid, parts_.clock.now()); });
     kube::watch(requests_).present().when(is_open).enqueue(queue);
-    const auto forget = [this](const Request& request) {
-        told_.erase(request.metadata.uid);
-        arrived_.erase(request.metadata.uid);
-        cluster_.settle(api::key_of(request));
-    };
-    kube::watch(requests_).when(bootstrap::decided).call(forget);
-    kube::watch(requests_).gone().call(forget);
+    const auto settle = [this](const Request& request) { forget(request); };
+    kube::watch(requests_).when(bootstrap::decided).call(settle);
+    kube::watch(requests_).gone().call(settle);
     kube::watch(parts_.informers.claims).present().enqueue(queue, [this](const NodeSmithClaim& claim) {
         return open_requests_of(claim);
     });
@@ -209,11 +208,47 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
     }
     const auto& approval = *judged;
     if (approval.verdict == Verdict::Ignore) co_return kube::Result{};
-    if (approval.verdict == Verdict::Approve && !is_serving(*request))
-        co_await remember_key(claim, approval.key_sha256);
-    if (approval.verdict != Verdict::Wait) co_await write(*request, approval);
+    const auto refusal = co_await carry_out(*request, claim, approval);
+    if (!refusal.empty()) {
+        note_refusal(*request, *claim, approval, refusal);
+        co_return kube::Result{kPauseOfRefusal};
+    }
     tell(*request, *claim, approval);
     co_return kube::Result{};
+}
+
+asio::awaitable<std::string> CertificateApprover::carry_out(Request request, ClaimPointer claim,
+                                                            Approval approval) {
+    try {
+        if (approval.verdict == Verdict::Approve && !is_serving(request))
+            co_await remember_key(claim, approval.key_sha256);
+        if (approval.verdict != Verdict::Wait) co_await write(request, approval);
+    } catch (const kube::ApiError& error) {
+        if (!is_refusal(error) && !is_unanswered(error)) throw;
+        co_return std::string(error.what());
+    }
+    co_return std::string();
+}
+
+// Says that a decision could not be written. A refused denial changes nothing for the claim's own machine.
+void CertificateApprover::note_refusal(const Request& request, const NodeSmithClaim& claim,
+                                       const Approval& approval, const std::string& refusal) {
+    const std::string kind = is_serving(request) ? "serving" : "first";
+    const std::string decision = approval.verdict == Verdict::Approve ? "approved" : "denied";
+    const auto message = "the request for the kubelet's " + kind + " certificate cannot be " + decision +
+                         ", and is tried again several times a minute: " + refusal;
+    parts_.events.warning(claim, std::string(reasons::kRequestRefused), message);
+    if (approval.verdict == Verdict::Approve && !is_serving(request))
+        parts_.machine_reports.note_refused_certificate(claim, request.metadata.uid, message);
+}
+
+void CertificateApprover::forget(const Request& request) {
+    const auto& uid = request.metadata.uid;
+    told_.erase(uid);
+    arrived_.erase(uid);
+    cluster_.settle(api::key_of(request));
+    if (const auto claim = claim_of(request))
+        parts_.machine_reports.note_settled_certificate(*claim, uid, api::Time(parts_.clock.wall_now()));
 }
 
 std::optional<Approval> CertificateApprover::judge(const Request& request, const ClaimPointer& claim) {

@@ -15,6 +15,7 @@
 #include "controllers/cache/kinds.hpp"
 #include "controllers/claim/act/boot_data.hpp"
 #include "controllers/cluster_addresses.hpp"
+#include "controllers/services/machine_reports.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 #include "kube/watches.hpp"
@@ -34,6 +35,7 @@ public:
         kube::EventRecorder& events;
         base::MetricsRegistry& metrics;
         const claim::BootData& boot_data;
+        MachineReports& machine_reports;
     };
     CertificateApprover(Parts parts, asio::any_io_executor executor);
 
@@ -69,6 +71,13 @@ private:
     // Records the key in the claim's status before its certificate is approved.
     asio::awaitable<void> remember_key(ClaimPointer claim, std::string key_sha256);
     asio::awaitable<void> write(Request request, bootstrap::Approval approval);
+    // Records the key if that is needed, and writes the decision. Returns the words of a refusal; empty: it
+    // is written.
+    asio::awaitable<std::string> carry_out(Request request, ClaimPointer claim, bootstrap::Approval approval);
+    void note_refusal(const Request& request, const NodeSmithClaim& claim,
+                      const bootstrap::Approval& approval, const std::string& refusal);
+    // Forgets a request that is decided or gone.
+    void forget(const Request& request);
     void tell(const Request& request, const NodeSmithClaim& claim, const bootstrap::Approval& approval);
     void tell_left(const Request& request, const NodeSmithClaim& claim, const bootstrap::Approval& approval);
 

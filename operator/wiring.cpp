@@ -75,7 +75,8 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
           [this] { return provisioning.world_for_removals(); }, [this] { return may_mutate(); }),
       hosts(informers, client, clock(), random(), decisions, metrics, instances),
       garbage(context, instances, machine_reports),
-      certificates({informers, client, clock(), random(), decisions, metrics, boot_data}, executor()),
+      certificates({informers, client, clock(), random(), decisions, metrics, boot_data, machine_reports},
+                   executor()),
       unmanaged(informers, client, clock()),
       cluster_metrics(
           informers.pods, clock(), metrics, [this] { return report(); }, settings.election.lease.name) {

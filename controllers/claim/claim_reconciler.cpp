@@ -96,6 +96,7 @@ Observation ClaimReconciler::observe(ClaimPointer stored) {
     auto observation = claim::observe(informers_, std::move(stored), api::Time(clock_.wall_now()));
     if (!observation.launch_hold) observation.launch_hold = boot_data_.obstacle(observation);
     if (const auto* report = machine_reports_.of(*observation.claim)) observation.machine = *report;
+    observation.certificate = machine_reports_.certificate_of(*observation.claim);
     if (observation.pool && observation.provider)
         observation.has_present_template = hashes_.of(*observation.pool, observation.provider.get()) ==
                                            observation.claim->status.templateHash;

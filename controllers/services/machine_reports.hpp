@@ -1,10 +1,12 @@
-// Passes garbage collection's findings about claims' machines to the claims' reconciler, which alone writes
-// their status. The data is in memory only, because a new process finds the same. It serves one thread.
+// Passes the findings of garbage collection and of the certificate approver about claims' machines to the
+// claims' reconciler, which alone writes their status. The data is in memory only, because a new process
+// finds the same. It serves one thread.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "controllers/cache/kinds.hpp"
@@ -21,11 +23,27 @@ public:
         std::string cluster{};  // identity of the provider's cluster that has it; empty: as claimed
     };
 
+    // Certificate says whether the API server lets the operator approve the machine's first certificate.
+    struct Certificate {
+        std::string refusal;             // its words while it refuses the approval; empty: it does not
+        std::optional<api::Time> ended;  // when the last refusal ended; nullopt: there was none
+    };
+
     // Returns the report about the claim's present machine; null: none. It is
     // valid until the next non-const call.
     const Report* of(const NodeSmithClaim& claim) const;
     void report(const NodeSmithClaim& claim, Report report);
-    void forget(const api::ObjectKey& claim) { by_claim_.erase(claim); }
+    // Returns what is known of the first certificate of the claim's present machine.
+    Certificate certificate_of(const NodeSmithClaim& claim) const;
+    // Notes that the approval of this request was refused. `request` is its UID.
+    void note_refused_certificate(const NodeSmithClaim& claim, const std::string& request,
+                                  std::string refusal);
+    // Notes that the request was decided or is gone. It does nothing if its approval was not refused.
+    void note_settled_certificate(const NodeSmithClaim& claim, const std::string& request, api::Time now);
+    void forget(const api::ObjectKey& claim) {
+        by_claim_.erase(claim);
+        certificates_.erase(claim);
+    }
     // Sets a callback that gets a claim's key for each report about it.
     void on_report(std::function<void(const api::ObjectKey& claim)> told) { told_ = std::move(told); }
 
@@ -35,7 +53,14 @@ private:
         std::string system_uuid;
         Report report;
     };
+    struct CertificateEntry {
+        std::int32_t attempt = 0;
+        std::string system_uuid;
+        std::string request;
+        Certificate certificate;
+    };
     std::map<api::ObjectKey, Entry> by_claim_;
+    std::map<api::ObjectKey, CertificateEntry> certificates_;
     std::function<void(const api::ObjectKey&)> told_;
 };
 

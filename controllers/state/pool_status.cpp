@@ -113,15 +113,18 @@ std::string why_no_room(const PoolObservation& facts, const Size& size) {
 }
 
 // Returns the condition of a claim that waits for what the next one would wait for, too: the API server
-// refuses its requests, or its boot data are incomplete. Null: there is none.
+// refuses its requests, also that for its certificate, or its boot data are incomplete. Null: there is none.
 const api::Condition* held_like_the_next(const ClaimPointers& claims, std::string& name) {
-    for (const auto& claim : claims) {
-        const bool is_held = claim::waits_for(*claim, reasons::kRequestRefused) ||
-                             claim::waits_for(*claim, reasons::kBootDataMissing);
-        if (!is_held) continue;
-        name = claim->metadata.name;
-        return api::find_condition(claim->status.conditions, conditions::kLaunched);
-    }
+    for (const auto& claim : claims)
+        for (const auto type : {conditions::kLaunched, conditions::kRegistered}) {
+            const auto* condition = api::find_condition(claim->status.conditions, type);
+            const bool is_held = condition && condition->status != ConditionStatus::True &&
+                                 (condition->reason == reasons::kRequestRefused ||
+                                  condition->reason == reasons::kBootDataMissing);
+            if (!is_held) continue;
+            name = claim->metadata.name;
+            return condition;
+        }
     return nullptr;
 }
 

@@ -80,6 +80,7 @@ Situation Observation::situation() const {
     s.is_superseded = is_superseded;
     s.guest_silence = guest_silence;
     s.machine = machine;
+    s.certificate = certificate;
     s.use = use;
     s.permission = permission;
     s.now = now;

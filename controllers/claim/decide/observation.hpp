@@ -37,6 +37,7 @@ struct Observation {
     std::optional<Hold> launch_hold;
     std::string guest_silence;       // see Situation
     MachineReports::Report machine;  // see Situation
+    MachineReports::Certificate certificate;
     std::optional<DisruptionReports::Use> use;
     DisruptionReports::Permission permission = DisruptionReports::Permission::none;
     api::Time leads_since;  // see Situation

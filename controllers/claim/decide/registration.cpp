@@ -140,8 +140,16 @@ Decision decide_registration(const Situation& s) {
     const bool is_leftover = s.namesake && s.namesake_is_leftover;
     if (is_leftover && !s.namesake->metadata.deletionTimestamp)
         return {Step::delete_node, status, std::nullopt};
+    // Another machine would not get a certificate either.
+    if (!s.certificate.refusal.empty()) {
+        Decision decision{Step::nothing, status, std::nullopt};
+        set(decision.status, conditions::kRegistered, ConditionStatus::False, reasons::kRequestRefused,
+            s.certificate.refusal, s.now);
+        return decision;
+    }
     auto timeout = scale_up(s).registrationTimeout;
-    const auto end = deadline(s, since(status, conditions::kLaunched).value_or(s.now), timeout);
+    const auto launched = since(status, conditions::kLaunched).value_or(s.now);
+    const auto end = deadline(s, std::max(launched, s.certificate.ended.value_or(launched)), timeout);
     if (end <= s.now) {
         return give_up(s, reasons::kRegistrationTimeout, never_joined_text(s, timeout));
     }

@@ -22,8 +22,10 @@ const api::ObjectKey kClaim{"default", "worker-1"};
 
 struct World : test::Cluster {
     controllers::claim::BootData boot_data{informers, client, clock, *random};
-    controllers::CertificateApprover approver{{informers, client, clock, *random, events, metrics, boot_data},
-                                              context.get_executor()};
+    controllers::MachineReports machine_reports;
+    controllers::CertificateApprover approver{
+        {informers, client, clock, *random, events, metrics, boot_data, machine_reports},
+        context.get_executor()};
     base::TaskGroup watching{context.get_executor()};
     std::vector<std::string> written;  // writes of the operator, in order
 
@@ -134,6 +136,59 @@ TEST_CASE("a claim that changes while its key is remembered is looked at anew") 
     world.run_for(1min);
     CHECK(world.decision("late") == "Denied NotJoining");
     CHECK(world.claim().status.bootstrapKeySHA256.empty());
+}
+
+namespace {
+
+// Answers writes of decisions as an API server whose admission webhook is down, denies, or hangs.
+std::optional<base::HttpResponse> refuse_approval(const base::HttpRequest& request, int code) {
+    if (request.target.find("/approval") == std::string::npos) return std::nullopt;
+    if (code == 500)
+        return fake::status_response(500, "InternalError",
+                                     "Internal error occurred: failed calling webhook \"guard.example\"");
+    if (code == 504) return fake::status_response(504, "Timeout", "webhook guard.example did not answer");
+    return fake::status_response(code, "Denied",
+                                 "admission webhook \"guard.example\" denied the request: no");
+}
+
+}  // namespace
+
+TEST_CASE("a webhook that blocks the approval of a first certificate is named and forgotten afterwards") {
+    World world;
+    const int code = GENERATE(500, 400, 403, 504);
+    CAPTURE(code);
+    world.requests.answer = [code](const auto& request) { return refuse_approval(request, code); };
+    world.ask("first");
+    CHECK(world.decision("first").empty());
+    const auto of_claim = [&world] { return world.machine_reports.certificate_of(world.claim()); };
+    CHECK_THAT(of_claim().refusal, Catch::Contains("guard.example"));
+    CHECK(world.events.count("NodeSmithClaim worker-1 RequestRefused") >= 1);
+    world.run_for(1h);
+    CHECK_FALSE(of_claim().refusal.empty());
+    world.requests.answer = {};
+    world.run_for(1min);
+    CHECK(world.decision("first") == "Approved TokenOfThisNode");
+    CHECK(of_claim().refusal.empty());
+    CHECK(of_claim().ended.has_value());
+}
+
+TEST_CASE("a refused approval is forgotten with its request") {
+    World world;
+    world.requests.answer = [](const auto& request) { return refuse_approval(request, 500); };
+    world.ask("first");
+    const auto of_claim = [&world] { return world.machine_reports.certificate_of(world.claim()); };
+    REQUIRE_FALSE(of_claim().refusal.empty());
+    world.server.remove<Request>({"", "first"});
+    world.run_for(2s);
+    CHECK(of_claim().refusal.empty());
+}
+
+TEST_CASE("a denial that is refused does not hold the claim's own machine") {
+    World world;
+    world.requests.answer = [](const auto& request) { return refuse_approval(request, 500); };
+    world.ask("forged", "control-plane-1");
+    CHECK(world.machine_reports.certificate_of(world.claim()).refusal.empty());
+    CHECK(world.events.count("NodeSmithClaim worker-1 RequestRefused") >= 1);
 }
 
 TEST_CASE("a request for another Node is denied, and the claim whose token that was is told of") {

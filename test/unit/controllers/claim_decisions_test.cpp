@@ -339,6 +339,25 @@ TEST_CASE("a running machine waits for its Node until the registration timeout")
     CHECK(condition(late, conditions::kMachineDeleted).status == ConditionStatus::False);
 }
 
+TEST_CASE("a machine whose certificate a webhook refuses is kept, and has its whole time after the refusal") {
+    Scene scene;
+    scene.launched();
+    scene.certificate.refusal = "failed calling webhook guard.example";
+    for (const auto now : {1s, 900s, 90'000s}) {
+        scene.now = at(now);
+        const auto decision = scene.decide();
+        CHECK(decision.step == Step::nothing);
+        CHECK(condition(decision.status, conditions::kRegistered).reason == reasons::kRequestRefused);
+        CHECK(condition(decision.status, conditions::kRegistered).message == scene.certificate.refusal);
+        CHECK_FALSE(decision.status.lastFailure);
+    }
+    scene.certificate = {"", at(90'000s)};
+    CHECK(condition(scene.decide().status, conditions::kRegistered).reason == reasons::kNodeNotFound);
+    CHECK(scene.decide().look_again == at(90'900s));
+    scene.now = at(90'900s);
+    CHECK(scene.decide().status.lastFailure->reason == reasons::kRegistrationTimeout);
+}
+
 TEST_CASE("a machine that waited while no leader ran gets three minutes of the next one") {
     Scene scene;
     scene.leads_since = at(3600s);

@@ -30,6 +30,7 @@ struct Scene {
     std::string contest;
     std::string name_taken;
     controllers::MachineReports::Report machine;
+    controllers::MachineReports::Certificate certificate;
     bool with_pool = true;
     api::v1alpha1::NodeSmithProvider provider = objects::provider("proxmox");
     bool volumes = false;
@@ -53,6 +54,7 @@ struct Scene {
         s.name_taken = name_taken;
         if (node) s.deviations = deviations(*node, origin());
         s.machine = machine;
+        s.certificate = certificate;
         s.launch_hold = hold;
         s.volumes_attached = volumes;
         s.leads_since = leads_since;

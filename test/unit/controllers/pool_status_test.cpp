@@ -244,7 +244,7 @@ TEST_CASE("a pool is not Available while nothing can be created, and says why an
     }
     SECTION("the API server refuses what a claim needs") {
         auto claim = world.a_claim("small-1").claim;
-        claim.status.conditions = {{"Launched",
+        claim.status.conditions = {{GENERATE("Launched", "Registered"),
                                     ConditionStatus::False,
                                     {},
                                     {},
