@@ -54,6 +54,21 @@ constexpr base::Duration kPauseOfLists = std::chrono::seconds{5};
 // Sets how soon a refused decision is written again, so that a machine joins soon after the mend.
 constexpr base::Duration kPauseOfRefusal = std::chrono::seconds{20};
 
+// Sets how soon a request is judged again whose address another Node shows.
+constexpr base::Duration kPauseOfShown = std::chrono::minutes{1};
+
+constexpr std::string_view kShownByOther = "AddressOfOtherNode";
+
+// Names the addresses that the operator gave to the machine and that other Nodes show, if the request waits.
+Approval explained(Approval approval, const std::set<std::string>& shown) {
+    if (approval.reason != bootstrap::kUnknownAddress || shown.empty()) return approval;
+    approval.reason = kShownByOther;
+    approval.message +=
+        ". Another Node shows an address that the pool has given to this machine: " + *shown.begin() +
+        ". Take it out of network.addresses of the pool";
+    return approval;
+}
+
 constexpr std::string_view kClusterUnknown = "ClusterAddressesUnknown";
 
 Approval wait_for_cluster(const std::string& failure) {
@@ -208,13 +223,15 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
     }
     const auto& approval = *judged;
     if (approval.verdict == Verdict::Ignore) co_return kube::Result{};
+    kube::Result result;
+    if (approval.reason == kShownByOther) result.requeue_after = kPauseOfShown;
     const auto refusal = co_await carry_out(*request, claim, approval);
     if (!refusal.empty()) {
         note_refusal(*request, *claim, approval, refusal);
         co_return kube::Result{kPauseOfRefusal};
     }
     tell(*request, *claim, approval);
-    co_return kube::Result{};
+    co_return result;
 }
 
 asio::awaitable<std::string> CertificateApprover::carry_out(Request request, ClaimPointer claim,
@@ -268,10 +285,13 @@ std::optional<Approval> CertificateApprover::judge(const Request& request, const
                         "make them trust the machine: create the machine anew under another name",
                         {}};
     bootstrap::CertificateSubject machine{node, given_addresses(parts_.informers, *claim)};
+    const auto shown = shown_by_others(parts_.informers, *claim, machine.addresses);
+    std::erase_if(machine.addresses, [&](const auto& address) { return shown.contains(address); });
     auto approval = bootstrap::judge_serving(request, &machine);
     const auto networks = serving_networks(parts_.informers, *claim);
     const bool is_approved = approval.verdict == Verdict::Approve;
-    if (!is_approved && (approval.reason != bootstrap::kUnknownAddress || networks.empty())) return approval;
+    if (!is_approved && (approval.reason != bootstrap::kUnknownAddress || networks.empty()))
+        return explained(std::move(approval), shown);
     const auto asked = bootstrap::parse_signing_request(request.spec.request.value).ip_addresses;
     if (asked.empty()) return approval;
     const auto* cluster = cluster_.found();
@@ -280,12 +300,13 @@ std::optional<Approval> CertificateApprover::judge(const Request& request, const
     std::erase_if(machine.addresses,
                   [&](const auto& address) { return is_of_cluster(address, namespace_, *cluster); });
     approval = bootstrap::judge_serving(request, &machine);
-    if (approval.verdict == Verdict::Approve || networks.empty()) return approval;
+    if (approval.verdict == Verdict::Approve || networks.empty())
+        return explained(std::move(approval), shown);
     const auto unknown = cluster->unknown.find(namespace_);
     if (unknown != cluster->unknown.end()) return wait_for_cluster(unknown->second);
     const auto free = free_addresses(parts_.informers, *claim, asked, networks, *cluster);
     machine.addresses.insert(machine.addresses.end(), free.begin(), free.end());
-    return bootstrap::judge_serving(request, &machine);
+    return explained(bootstrap::judge_serving(request, &machine), shown);
 }
 
 bool CertificateApprover::names_only_given(const Request& request, const NodeSmithClaim& claim) const {

@@ -46,6 +46,17 @@ std::string plain(const std::string& text) {
     return address ? address->to_string() : std::string();
 }
 
+// Returns the first addresses of other Nodes. A machine that gets its address by DHCP has it in its Node's
+// status only. Its kubelet may lie there, but it can claim one address of each family.
+std::set<std::string> shown_by_other_nodes(const Informers& informers, const NodeSmithClaim& claim) {
+    std::set<std::string> shown;
+    for (const auto& [key, node] : informers.nodes.store().all()) {
+        if (node->metadata.name == claim.status.nodeName) continue;
+        for (const auto& address : first_addresses_of(*node)) shown.insert(plain(address));
+    }
+    return shown;
+}
+
 // Returns addresses that were given to others or are known as theirs.
 std::set<std::string> addresses_of_others(const Informers& informers, const NodeSmithClaim& claim) {
     std::set<std::string> taken;
@@ -60,12 +71,7 @@ std::set<std::string> addresses_of_others(const Informers& informers, const Node
         if (other->metadata.uid == claim.metadata.uid) continue;
         for (const auto& address : other->status.addresses) taken.insert(plain(address));
     }
-    // A machine that gets its address by DHCP has it in its Node's status only. Its kubelet may lie there,
-    // but it can claim one address of each family.
-    for (const auto& [key, node] : informers.nodes.store().all()) {
-        if (node->metadata.name == claim.status.nodeName) continue;
-        for (const auto& address : first_addresses_of(*node)) taken.insert(plain(address));
-    }
+    taken.merge(shown_by_other_nodes(informers, claim));
     return taken;
 }
 
@@ -120,6 +126,16 @@ std::vector<std::string> given_addresses(const Informers& informers, const NodeS
     for (const auto& reservation : pool->status.addresses)
         if (reservation.claim == claim.metadata.name) given.push_back(plain(reservation.address));
     return given;
+}
+
+std::set<std::string> shown_by_others(const Informers& informers, const NodeSmithClaim& claim,
+                                      const std::vector<std::string>& addresses) {
+    std::set<std::string> shown;
+    if (addresses.empty()) return shown;
+    const auto of_others = shown_by_other_nodes(informers, claim);
+    for (const auto& address : addresses)
+        if (of_others.contains(address)) shown.insert(address);
+    return shown;
 }
 
 std::vector<std::string> serving_networks(const Informers& informers, const NodeSmithClaim& claim) {

@@ -39,6 +39,11 @@ bool is_of_cluster(const std::string& address, const std::string& namespace_,
 // Returns the addresses that the operator gave the claim's machine, in canonical form.
 std::vector<std::string> given_addresses(const Informers& informers, const NodeSmithClaim& claim);
 
+// Returns which of the addresses, in canonical form, are the first of their family that another Node shows.
+// An editor of a pool may list an address that a machine of others has by DHCP.
+std::set<std::string> shown_by_others(const Informers& informers, const NodeSmithClaim& claim,
+                                      const std::vector<std::string>& addresses);
+
 // Returns the networks that an administrator configured for machines of the claim's control plane.
 std::vector<std::string> serving_networks(const Informers& informers, const NodeSmithClaim& claim);
 

@@ -470,6 +470,28 @@ TEST_CASE("a pool that gives its machines an address of the cluster gets no cert
     CHECK(world.events.count("(UnknownAddress): " + std::string(address)) == 1);
 }
 
+TEST_CASE("a pool that gives its machine the address of another Node gets no certificate for it") {
+    Serving world;
+    world.put_cluster();
+    SECTION("nobody named a network") {}
+    SECTION("an administrator named one") {
+        world.name_networks({"10.0.0.0/24"});
+    }
+    auto node = objects::node("worker-of-others");
+    node.status.addresses.push_back({"InternalIP", "10.0.0.23"});
+    world.server.put(node);
+    world.give("worker-1", "10.0.0.23");
+    world.run_for(1s);
+    world.ask_serving("own", "DNS:worker-1,IP:10.0.0.7");
+    CHECK(world.decision("own") == "Approved NamesOfThisMachine");
+    world.ask_serving("stolen", "DNS:worker-1,IP:10.0.0.23");
+    CHECK(world.decision("stolen").empty());
+    CHECK(world.events.count("(AddressOfOtherNode): 10.0.0.23") == 1);
+    world.server.remove<api::Node>({"", "worker-of-others"});
+    world.run_for(2min);
+    CHECK(world.decision("stolen") == "Approved NamesOfThisMachine");
+}
+
 TEST_CASE("a machine with a name of the API server gets no certificate") {
     World world;
     world.server.edit<objects::NodeSmithPool>({"default", "small"}, [](auto& pool) {
