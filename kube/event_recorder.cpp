@@ -7,14 +7,17 @@
 #include <cstdio>
 #include <deque>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "api/core.hpp"
 #include "base/backoff.hpp"
 #include "base/condition_variable.hpp"
 #include "base/log.hpp"
+#include "base/task_group.hpp"
 #include "base/text.hpp"
 
 namespace kube {
@@ -22,6 +25,10 @@ namespace {
 
 constexpr std::size_t kMostWaiting = 1000;  // beyond it the oldest are dropped, normal ones first
 constexpr std::size_t kMostRemembered = 20'000;
+// The client's places serve the whole operator. Each namespace has one write at a time, and namespaces whose
+// last write hung, as a webhook of theirs did, leave places for the others.
+constexpr std::size_t kMostUnderWay = 8;
+constexpr std::ptrdiff_t kMostThatHung = 4;
 constexpr base::Duration kLongestOutage = std::chrono::hours{1};
 constexpr std::size_t kMostMessage = 1024;  // the API server's limit for an Event's message
 // The limits are client-go's: a burst about one object, then one in five minutes.
@@ -59,6 +66,7 @@ struct WriteFailure {
     enum class Kind {
         final,      // this Event will never be accepted
         for_now,    // this one may be accepted later, others now
+        hung,       // so would others of its namespace, if a webhook hangs
         no_answer,  // the server does not answer any request
     };
     std::string text;
@@ -67,6 +75,8 @@ struct WriteFailure {
 
 WriteFailure failure_of(const ApiError& error) {
     constexpr int kFinal[] = {400, 403, 404, 405, 413, 415, 422};
+    constexpr int kGatewayTimeout = 504;
+    if (error.code == kGatewayTimeout) return {error.what(), WriteFailure::Kind::hung};
     const bool is_final = std::ranges::find(kFinal, error.code) != std::end(kFinal);
     return {error.what(), is_final ? WriteFailure::Kind::final : WriteFailure::Kind::for_now};
 }
@@ -128,23 +138,20 @@ public:
     }
 
     asio::awaitable<void> run() override {
-        for (;;) {
-            while (waiting_.empty()) co_await changed_.wait();
-            const auto next = first()->next;
-            if (next <= clock_.now()) {
-                co_await write_next();
-            } else {
-                co_await changed_.wait_until(clock_, next);
-            }
-        }
+        base::TaskGroup writes(co_await asio::this_coro::executor);
+        writes.spawn(begin_all(writes));
+        co_await writes.join();
     }
 
     asio::awaitable<void> flush() override {
-        while (!waiting_.empty()) {
-            auto entry = take_first();
-            const auto failure = co_await write(entry.event);
-            if (failure) report(entry.event, *failure);
-        }
+        std::map<std::string, std::deque<Entry>> batches;
+        for (auto& entry : waiting_) batches[lane_of(entry)].push_back(std::move(entry));
+        waiting_.clear();
+        farewell_.clear();
+        for (auto& batch : batches) farewell_.push_back(std::move(batch.second));
+        base::TaskGroup writes(co_await asio::this_coro::executor);
+        for (std::size_t i = 0; i < kMostUnderWay; ++i) writes.spawn(flush_batches());
+        co_await writes.join();
     }
 
 private:
@@ -154,6 +161,15 @@ private:
         base::TimePoint next;  // time of the next attempt
         int failures = 0;
     };
+
+    // Lane holds what is known of the writes in a namespace.
+    struct Lane {
+        bool is_under_way = false;
+        int hung = 0;           // consecutive writes that hung
+        base::TimePoint due{};  // earliest time of the next write
+    };
+
+    static const std::string& lane_of(const Entry& entry) { return entry.event.metadata.namespace_; }
 
     static base::log::Level level_of(EventType type) {
         return type == EventType::normal ? base::log::Level::info : base::log::Level::warning;
@@ -188,43 +204,122 @@ private:
         return event;
     }
 
-    // Warnings stay longest, since a burst of pods causes thousands of other Events.
+    // Drops an Event of the namespace that has the most. Warnings stay longest, since a burst of pods causes
+    // thousands of other Events.
     void drop_one() {
-        const auto normal =
-            std::ranges::find_if(waiting_, [](const Entry& entry) { return entry.event.type != kWarning; });
-        waiting_.erase(normal == waiting_.end() ? waiting_.begin() : normal);
+        std::map<std::string_view, std::size_t> counts;
+        for (const auto& entry : waiting_) ++counts[lane_of(entry)];
+        const auto fullest =
+            std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
+        auto dropped = waiting_.end();
+        for (auto entry = waiting_.begin(); entry != waiting_.end(); ++entry) {
+            if (lane_of(*entry) != fullest) continue;
+            if (dropped == waiting_.end()) dropped = entry;
+            if (entry->event.type == kWarning) continue;
+            dropped = entry;
+            break;
+        }
+        waiting_.erase(dropped);
     }
 
-    // Returns the first Event that is due, or else the one that will be due first.
-    std::deque<Entry>::iterator first() {
-        return std::ranges::min_element(
-            waiting_, {}, [now = clock_.now()](const Entry& entry) { return std::max(entry.next, now); });
+    asio::awaitable<void> begin_all(base::TaskGroup& writes) {
+        for (;;) {
+            while (begin_next(writes)) {
+            }
+            // The end of a write wakes it, too.
+            if (const auto next = next_attempt())
+                co_await changed_.wait_until(clock_, *next);
+            else
+                co_await changed_.wait();
+        }
     }
 
-    Entry take_first() {
-        const auto due = first();
+    // Begins to write the first Event that may be written now. Returns false if there is none.
+    bool begin_next(base::TaskGroup& writes) {
+        if (under_way_ >= kMostUnderWay || clock_.now() < silent_until_) return false;
+        const bool is_full = std::ranges::count_if(lanes_, [](const auto& lane) {
+                                 return lane.second.is_under_way && lane.second.hung > 0;
+                             }) >= kMostThatHung;
+        const auto due = std::ranges::find_if(waiting_, [&](const Entry& entry) {
+            if (entry.next > clock_.now()) return false;
+            const auto lane = lanes_.find(lane_of(entry));
+            if (lane == lanes_.end()) return true;
+            const bool is_free = !lane->second.is_under_way && lane->second.due <= clock_.now();
+            return is_free && !(is_full && lane->second.hung > 0);
+        });
+        if (due == waiting_.end()) return false;
         auto entry = std::move(*due);
         waiting_.erase(due);
-        return entry;
+        lanes_[lane_of(entry)].is_under_way = true;
+        ++under_way_;
+        writes.spawn(write_one(std::move(entry)));
+        return true;
     }
 
-    // Writes one Event. If it is not accepted now, it waits behind the others. A server that does not answer
-    // would not answer to them either, so they wait with it.
-    asio::awaitable<void> write_next() {
-        auto entry = take_first();
-        std::optional<WriteFailure> failure = co_await write(entry.event);
-        for (int failures = 1; failure && failure->kind == WriteFailure::Kind::no_answer; ++failures) {
-            if (clock_.now() - entry.since >= kLongestOutage) break;
-            co_await clock_.sleep_for(kRetry.after(failures, random_));
-            failure = co_await write(entry.event);
+    // Returns when the first Event may be written that may not yet; nullopt: all wait for the end of a write.
+    std::optional<base::TimePoint> next_attempt() const {
+        std::optional<base::TimePoint> next;
+        for (const auto& entry : waiting_) {
+            auto at = std::max(entry.next, silent_until_);
+            const auto lane = lanes_.find(lane_of(entry));
+            if (lane != lanes_.end()) at = std::max(at, lane->second.due);
+            if (at > clock_.now()) next = next ? std::min(*next, at) : at;
         }
+        return next;
+    }
+
+    asio::awaitable<void> write_one(Entry entry) {
+        std::optional<WriteFailure> failure;
+        try {
+            failure = co_await write(entry.event);
+        } catch (...) {
+            settle(lane_of(entry), std::nullopt);
+            // flush() tries it once more.
+            waiting_.push_front(std::move(entry));
+            throw;
+        }
+        settle(lane_of(entry), failure);
         if (!failure) co_return;
-        if (failure->kind == WriteFailure::Kind::for_now && clock_.now() - entry.since < kLongestOutage) {
+        if (failure->kind == WriteFailure::Kind::final || clock_.now() - entry.since >= kLongestOutage) {
+            report(entry.event, *failure);
+        } else if (failure->kind == WriteFailure::Kind::no_answer) {
+            waiting_.push_front(std::move(entry));
+        } else {
             entry.next = clock_.now() + kTakenLater.after(++entry.failures, random_);
             waiting_.push_back(std::move(entry));
-            co_return;
         }
-        report(entry.event, *failure);
+    }
+
+    // Notes the end of a write. A server that does not answer would not answer to others either, so they all
+    // wait. A write that hung says something about its own namespace only.
+    void settle(const std::string& name, const std::optional<WriteFailure>& failure) {
+        --under_way_;
+        const auto now = clock_.now();
+        if (!failure || failure->kind != WriteFailure::Kind::no_answer) {
+            silences_ = 0;
+        } else if (silent_until_ <= now) {
+            silent_until_ = now + kRetry.after(++silences_, random_);
+        }
+        auto& lane = lanes_[name];
+        lane.is_under_way = false;
+        if (failure && failure->kind == WriteFailure::Kind::hung)
+            lane.due = now + kTakenLater.after(++lane.hung, random_);
+        else
+            lanes_.erase(name);
+        changed_.notify_all();
+    }
+
+    // Tries the Events of one namespace after the other. After one that hung, the others would hang, too.
+    asio::awaitable<void> flush_batches() {
+        while (!farewell_.empty()) {
+            const auto batch = std::move(farewell_.back());
+            farewell_.pop_back();
+            for (const auto& entry : batch) {
+                const auto failure = co_await write(entry.event);
+                if (failure) report(entry.event, *failure);
+                if (failure && failure->kind == WriteFailure::Kind::hung) break;
+            }
+        }
     }
 
     static void report(const api::Event& event, const WriteFailure& failure) {
@@ -260,8 +355,9 @@ private:
             repeated = error.is_already_exists();
             is_ending = is_namespace_ending(error);
             if (!repeated && !is_ending) failure = failure_of(error);
-        } catch (const boost::system::system_error&) {
-            throw;  // cancelled
+        } catch (const boost::system::system_error& error) {
+            if (error.code() == asio::error::operation_aborted) throw;
+            failure = WriteFailure{error.what()};
         } catch (const std::exception& error) {
             failure = WriteFailure{error.what()};
         }
@@ -285,8 +381,9 @@ private:
             co_await client_.patch<api::Event>(std::move(key), std::move(counted));
         } catch (const ApiError& error) {
             if (!error.is_not_found()) failure = failure_of(error);
-        } catch (const boost::system::system_error&) {
-            throw;  // cancelled
+        } catch (const boost::system::system_error& error) {
+            if (error.code() == asio::error::operation_aborted) throw;
+            failure = WriteFailure{error.what()};
         } catch (const std::exception& error) {
             failure = WriteFailure{error.what()};
         }
@@ -299,6 +396,11 @@ private:
     base::ConditionVariable changed_;
     std::string component_;
     std::deque<Entry> waiting_;
+    std::map<std::string, Lane> lanes_;  // by namespace: those with a write under way or that hung
+    std::size_t under_way_ = 0;
+    int silences_ = 0;  // consecutive failures of the server to answer
+    base::TimePoint silent_until_{};
+    std::vector<std::deque<Entry>> farewell_;  // what flush() has still to try, by namespace
     // Hash of object and reason -> hash of the last message. Hashes are small, as objects that are gone are
     // remembered too.
     std::unordered_map<std::uint64_t, std::uint64_t> said_;

@@ -18,9 +18,19 @@ public:
     int status = 0;
     std::string refused;  // the server refuses bodies that contain this text
     int refusal = 403;
+    std::vector<std::string> hanging;  // namespaces whose webhook hangs
+    base::Duration delay(const base::HttpRequest& request) override {
+        return hangs(request) ? base::Duration(30s) : base::Duration::zero();
+    }
+    bool hangs(const base::HttpRequest& request) const {
+        return std::ranges::any_of(hanging, [&request](const std::string& name) {
+            return request.target.find("/namespaces/" + name + "/") != std::string::npos;
+        });
+    }
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
         if (!refused.empty() && request.body.find('"' + refused + '"') != std::string::npos)
             return fake::status_response(refusal, "Conflict", "no");
+        if (hangs(request)) return fake::status_response(504, "Timeout", "a webhook did not answer");
         if (times == 0) return std::nullopt;
         --times;
         if (status == 0) throw base::TransportError("lost", true);
@@ -159,6 +169,55 @@ TEST_CASE_METHOD(Fixture, "an Event that fails for now holds up no others, and i
         trouble.refused.clear();
         clock.run_for(context, 2min);
         CHECK(written().size() == before + 5);
+    }
+}
+
+TEST_CASE_METHOD(Fixture, "Events of namespaces whose webhooks hang delay those of no other namespace") {
+    const auto say_all = [this](const std::string& space, int count) {
+        for (int i = 0; i < count; ++i) {
+            const auto name = "pod-" + std::to_string(i);
+            writer->event({"v1", "Pod", space, name, space + name}, kube::EventType::normal, "R", "waits");
+        }
+    };
+    for (int i = 0; i < 12; ++i) {
+        api::Namespace space;
+        space.metadata.name = "hangs-" + std::to_string(i);
+        server.put(space);
+        trouble.hanging.push_back(space.metadata.name);
+    }
+    // As many as the queue holds.
+    for (const auto& name : trouble.hanging) say_all(name, 100);
+    clock.run_for(context, 10min);
+    say_all("default", 5);
+    clock.run_for(context, 35s);
+    REQUIRE(written().size() == 5);
+    for (const auto& event : written()) CHECK(event.involvedObject.namespace_ == "default");
+    trouble.hanging.clear();
+    clock.run_for(context, 2min);
+    CHECK(written().size() > 900);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "an Event that was under way at the end is tried once more, and one that hangs delays few") {
+    api::Namespace space;
+    space.metadata.name = "hangs";
+    server.put(space);
+    trouble.hanging = {"hangs"};
+    for (int i = 0; i < 20; ++i)
+        writer->event({"v1", "Pod", "hangs", "pod-" + std::to_string(i), ""}, kube::EventType::normal, "R",
+                      "a");
+    clock.run_for(context, 1s);
+    group.stop();
+    clock.run_for(context, 1s);
+    writer->event({"v1", "Pod", "default", "pod", ""}, kube::EventType::normal, "R", "a");
+    SECTION("the webhook still hangs") {
+        test::run(context, clock, writer->flush());
+        CHECK(written().size() == 1);
+    }
+    SECTION("it answers again") {
+        trouble.hanging.clear();
+        test::run(context, clock, writer->flush());
+        CHECK(written().size() == 21);
     }
 }
 
