@@ -37,6 +37,11 @@ auto usability_of_node(const api::Node& node) {
 const api::ResourceList& allocatable(const api::Node& node) {
     return node.status.allocatable;
 }
+// Reports whether a webhook or an admission policy denied it, which may concern this pod only.
+bool is_by_policy(const kube::ApiError& error) {
+    return error.is_denial() || error.message.find("ValidatingAdmissionPolicy '") != std::string::npos;
+}
+
 const std::string& nominated(const api::Pod& pod) {
     return pod.status.nominatedNodeName;
 }
@@ -144,7 +149,7 @@ asio::awaitable<bool> Nominator::write(PodPointer pod, std::string node) {
             informers_.pods.observe(std::move(written));
         }
     } catch (const kube::ApiError& error) {
-        if (!error.is_forbidden()) throw;
+        if (!error.is_forbidden() || is_by_policy(error)) throw;
         base::log::warning("The operator lacks the right to nominate new nodes for pods",
                            {{"error", error.what()}});
         silent_until_ = clock_.now() + kSilence;

@@ -260,6 +260,24 @@ TEST_CASE("a server that refuses is not asked again for ten minutes") {
     CHECK(world.told().empty());
 }
 
+TEST_CASE("a policy or webhook that denies one pod's nomination silences no other") {
+    World world(35, {{"pod-0", "500m"}, {"pod-1", "500m"}});
+    const std::string words =
+        GENERATE("admission webhook \"guard.example\" denied the request: no",
+                 "pods \"pod-0\" is forbidden: ValidatingAdmissionPolicy 'guard' with binding 'guard' denied "
+                 "request: no");
+    world.requests.answer = [&](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+        if (request.method != "PATCH" || !request.target.starts_with(kTarget)) return std::nullopt;
+        return fake::status_response(403, "Forbidden", words);
+    };
+    world.register_claim();
+    world.run_for(1min);
+    CHECK(world.all_told() == std::vector<std::string>{"pod-1"});
+    world.requests.answer = {};
+    world.run_for(2min);
+    CHECK(world.all_told() == std::vector<std::string>{"pod-0", "pod-1"});
+}
+
 TEST_CASE("only as many pods are told of a Node as it holds") {
     auto world = world_of_three();
     world.register_claim("1500m");
