@@ -97,6 +97,7 @@ bootstrap::Joiner joiner_of(const NodeSmithClaim& claim) {
 
 CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor executor)
     : parts_(parts),
+      lists_(executor, 1),
       requests_(parts.client, parts.clock, parts.random, executor, {},
                 [](Request& request) { forget_unread(request); }),
       cluster_(parts.informers, parts.client, parts.clock, executor),
@@ -119,6 +120,7 @@ CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor exec
 }
 
 void CertificateApprover::subscribe(kube::WorkQueue& queue) {
+    lanes_.use(queue);
     cluster_.on_answer([&queue](const kube::ObjectKey& request) { queue.add(request); });
     const auto is_open = [](const Request& request) { return !bootstrap::decided(request); };
     kube::watch(requests_).present().when(is_open).call(
@@ -198,8 +200,11 @@ bool CertificateApprover::is_served(const NodeSmithClaim& claim) const {
 
 asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key) {
     const auto noted = requests_.store().get(key);
-    if (!noted || bootstrap::decided(*noted) || !claim_of(*noted) || is_crowded_out(*noted))
-        co_return kube::Result{};
+    const auto asking = noted ? claim_of(*noted) : nullptr;
+    if (!asking || bootstrap::decided(*noted) || is_crowded_out(*noted)) co_return kube::Result{};
+    const kube::ObjectKey lane{asking->metadata.namespace_, ""};
+    const auto place = lanes_.enter(lane, key, 1);
+    if (!place) co_return kube::Result{};
     const auto request = co_await parts_.client.get<Request>(key);
     if (!request || request->metadata.uid != noted->metadata.uid || bootstrap::decided(*request))
         co_return kube::Result{};
@@ -319,6 +324,7 @@ bool CertificateApprover::names_only_given(const Request& request, const NodeSmi
 // After an outage of the API server, a request may be known before the Node that has the address. Requests
 // that arrive together share a list, and a kubelet that asks again and again causes few.
 asio::awaitable<bool> CertificateApprover::read_nodes_since(base::TimePoint since) {
+    const auto turn = co_await lists_.enter("");
     const auto begun = parts_.clock.now();
     if (nodes_read_ && *nodes_read_ >= since) co_return true;
     if (nodes_read_ && begun < *nodes_read_ + kPauseOfLists) co_return false;

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "api/core.hpp"
+#include "base/gate.hpp"
 #include "bootstrap/approval.hpp"
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "controllers/claim/act/boot_data.hpp"
+#include "controllers/claim/provider_lanes.hpp"
 #include "controllers/cluster_addresses.hpp"
 #include "controllers/services/machine_reports.hpp"
 #include "kube/controller.hpp"
@@ -82,6 +84,9 @@ private:
     void tell_left(const Request& request, const NodeSmithClaim& claim, const bootstrap::Approval& approval);
 
     Parts parts_;
+    // One request of a namespace at a time: a webhook of its claims may hang for 30 s.
+    claim::ProviderLanes lanes_;
+    base::Gate lists_;  // one list of the Nodes at a time, which all requests share
     kube::Informer<Request> requests_;
     ClusterAddressFinder cluster_;
     std::map<std::string, std::string> told_;         // last message about each pending request, by UID

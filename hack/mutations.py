@@ -294,6 +294,8 @@ MUTATIONS = [
              Edit("decide_registration", r"std::max\(launched, (s\.certificate\.ended)\.value_or", "std::optional<api::Time>()")),
     Mutation("approve an address of another Node that a pool's editor lists", "who edits a pool stands for another kubelet", "controllers",
              Edit("judge", r"return (shown\.contains\(address\))", "false")),
+    Mutation("let a namespace that hangs take all workers of certificates", "honest machines join too late and are destroyed", "controllers",
+             Edit("reconcile", r"lanes_\.enter\(lane, key, (1)\)", "100")),
     Mutation("let Events of hanging namespaces take all places", "pods of others wait without a word", "kube",
              Edit("begin_next", r"return (is_free) && !\(is_full && lane->second\.hung > 0\)", "true || is_free")),
     Mutation("take a webhook's denial for a missing right to nominate", "one webhook silences all nominations", "controllers/provisioning",

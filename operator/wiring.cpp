@@ -16,6 +16,8 @@ constexpr int kConcurrentHosts = 64;
 constexpr int kConcurrentProviders = 64;
 // A pool whose writes hang leaves workers for the others.
 constexpr int kConcurrentPools = 16;
+// Requests for certificates are decided one at a time in each namespace.
+constexpr int kConcurrentNamespaces = 16;
 
 }  // namespace
 
@@ -101,7 +103,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
     add("stoppedmachines", disruption.stopped_machines(), kConcurrentProviders);
     add("host", hosts, kConcurrentHosts);
     add("garbagecollection", garbage, kConcurrentProviders);
-    add("certificate", certificates, 1);
+    add("certificate", certificates, kConcurrentNamespaces);
     add("clusteraddresses", certificates.cluster_addresses(), 1);
     if (!settings.namespaces.all()) add_unmanaged();
 }

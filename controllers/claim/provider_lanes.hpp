@@ -1,5 +1,6 @@
 // Divides the workers of the claims among the providers, so that a provider that
-// hangs delays only its own claims.
+// hangs delays only its own claims. The requests for certificates are divided among
+// the namespaces of their claims in the same way.
 #pragma once
 
 #include <cstddef>

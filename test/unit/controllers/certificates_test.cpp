@@ -41,7 +41,7 @@ struct World : test::Cluster {
         requests.on_effect = [this](const base::HttpRequest& request) {
             if (request.method == "PATCH") written.push_back(request.target);
         };
-        add("certificate", approver);
+        add("certificate", approver, 4);
         add("clusteraddresses", approver.cluster_addresses());
         watching.spawn(approver.watch());
         start();
@@ -181,6 +181,44 @@ TEST_CASE("a refused approval is forgotten with its request") {
     world.server.remove<Request>({"", "first"});
     world.run_for(2s);
     CHECK(of_claim().refusal.empty());
+}
+
+TEST_CASE("a webhook that hangs for one namespace delays no certificate of another") {
+    World world;
+    world.requests.slowness = [](const base::HttpRequest& request) {
+        const bool hangs =
+            request.method == "PATCH" && request.target.find("/namespaces/hangs/") != std::string::npos;
+        return hangs ? base::Duration(30s) : base::Duration::zero();
+    };
+    world.requests.answer = [](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+        if (request.method != "PATCH" || request.target.find("/namespaces/hangs/") == std::string::npos)
+            return std::nullopt;
+        return fake::status_response(504, "Timeout", "webhook guard.example did not answer");
+    };
+    for (int i = 0; i < 10; ++i) {
+        const auto name = "slow-" + std::to_string(i);
+        auto claim = world.claim();
+        claim.metadata = {};
+        claim.metadata.namespace_ = "hangs";
+        claim.metadata.name = name;
+        claim = world.server.put(claim);
+        Request request;
+        request.metadata.name = name;
+        request.spec.request.value = test::make_request(test::kubelet_request(name, 1));
+        request.spec.signerName = bootstrap::kClientSigner;
+        request.spec.usages = {"digital signature", "client auth"};
+        request.spec.username = "system:bootstrap:" + bootstrap::token_id(claim.metadata.uid, 1);
+        request.spec.groups = {"system:bootstrappers", std::string(bootstrap::kTokenGroup)};
+        world.server.put(request);
+    }
+    world.run_for(1s);
+    world.ask("first");
+    CHECK(world.decision("first") == "Approved TokenOfThisNode");
+    world.requests.slowness = {};
+    world.requests.answer = {};
+    world.run_for(2min);
+    for (int i = 0; i < 10; ++i)
+        CHECK(world.decision("slow-" + std::to_string(i)) == "Approved TokenOfThisNode");
 }
 
 TEST_CASE("a denial that is refused does not hold the claim's own machine") {

@@ -67,9 +67,10 @@ public:
 
     // Adds a reconciler. Call it before start(). The reconciler must outlive the cluster's run.
     template <class Reconciler>
-    void add(const std::string& name, Reconciler& reconciler) {
+    void add(const std::string& name, Reconciler& reconciler, int workers = 1) {
         kube::ControllerOptions options;
         options.name = name;
+        options.max_concurrent = workers;
         controllers_.push_back(
             std::make_unique<kube::Controller>(options, reconciler, context.get_executor(), clock, metrics));
         reconciler.subscribe(controllers_.back()->queue());
