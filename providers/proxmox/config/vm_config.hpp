@@ -42,6 +42,11 @@ base::FormFields unless_changed(const VmConfig& read, base::FormFields change);
 // Parses GET /nodes/{node}/qemu/{vmid}/config.
 VmConfig parse_vm_config(const boost::json::value& data);
 
+// Reports whether nobody changed the VM between two looks at it. Its digest also covers pending changes.
+inline bool is_same(const VmConfig& a, const VmConfig& b) {
+    return a.options == b.options;
+}
+
 // Reports whether an option of that name is a disk or a CD-ROM: scsi0, ide2, efidisk0.
 bool is_drive(std::string_view option);
 // Returns the storage, e.g. "local" for "local:8,ssd=1" and "local:vm-105-disk-0,size=8G". Empty: no drive,

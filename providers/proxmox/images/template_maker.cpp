@@ -233,6 +233,10 @@ asio::awaitable<TemplateMaker::Step> TemplateMaker::turn_into_template(std::stri
     const auto obstacle = co_await guard_.obstacle(guest.node, guest.vmid, made_with_image_template(config),
                                                    config.option("digest"));
     if (!obstacle.empty()) throw ProviderError(obstacle);
+    // Neither request has a digest. What somebody attached in the meantime, or a VM that somebody took over,
+    // would be destroyed with it.
+    const auto fresh = co_await client_.read(get_vm_config(guest.node, guest.vmid));
+    if (!is_same(parse_vm_config(fresh), config)) co_return Step{kNextStep, kMaking};
     auto call = has_disk ? convert_to_template(guest.node, guest.vmid) : destroy_vm(guest.node, guest.vmid);
     const auto upid = co_await client_.change(std::move(call));
     co_return begun(host, upid);

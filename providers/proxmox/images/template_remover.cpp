@@ -123,10 +123,9 @@ asio::awaitable<std::string> TemplateRemover::begin_removal(Guest guest) {
                                              config.option("digest"));
     held_by_ = obstacle;
     if (!obstacle.empty()) co_return obstacle;
-    // These looks take seconds, in which a person may take the template over.
+    // These looks take seconds, in which a person may take the template over or attach a disk to it.
     const auto fresh = co_await client_.read(get_vm_config(guest.node, guest.vmid));
-    if (!has_image_mark(settings_, parse_vm_config(fresh), guest.vmid))
-        co_return "its description was changed, so it belongs to someone else";
+    if (!is_same(parse_vm_config(fresh), config)) co_return "it was changed while its removal was examined";
     const auto upid = co_await client_.change(destroy_vm(guest.node, guest.vmid));
     running_ = text_of(upid);
     leaving_ = std::move(guest);

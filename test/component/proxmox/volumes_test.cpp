@@ -352,3 +352,93 @@ TEST_CASE("A template that a person takes over while its removal is examined sta
     lab.simulator.cluster().faults = nullptr;
     CHECK(lab.vm(vmid));
 }
+
+TEST_CASE("A disk that somebody attaches to a template while its removal is examined stays") {
+    ImageLab lab;
+    lab.settle();
+    const auto vmid = lab.templates().begin()->first;
+    const auto id = std::to_string(vmid);
+    const auto host = lab.vm(id)->node;
+    const auto disk = put_volume(lab, "local", vmid, "vm-" + id + "-disk-7.raw", host);
+    AroundRequest attach(AroundRequest::When::after, "/" + id + "/pending",
+                         [&] { lab.vm(id)->config["scsi5"] = disk + ",size=1G"; });
+    lab.simulator.cluster().faults = &attach;
+    auto* dismantler = lab.provider->capabilities().dismantler;
+    std::string left;
+    for (int i = 0; i < 100; ++i) {
+        left = lab.run(dismantler->dismantle());
+        lab.wait(5s);
+    }
+    lab.simulator.cluster().faults = nullptr;
+    CHECK(exists(lab, disk, host));
+    CHECK(lab.vm(id));
+    CHECK_THAT(left, Contains(disk));
+}
+
+namespace {
+
+// Changes the first template VM that is about to be completed, after its volumes were looked at. It may have
+// lost its boot disk, so that it is destroyed instead.
+class HalfMadeTemplate final : public proxmox_simulator::FaultPlan {
+public:
+    HalfMadeTemplate(ImageLab& lab, bool has_disk, std::function<void(const std::string& vmid)> change)
+        : lab_(lab), has_disk_(has_disk), change_(std::move(change)) {}
+
+    std::optional<proxmox_simulator::RequestFault> on_request(const std::string&,
+                                                              const std::string& path) override {
+        if (!seen_.empty() && change_) std::exchange(change_, nullptr)(seen_);
+        const auto end = path.rfind('/');
+        const auto start = path.rfind('/', end - 1);
+        const auto id = path.substr(start + 1, end - start - 1);
+        if (path.ends_with("/config") && !has_disk_ && seen_.empty()) {
+            auto& config = lab_.vm(id)->config;
+            if (!config.contains("lock")) config.erase(lab_.config.spec.proxmox->template_->bootDisk.device);
+        }
+        if (path.ends_with("/pending") && seen_.empty()) seen_ = id;
+        return std::nullopt;
+    }
+    std::optional<proxmox_simulator::TaskFault> on_task(const std::string&, const std::string&) override {
+        return std::nullopt;
+    }
+    const std::string& seen() const { return seen_; }
+
+private:
+    ImageLab& lab_;
+    bool has_disk_;
+    std::function<void(const std::string&)> change_;
+    std::string seen_;  // VMID
+};
+
+}  // namespace
+
+TEST_CASE("A half-made template VM is looked at again before it is completed or destroyed") {
+    ImageLab lab;
+    std::string disk, host;
+    const auto attach = [&](const std::string& id) {
+        host = lab.vm(id)->node;
+        disk = put_volume(lab, "local", std::stoi(id), "vm-" + id + "-disk-7.raw", host);
+        lab.vm(id)->config["scsi5"] = disk + ",size=1G";
+    };
+    const auto take_over = [&](const std::string& id) { lab.vm(id)->config["description"] = "mine now"; };
+    std::optional<HalfMadeTemplate> meanwhile;
+    SECTION("a disk is attached to one that is about to be completed") {
+        meanwhile.emplace(lab, true, attach);
+    }
+    SECTION("a disk is attached to one that is about to be destroyed") {
+        meanwhile.emplace(lab, false, attach);
+    }
+    SECTION("a person takes over one that is about to be completed") {
+        meanwhile.emplace(lab, true, take_over);
+    }
+    SECTION("a person takes over one that is about to be destroyed") {
+        meanwhile.emplace(lab, false, take_over);
+    }
+    lab.simulator.cluster().faults = &*meanwhile;
+    lab.settle();
+    lab.simulator.cluster().faults = nullptr;
+    REQUIRE_FALSE(meanwhile->seen().empty());
+    const auto* vm = lab.vm(meanwhile->seen());
+    REQUIRE(vm);
+    CHECK_FALSE(vm->config.contains("template"));
+    if (!disk.empty()) CHECK(exists(lab, disk, host));
+}
