@@ -352,6 +352,8 @@ MUTATIONS = [
                   "    }()")),
     Mutation("put labels back without a pause", "two programs write the same label as fast as they can", "controllers",
              Edit("upkeep", r"label && (now < pause_ends\(\*label\))", "now < label->time")),
+    Mutation("count repairs anew for each reason of Ready", "machines of a bad image are repaired for ever", "controllers",
+             Edit("detail_of", r"return (facts\.template_hash);", "facts.node.status.conditions.empty() ? std::string() : facts.node.status.conditions.front().reason")),
     Mutation("never end a series of replacements", "machines that are old from the start are replaced for ever",
              "controllers", Edit("series_blocker", r"if \((lineage\.cause\.empty\(\))", "true")),
     Mutation("replace nodes that are not Ready again and again", "a series of replacements without an end", "controllers",

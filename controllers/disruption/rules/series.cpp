@@ -24,11 +24,9 @@ std::string detail_of(const NodeFacts& facts, Kind kind) {
             const auto expiry = expiry_of(facts);
             return expiry ? expiry->str() : std::string();
         }
-        case Kind::Unhealthy: {
-            const auto* ready = api::find_condition(facts.node.status.conditions, conditions::kReady);
-            const auto why = facts.machine_stopped ? "MachineStopped" : ready ? ready->reason : "NotReady";
-            return why + "/" + facts.template_hash;
-        }
+        case Kind::Unhealthy:
+            // How a node fails may change with each machine, and its kubelet chooses the reason of Ready.
+            return facts.template_hash;
         case Kind::Evacuation:
             return facts.claim.status.host;
         case Kind::Underutilized:
@@ -83,7 +81,8 @@ std::string what_shows(const NodeFacts& facts, Kind kind) {
 }  // namespace
 
 std::string cause_of(const NodeFacts& facts, Kind kind) {
-    // A status holds 512 bytes, and others choose the texts: a kubelet the reason of its Node's condition.
+    // A status holds 512 bytes, and others choose the texts: for example an annotation that asks for another
+    // machine.
     constexpr std::size_t kLongestDetail = 400;
     if (kind == Kind::Empty) return {};
     auto detail = detail_of(facts, kind);
