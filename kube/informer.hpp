@@ -41,6 +41,9 @@ using Transform = std::function<void(T& object)>;
 // namespace. Must not throw.
 template <api::Kind T>
 using Admission = std::function<bool(const T& object)>;
+// Returns the places that an undecodable object concerns, from its readable part. It must not throw.
+template <api::Kind T>
+using Locator = std::function<Places(const T& rest, const api::DecodeError& error)>;
 // Called with each version of an object that is not admitted; it is not stored. Must not throw.
 template <api::Kind T>
 using RefusalHandler = std::function<void(const T& object)>;
@@ -121,6 +124,7 @@ public:
     // Sets a function for each stored object, called after it was reduced; only before run(). Must not throw.
     void share_parts(Transform<T> share) { share_ = std::move(share); }
     void on_refusal(RefusalHandler<T> handler) { refusal_ = std::move(handler); }  // only before run()
+    void locate_misfits(Locator<T> locator) { locator_ = std::move(locator); }     // only before run()
 
     // Stores what the API server returned for our own write, so that we read our writes. A newer
     // resourceVersion in the store is kept. Older watch events are ignored afterwards.
@@ -205,7 +209,8 @@ private:
     }
     void gather_misfit(const T& rest, const api::DecodeError& error) {
         // Others may have written any amount into an undecodable object, so only these fields are kept.
-        if (admits(rest)) misfits_[api::key_of(rest)] = {rest.metadata.uid, error.what(), node_of(rest)};
+        if (admits(rest))
+            misfits_[api::key_of(rest)] = {rest.metadata.uid, error.what(), places_of(rest, error)};
     }
     std::unique_ptr<PageReader> read_page() override {
         return std::make_unique<DecodedPage<T>>(
@@ -230,7 +235,7 @@ private:
         undecodable_.keep_if([&misfits](const ObjectKey& key) { return misfits.contains(key); });
         for (const auto& [key, misfit] : misfits) {
             mark_outdated(key, misfit.uid);
-            undecodable_.add(key, misfit.uid, misfit.error, misfit.node);
+            undecodable_.add(key, misfit.uid, misfit.error, misfit.places);
         }
         for (const auto& key : gone) drop(key);
         for (const auto& object : listed) {
@@ -293,15 +298,15 @@ private:
     void keep_last(const T& rest, const api::DecodeError& error) {
         const auto key = api::key_of(rest);
         mark_outdated(key, rest.metadata.uid);
-        undecodable_.add(key, rest.metadata.uid, error.what(), node_of(rest));
+        undecodable_.add(key, rest.metadata.uid, error.what(), places_of(rest, error));
     }
 
-    // Returns the node of a pod.
-    static std::string node_of(const T& object) {
+    Places places_of(const T& rest, const api::DecodeError& error) const {
+        if (locator_) return locator_(rest, error);
         if constexpr (T::kResource.plural == "pods")
-            return object.spec.nodeName;
+            return std::vector{rest.spec.nodeName};
         else
-            return {};
+            return std::vector<std::string>();
     }
 
     // Keeps the known version if its UID matches; otherwise drops it.
@@ -340,12 +345,13 @@ private:
     Transform<T> transform_;
     Transform<T> share_;
     Admission<T> admission_;  // empty: all objects
+    Locator<T> locator_;
     RefusalHandler<T> refusal_;
     Store<T> store_;
     struct Misfit {
         std::string uid;
         std::string error;
-        std::string node;
+        Places places;
     };
     Sorted gathered_;                      // from the list in progress
     std::map<ObjectKey, Misfit> misfits_;  // from the list in progress

@@ -24,13 +24,13 @@ UndecodableObjects::UndecodableObjects(base::MetricsRegistry& metrics, api::Reso
 }
 
 void UndecodableObjects::add(const api::ObjectKey& key, const std::string& uid, std::string error,
-                             std::string node) {
+                             Places places) {
     constexpr std::size_t kLongestError = 512;
     error.resize(std::min(error.size(), kLongestError));
     auto& object = objects_[key];
     count_.set(static_cast<double>(objects_.size()));
     const bool is_known = object.uid == uid && object.error == error;
-    object = {uid, error, std::move(node)};
+    object = {uid, error, std::move(places)};
     if (is_known) return;
     if (objects_.size() > kMostNamed) return;
     base::log::warning(
@@ -41,9 +41,19 @@ void UndecodableObjects::add(const api::ObjectKey& key, const std::string& uid, 
 }
 
 std::optional<api::ObjectKey> UndecodableObjects::any_on(const std::string& node) const {
-    const auto found =
-        std::ranges::find_if(objects_, [&node](const auto& entry) { return entry.second.node == node; });
-    return found == objects_.end() ? std::nullopt : std::optional(found->first);
+    auto all = all_at({node});
+    return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
+}
+
+std::vector<api::ObjectKey> UndecodableObjects::all_at(const std::set<std::string>& places) const {
+    std::vector<api::ObjectKey> found;
+    for (const auto& [key, object] : objects_) {
+        const bool is_there = !object.places || std::ranges::any_of(*object.places, [&](const auto& place) {
+            return places.contains(place);
+        });
+        if (is_there) found.push_back(key);
+    }
+    return found;
 }
 
 void UndecodableObjects::remove(const api::ObjectKey& key) {

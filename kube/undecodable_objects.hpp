@@ -4,7 +4,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "api/meta.hpp"
 #include "base/metrics.hpp"
@@ -12,13 +14,18 @@
 
 namespace kube {
 
+// Places are the names of nodes that an undecodable object concerns: for example the node of a pod. nullopt:
+// it may concern any node.
+using Places = std::optional<std::vector<std::string>>;
+
 class UndecodableObjects {
 public:
     UndecodableObjects(base::MetricsRegistry& metrics, api::Resource resource);
 
     // Adds an object. `error` has no values, but may have keys that others chose, so only its beginning is
-    // kept. `node` is the node of a pod, if it has one.
-    void add(const api::ObjectKey& key, const std::string& uid, std::string error, std::string node = {});
+    // kept.
+    void add(const api::ObjectKey& key, const std::string& uid, std::string error,
+             Places places = std::vector<std::string>());
     // Removes an object that can be decoded again or is gone.
     void remove(const api::ObjectKey& key);
     // Removes all objects for which `is_kept` returns false.
@@ -33,6 +40,8 @@ public:
     bool contains(const api::ObjectKey& key) const { return objects_.contains(key); }
     // Returns an object on the node.
     std::optional<api::ObjectKey> any_on(const std::string& node) const;
+    // Returns the objects that may concern one of these places.
+    std::vector<api::ObjectKey> all_at(const std::set<std::string>& places) const;
     bool empty() const { return objects_.empty(); }
     std::size_t size() const { return objects_.size(); }
     // Reports each later one, and those known now, in an Event. `events` must outlive this.
@@ -42,7 +51,7 @@ private:
     struct Object {
         std::string uid;
         std::string error;
-        std::string node;
+        Places places;
     };
     void report(const api::ObjectKey& key, const Object& object);
 

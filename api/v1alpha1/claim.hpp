@@ -73,6 +73,14 @@ struct ContestedLabel {
     bool operator==(const ContestedLabel&) const = default;
 };
 
+// VolumePlace is a name of the Node in volumes: the hostname, or the ID that a CSI driver gave it.
+struct VolumePlace {
+    std::string driver;  // the CSI driver; "": the hostname
+    std::string key;     // label in the volumes' node affinity
+    std::string value;
+    bool operator==(const VolumePlace&) const = default;
+};
+
 struct ClaimStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
@@ -106,6 +114,8 @@ struct ClaimStatus {
     std::string nodeName;
     ResourceList capacity;
     ResourceList allocatable;
+    // Names other than nodeName. Volumes are found by them after the Node and its CSINode were deleted.
+    std::vector<VolumePlace> volumePlaces;
     std::vector<Taint> undeclaredTaints;  // added while the Node was young, and still present
     std::optional<Time> emptySince;
     std::optional<Time> unneededSince;

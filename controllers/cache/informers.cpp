@@ -34,6 +34,13 @@ kube::ListOptions unfinished_pods() {
     return options;
 }
 
+// Returns the places of a volume that cannot be decoded; nullopt: its places are what cannot be read.
+kube::Places places_of_misfit(const api::PersistentVolume& rest, const api::DecodeError& error) {
+    const std::string affinity = "/spec/nodeAffinity";
+    if (affinity.starts_with(error.pointer) || error.pointer.starts_with(affinity)) return std::nullopt;
+    return places_of(rest);
+}
+
 void index_core(Informers& informers) {
     auto& pods = informers.pods.store();
     pods.add_index(kPodsByNode, [](const api::Pod& pod) { return only(pod.spec.nodeName); });
@@ -48,6 +55,7 @@ void index_core(Informers& informers) {
     informers.volume_attachments.store().add_index(
         kVolumeAttachmentsByNode, [](const api::VolumeAttachment& a) { return only(a.spec.nodeName); });
     informers.persistent_volumes.store().add_index(kVolumesByPlace, places_of);
+    informers.persistent_volumes.locate_misfits(places_of_misfit);
 }
 
 void index_ours(Informers& informers) {

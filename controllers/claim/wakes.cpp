@@ -105,6 +105,10 @@ void wake_for_nodes(Informers& informers, kube::WorkQueue& queue, const Concerne
         return std::pair(node.status.nodeInfo.systemUUID, label ? *label : std::string());
     };
     kube::watch(informers.nodes).changed(shown).before_too().enqueue(queue, of_node);
+    // The claim's status records the IDs of CSI drivers.
+    kube::watch(informers.csi_nodes).enqueue(queue, [concerned](const api::CSINode& csi) {
+        return concerned.on_node(csi.metadata.name);
+    });
     kube::watch(informers.pods).enqueue(queue, [concerned](const api::Pod& pod) {
         return concerned.drained_of(pod);
     });

@@ -128,7 +128,13 @@ void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {
 
 Member PoolObserver::look_at_member(const PoolView& view, const std::string& template_hash,
                                     ClaimPointer claim, NodePointer node) const {
-    Member member{claim, node, {}, {}, local_volumes_on(informers_, *node), {}, {*view.pool, *claim, *node}};
+    Member member{claim,
+                  node,
+                  {},
+                  {},
+                  local_volumes_of(informers_, *claim, node.get()),
+                  {},
+                  {*view.pool, *claim, *node}};
     const auto holding = held_among(member.volumes, view.pool.get(), *claim);
     member.tied_pods = pods_tied_to(informers_, node->metadata.name, holding);
     auto& facts = member.facts;

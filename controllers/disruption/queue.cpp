@@ -389,14 +389,9 @@ asio::awaitable<std::optional<Blocker>> Queue::look_for_volumes(const PoolView& 
     if (gave_up_volumes(view.pool.get(), *member.claim)) co_return std::nullopt;
     const std::vector<std::string> everywhere{""};
     co_await with_.informers.persistent_volumes.observe_list(with_.client, everywhere);
-    if (!with_.informers.persistent_volumes.undecodable().empty())
-        co_return Blocker{"VolumeNotReadable",
-                          "a PersistentVolume that may be on the node's disk cannot be decoded",
-                          std::nullopt};
-    const auto& node = *member.node;
+    const auto volumes = local_volumes_of(with_.informers, *member.claim, member.node.get());
     LocalVolumes held;
-    for (const auto& volume :
-         held_among(local_volumes_on(with_.informers, node), view.pool.get(), *member.claim)) {
+    for (const auto& volume : held_among(volumes, view.pool.get(), *member.claim)) {
         const bool is_claimed = co_await has_live_claim(volume);
         if (is_claimed) held.push_back(volume);
     }

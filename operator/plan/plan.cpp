@@ -152,7 +152,7 @@ private:
 
     void note_volumes(const report::ClaimFacts& facts, PlannedRemoval& removal) const {
         if (!facts.node) return;
-        const auto volumes = local_volumes_on(informers_, *facts.node);
+        const auto volumes = local_volumes_of(informers_, *facts.claim, facts.node.get());
         const auto held = named(held_among(volumes, facts.pool.get(), *facts.claim));
         if (held.empty()) {
             removal.lost = lost_with(*facts.claim, volumes);

@@ -93,14 +93,26 @@ std::string LocalData::any_node() {
     return nodes.empty() ? "" : nodes[random_->below(nodes.size())];
 }
 
-void LocalData::register_driver(const std::string& node) {
-    const auto id = driver_id(node);
-    world_.server.edit<api::Node>({"", node},
-                                  [&id](api::Node& labelled) { labelled.metadata.labels[kDriverKey] = id; });
-    api::CSINode csi;
-    csi.metadata.name = node;
-    csi.spec.drivers.push_back({kDriver, id, {kDriverKey}, {}});
-    world_.server.put(csi);
+void LocalData::register_drivers() {
+    std::vector<api::ObjectKey> joined;
+    for (const auto& [key, node] : world_.view.all<api::Node>())
+        if (!registered_.contains(node->metadata.uid)) joined.push_back(key);
+    for (const auto& key : joined) {
+        const auto id = driver_id(key.name);
+        const auto node = world_.server.edit<api::Node>(
+            key, [&id](api::Node& labelled) { labelled.metadata.labels[kDriverKey] = id; });
+        registered_[node.metadata.uid] = world_.now();
+        api::CSINode csi;
+        csi.metadata.name = key.name;
+        csi.spec.drivers.push_back({kDriver, id, {kDriverKey}, {}});
+        world_.server.put(csi);
+    }
+}
+
+bool LocalData::has_driver(const std::string& node) const {
+    const auto* object = world_.view.find<api::Node>({"", node});
+    const auto known = object ? registered_.find(object->metadata.uid) : registered_.end();
+    return known != registered_.end() && known->second + kPatience <= world_.now();
 }
 
 void LocalData::add_affinity(api::PersistentVolume& volume, const std::string& node) {
@@ -116,9 +128,12 @@ void LocalData::add_affinity(api::PersistentVolume& volume, const std::string& n
             return;
         }
         case 1:
-            register_driver(node);
+            if (!has_driver(node)) {
+                terms.push_back(term_in(hostname, {node}));
+                return;
+            }
+            world_.happenings.count("local data: a volume that names its node by the driver's ID");
             volume.spec.csi = api::CSIPersistentVolumeSource{kDriver};
-            labels[kByDriver] = "true";
             terms.push_back(term_in(kDriverKey, {driver_id(node)}));
             return;
         case 2:
@@ -243,6 +258,7 @@ void LocalData::run(const std::string& name, Database& database) {
 
 void LocalData::keep_up() {
     for (auto& [name, database] : databases_) run(name, database);
+    register_drivers();
     // The garbage collector deletes objects of Nodes and pods that are gone.
     for (const auto& [key, csi] : std::map(world_.view.all<api::CSINode>()))
         if (!world_.view.find<api::Node>(key)) world_.server.remove<api::CSINode>(key);

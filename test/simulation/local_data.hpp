@@ -11,9 +11,6 @@ namespace simulation {
 
 // Label of a PersistentVolume: the only Node that has its data. The judges read it, the operator does not.
 inline constexpr const char* kOnlyOn = "simulation/only-on";
-// Label of a PersistentVolume: its node affinity uses the driver's own ID of the node, which is deleted with
-// the Node.
-inline constexpr const char* kByDriver = "simulation/by-driver";
 
 class LocalData final : public Outsider {
 public:
@@ -38,7 +35,10 @@ private:
     void drop_claim();
     void let_data_go();
     void add_affinity(api::PersistentVolume& volume, const std::string& node);
-    void register_driver(const std::string& node);
+    // Lets the driver on each Node register itself, as its DaemonSet does.
+    void register_drivers();
+    // Reports whether the driver registered itself so long ago that the operator had time to notice.
+    bool has_driver(const std::string& node) const;
     void run(const std::string& name, Database& database);
     void remove_volume(const std::string& name);
     // Returns a Node in service that is not being removed; "" if there is none.
@@ -48,6 +48,7 @@ private:
     std::unique_ptr<base::Random> random_;
     std::map<std::string, Database> databases_;          // by name of the volume
     std::map<std::string, base::TimePoint> kept_since_;  // by UID of the claim
+    std::map<std::string, base::TimePoint> registered_;  // by UID of the Node
     std::unique_ptr<base::Alarm> next_, next_round_, end_;
     int made_ = 0;
 };

@@ -17,6 +17,8 @@ namespace controllers::claim {
 namespace {
 
 constexpr std::string_view kUpToDate = "UpToDate";
+// Objects that cannot be decoded and have no known version may come and go without a sign.
+constexpr std::chrono::minutes kLookForOddObjects{1};
 
 // Decides about a failed claim, or a failed attempt of a live one.
 Decision decide_failed(const Situation& s) {
@@ -74,6 +76,7 @@ Decision decide_replaced(const Situation& s) {
         decision.step = Step::nothing;
         keep_for_volumes(decision.status, s,
                          "its Node was deleted, and comes back if its kubelet is started again");
+        decision.look_again = later(s.now, kLookForOddObjects);
     }
     return decision;
 }
@@ -183,6 +186,8 @@ Decision decide(const Situation& s) {
     note_doubt(decision.status, s);
     note_contest(decision.status, s);
     renew_hash(decision.status, s);
+    if (s.node && !s.claim.status.nodeName.empty() && !s.claim.metadata.deletionTimestamp)
+        decision.status.volumePlaces = s.volume_places;
     if (s.claim.metadata.deletionTimestamp || loses_machine(s.claim))
         api::remove_condition(decision.status.conditions, conditions::kPoweredOff);
     // A person who deletes a claim gives up the volumes on its machine's disk.

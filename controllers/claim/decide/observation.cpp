@@ -77,6 +77,7 @@ Situation Observation::situation() const {
     s.volumes_attached = volumes_attached;
     s.held_volumes = held_volumes;
     s.tied_pods = tied_pods;
+    s.volume_places = volume_places;
     s.is_superseded = is_superseded;
     s.guest_silence = guest_silence;
     s.machine = machine;
@@ -164,7 +165,9 @@ void look_at_local_volumes(const Informers& informers, Observation& result, cons
     result.volumes = local_volumes_of(informers, claim, result.node.get());
     const auto holding = held_among(result.volumes, result.pool.get(), claim);
     result.held_volumes = named(holding);
-    if (result.node) result.tied_pods = pods_tied_to(informers, result.node->metadata.name, holding);
+    if (!result.node) return;
+    result.tied_pods = pods_tied_to(informers, result.node->metadata.name, holding);
+    result.volume_places = volume_places(informers, claim, *result.node);
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ struct Observation {
     bool is_superseded = false;         // see Situation
     std::string held_volumes;           // see Situation
     std::set<std::string> tied_pods;    // see Situation
+    VolumePlaces volume_places;         // see Situation
     bool has_present_template = false;  // see NodeOrigin
     bool went_back = false;             // see Situation
     bool is_unchecked = false;          // see Situation

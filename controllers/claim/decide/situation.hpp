@@ -35,12 +35,14 @@ struct Situation {
     bool namesake_is_leftover = false;  // it is from an earlier attempt of this claim, whose machine is gone
     bool went_back = false;             // its status is older than one that this process saw
     bool is_unchecked = false;  // it is older than this process' work, and its machine was not looked for yet
-    std::optional<Hold> launch_hold;          // why nothing may be launched: pool not selected, paused, ...
-    bool volumes_attached = false;            // to the node
-    std::string held_volumes;                 // description of the volumes that hold the machine; empty: none
-    std::set<std::string> tied_pods;          // UIDs of pods that use the held volumes
-    MachineReports::Report machine;           // findings of garbage collection
-    MachineReports::Certificate certificate;  // findings of the certificate approver
+    std::optional<Hold> launch_hold;  // why nothing may be launched: pool not selected, paused, ...
+    bool volumes_attached = false;    // to the node
+    std::string held_volumes;         // description of the volumes that hold the machine; empty: none
+    std::set<std::string> tied_pods;  // UIDs of pods that use the held volumes
+    // Names that volumes may have for the Node, if there is one.
+    std::vector<api::v1alpha1::VolumePlace> volume_places;
+    MachineReports::Report machine;             // findings of garbage collection
+    MachineReports::Certificate certificate;    // findings of the certificate approver
     std::optional<DisruptionReports::Use> use;  // findings of the disruption controller
     DisruptionReports::Permission permission = DisruptionReports::Permission::none;  // and what it permits
     api::Time leads_since;      // what happened before may have waited for this process

@@ -190,6 +190,7 @@ void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api:
     status.capacity.clear();
     status.allocatable.clear();
     status.undeclaredTaints.clear();
+    status.volumePlaces.clear();
     const bool is_refused = status.lastFailure && status.lastFailure->refused;
     status.nextRetryTime = api::Time(now.at + pause_after(retry, status.launchAttempts, is_refused));
 }

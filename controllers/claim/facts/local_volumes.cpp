@@ -16,6 +16,9 @@ using VolumePointer = std::shared_ptr<const api::PersistentVolume>;
 
 constexpr std::string_view kNodeName = "metadata.name";
 constexpr std::size_t kMostVolumesNamed = 3;
+// Bounds of status.volumePlaces, as in its CRD.
+constexpr std::size_t kMostPlaces = 32;
+constexpr std::size_t kLongestDriver = 63, kLongestKey = 317, kLongestValue = 256;
 
 bool has_value(const std::vector<std::string>& values, const std::string& value) {
     return !value.empty() && std::ranges::find(values, value) != values.end();
@@ -24,8 +27,10 @@ bool has_value(const std::vector<std::string>& values, const std::string& value)
 // NodeAffinityTerms decides whether terms of a volume's node affinity name a Node.
 class NodeAffinityTerms {
 public:
-    NodeAffinityTerms(const Informers& informers, const api::PersistentVolume& volume)
-        : informers_(informers), volume_(volume) {}
+    // `recorded` has the names that the Node in question had.
+    NodeAffinityTerms(const Informers& informers, const api::PersistentVolume& volume,
+                      const VolumePlaces& recorded)
+        : informers_(informers), volume_(volume), recorded_(recorded) {}
 
     bool names_only(const api::Node& node) const {
         if (!volume_.spec.nodeAffinity || !volume_.spec.nodeAffinity->required) return false;
@@ -48,7 +53,7 @@ private:
         for (const auto& field : term.matchFields)
             if (names_by_field(field, node)) return &field;
         for (const auto& expression : term.matchExpressions)
-            if (names_by_label(expression, node)) return &expression;
+            if (names_by_label(expression, node) || names_as_recorded(expression, node)) return &expression;
         return nullptr;
     }
 
@@ -73,6 +78,16 @@ private:
             return has_value(driver->topologyKeys, expression.key) && is_own(driver->nodeID);
         // The kubelet forgets a driver that restarts, and keeps its labels.
         return csi && label && has_value(expression.values, *label) && looks_like_id(expression.key);
+    }
+
+    // Reports whether the driver named the Node so before its CSINode was deleted or forgot the driver.
+    bool names_as_recorded(const Requirement& expression, const api::Node& node) const {
+        if (expression.operator_ != api::SelectorOperator::In || !volume_.spec.csi) return false;
+        const auto* label = api::find(node.metadata.labels, expression.key);
+        return std::ranges::any_of(recorded_, [&](const api::v1alpha1::VolumePlace& place) {
+            return place.driver == volume_.spec.csi->driver && place.key == expression.key &&
+                   has_value(expression.values, place.value) && (!label || *label == place.value);
+        });
     }
 
     const api::CSINodeDriver* driver_on(const api::CSINode& csi) const {
@@ -136,6 +151,7 @@ private:
 
     const Informers& informers_;
     const api::PersistentVolume& volume_;
+    const VolumePlaces& recorded_;
 };
 
 bool is_owned_by_pod(const api::PersistentVolumeClaim& claim) {
@@ -168,8 +184,10 @@ std::optional<LocalVolume> local_volume(const Informers& informers, const api::P
 }
 
 // Returns the values that volumes may use to name the Node.
-std::set<std::string> places_on(const Informers& informers, const api::Node& node) {
+std::set<std::string> places_on(const Informers& informers, const api::Node& node,
+                                const VolumePlaces& recorded) {
     std::set<std::string> places{node.metadata.name, hostname_of(node)};
+    for (const auto& place : recorded) places.insert(place.value);
     for (const auto& [label, value] : node.metadata.labels)
         if (may_name_nodes(label)) places.insert(value);
     if (const auto csi = informers.csi_nodes.store().get({"", node.metadata.name}))
@@ -179,6 +197,10 @@ std::set<std::string> places_on(const Informers& informers, const api::Node& nod
 }
 
 std::string volume_text(const LocalVolume& volume) {
+    if (volume.is_unreadable)
+        return "volume " + volume.name +
+               " (which cannot be decoded and may be one of those; its Event CannotBeDecoded names the field "
+               "to correct)";
     const bool is_released = volume.fate == LocalVolume::Fate::released;
     return "volume " + volume.name + (is_released ? " (Released, Retain; it belonged to " : " (") +
            "PersistentVolumeClaim " + volume.claim.str() + ")";
@@ -199,27 +221,71 @@ LocalVolumes those_that(const LocalVolumes& volumes, Predicate counts) {
 
 }  // namespace
 
-LocalVolumes local_volumes_on(const Informers& informers, const api::Node& node) {
+LocalVolumes local_volumes_on(const Informers& informers, const api::Node& node,
+                              const VolumePlaces& recorded) {
+    const auto places = places_on(informers, node, recorded);
     std::map<std::string, VolumePointer> candidates;
-    for (const auto& place : places_on(informers, node))
+    for (const auto& place : places)
         for (const auto& volume : informers.persistent_volumes.store().by_index(kVolumesByPlace, place))
             candidates.emplace(volume->metadata.name, volume);
-    LocalVolumes found;
+    std::map<std::string, LocalVolume> found;
     for (const auto& [name, volume] : candidates) {
         auto local = local_volume(informers, *volume);
-        if (local && NodeAffinityTerms(informers, *volume).names_only(node))
-            found.push_back(std::move(*local));
+        if (local && NodeAffinityTerms(informers, *volume, recorded).names_only(node))
+            found.emplace(name, std::move(*local));
     }
-    return found;
+    for (const auto& key : informers.persistent_volumes.undecodable().all_at(places)) {
+        LocalVolume odd{key.name, {}};
+        odd.is_unreadable = true;
+        found.emplace(key.name, std::move(odd));
+    }
+    LocalVolumes volumes;
+    for (auto& [name, volume] : found) volumes.push_back(std::move(volume));
+    return volumes;
 }
 
 LocalVolumes local_volumes_of(const Informers& informers, const NodeSmithClaim& claim,
                               const api::Node* node) {
-    if (node) return local_volumes_on(informers, *node);
-    if (claim.status.nodeName.empty()) return {};
+    const auto& status = claim.status;
+    if (node) return local_volumes_on(informers, *node, status.volumePlaces);
+    if (status.nodeName.empty()) return {};
     api::Node gone;
-    gone.metadata.name = claim.status.nodeName;
-    return local_volumes_on(informers, gone);
+    gone.metadata.name = status.nodeName;
+    for (const auto& place : status.volumePlaces)
+        if (place.driver.empty()) gone.metadata.labels[place.key] = place.value;
+    return local_volumes_on(informers, gone, status.volumePlaces);
+}
+
+VolumePlaces volume_places(const Informers& informers, const NodeSmithClaim& claim, const api::Node& node) {
+    VolumePlaces places;
+    const auto add = [&](const std::string& driver, const std::string& key, const std::string& value) {
+        const bool fits = driver.size() <= kLongestDriver && key.size() <= kLongestKey && !value.empty() &&
+                          value.size() <= kLongestValue;
+        if (fits && value != node.metadata.name) places.push_back({driver, key, value});
+    };
+    add("", std::string(api::labels::kHostname), hostname_of(node));
+    std::set<std::string> registered;
+    if (const auto csi = informers.csi_nodes.store().get({"", node.metadata.name})) {
+        for (const auto& driver : csi->spec.drivers) {
+            if (driver.nodeID.empty()) continue;
+            registered.insert(driver.name);
+            for (const auto& key : driver.topologyKeys) {
+                const auto* label = api::find(node.metadata.labels, key);
+                const bool is_id = !label || *label == driver.nodeID;
+                if (is_id && may_name_nodes(key) && key != api::labels::kHostname)
+                    add(driver.name, key, driver.nodeID);
+            }
+        }
+    }
+    // The kubelet forgets a driver that restarts, and each one when the Node is created anew.
+    for (const auto& place : claim.status.volumePlaces)
+        if (!place.driver.empty() && !registered.contains(place.driver)) places.push_back(place);
+    std::ranges::sort(places, [](const auto& a, const auto& b) {
+        return std::tie(a.driver, a.key, a.value) < std::tie(b.driver, b.key, b.value);
+    });
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    if (places.size() > kMostPlaces) places.resize(kMostPlaces);
+    return places;
 }
 
 bool says_disposable(const api::ObjectMeta& metadata) {

@@ -22,15 +22,23 @@ struct LocalVolume {
     bool is_of_pod = false;  // the claim ends with its pod (generic ephemeral volume)
     // False: the claim was deleted recently, or the caches lack it.
     bool is_claim_known = true;
+    bool is_unreadable = false;  // it cannot be decoded, and may be on the disk
 };
 using LocalVolumes = std::vector<LocalVolume>;
+using VolumePlaces = std::vector<api::v1alpha1::VolumePlace>;
 
 // Returns the volumes that can be used on this Node only, sorted by name. Their node affinity names the Node:
-// by name, by hostname, or by the CSI driver's ID of the node. It names no other Node that is kept. The Node
-// may be a substitute for one that is gone.
-LocalVolumes local_volumes_on(const Informers& informers, const api::Node& node);
+// by name, by hostname, or by the CSI driver's ID of the node. It names no other Node that is kept. Those
+// that cannot be decoded count if they may be such. The Node may be a substitute for one that is gone.
+// `recorded` has the names that it is known to have had.
+LocalVolumes local_volumes_on(const Informers& informers, const api::Node& node,
+                              const VolumePlaces& recorded = {});
 // Returns the volumes of the claim's Node. If the Node is gone, its machine may still have the data.
 LocalVolumes local_volumes_of(const Informers& informers, const NodeSmithClaim& claim, const api::Node* node);
+
+// Returns the names other than its own that volumes may have for the claim's Node, for the claim's status.
+// What the status has of drivers that are not registered now is kept.
+VolumePlaces volume_places(const Informers& informers, const NodeSmithClaim& claim, const api::Node& node);
 
 // Reports whether the pool's user, or someone who may edit the claim, gave up all data on the machine's disk.
 bool gave_up_volumes(const NodeSmithPool* pool, const NodeSmithClaim& claim);

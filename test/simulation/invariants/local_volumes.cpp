@@ -88,9 +88,6 @@ private:
         for (const auto& [key, volume] : world_.view.all<api::PersistentVolume>()) {
             const auto* only_on = api::find(volume->metadata.labels, kOnlyOn);
             if (!only_on || *only_on != node || !is_held(*volume)) continue;
-            // After the Node is gone, nothing shows which ID the driver had given it.
-            if (volume->metadata.labels->contains(kByDriver) && !world_.view.find<api::Node>({"", node}))
-                continue;
             stage_.violate(kLocalVolumesKept, what + " while volume " + key.name +
                                                   " is bound on the disk of its Node " + node +
                                                   ", and nobody allowed it");

@@ -350,3 +350,43 @@ TEST_CASE("a machine whose Node somebody deleted is kept for its volume, and ser
         CHECK(world.condition("a", "Ready") == "True Ready");
     }
 }
+
+TEST_CASE("a machine whose Node somebody deleted is kept for a volume that names it by its driver's ID") {
+    World world({"a", "b"});
+    const std::string key = "topology.lvm.example/node";
+    world.server.edit<api::Node>({"", "a"}, [&](api::Node& node) { node.metadata.labels[key] = "id-7"; });
+    api::CSINode csi;
+    csi.metadata.name = "a";
+    csi.spec.drivers.push_back({"lvm.example", "id-7", {key}, {}});
+    world.server.put(csi);
+    auto volume = test::volume_at("v", {test::term_in(key, {"id-7"})});
+    volume.spec.csi = api::CSIPersistentVolumeSource{"lvm.example"};
+    test::put_bound(world.server, volume);
+    world.edit_pool([](auto& pool) { pool.spec.limits.minNodes = 2; });
+    world.run_for(1s);
+    world.machines_join = false;
+    // The garbage collector of Kubernetes deletes the CSINode with its Node.
+    world.server.remove<api::Node>({"", "a"});
+    world.server.remove<api::CSINode>({"", "a"});
+    world.live(10min);
+    REQUIRE(world.find("a"));
+    CHECK_FALSE(world.claim("a").metadata.deletionTimestamp);
+    CHECK(world.condition("a", "KeptForVolumes") == "True LocalVolumes");
+    CHECK_THAT(message(world, "a", "KeptForVolumes"), Catch::Contains(kVolume));
+    give_up(world, "a");
+    world.live(3min);
+    CHECK_FALSE(world.find("a"));
+}
+
+TEST_CASE("a volume that cannot be decoded keeps the nodes that it may concern, and no others") {
+    World world({"a", "b"});
+    world.server.put(test::free_volume_on("odd", "a"));
+    world.server.store().update(world.server.key<api::PersistentVolume>({"", "odd"}),
+                                [](boost::json::object& volume) { volume["status"] = 7; });
+    world.live(10min);
+    CHECK(world.find("a"));
+    CHECK_FALSE(world.find("b"));
+    CHECK(
+        world.events.count("Node a DisruptionBlocked: Empty, but the node stays: volume odd (which cannot be "
+                           "decoded") == 1);
+}

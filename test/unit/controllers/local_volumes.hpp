@@ -34,6 +34,14 @@ inline api::PersistentVolume volume_on(const std::string& name, const std::strin
     return volume_at(name, {term_in("kubernetes.io/hostname", {node})});
 }
 
+// Returns a volume that nobody uses.
+inline api::PersistentVolume free_volume_on(const std::string& name, const std::string& node) {
+    auto volume = volume_on(name, node);
+    volume.spec.claimRef.reset();
+    volume.status.phase = "Available";
+    return volume;
+}
+
 inline api::PersistentVolumeClaim claim_of(const api::PersistentVolume& volume) {
     api::PersistentVolumeClaim claim;
     claim.metadata.namespace_ = volume.spec.claimRef->namespace_;

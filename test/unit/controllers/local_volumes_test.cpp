@@ -200,6 +200,116 @@ TEST_CASE("a volume that no driver made, and whose own key has the Node's name, 
     CHECK(world.on("a") == Names{"v"});
 }
 
+TEST_CASE("a volume is found by what its driver called a node that was deleted") {
+    World world;
+    auto node = a_node("a", {{kHostname, "a.example"}, {kOwnKey, "id-7"}});
+    world.put(node);
+    world.put(a_node("a.example", {{kHostname, "other"}}));
+    world.put(csi_of("a", "id-7", {kOwnKey, "topology.kubernetes.io/zone"}));
+    auto claim = objects::in_service(objects::claim("a", objects::pool("small")));
+    const auto record = [&] {
+        claim.status.volumePlaces =
+            controllers::volume_places(world.informers, claim, *world.server.get<api::Node>({"", "a"}));
+    };
+    record();
+    const auto of_driver = [](const std::string& name) {
+        auto volume = volume_at(name, {term_in(kOwnKey, {"id-7"})});
+        volume.spec.csi = api::CSIPersistentVolumeSource{"lvm.example"};
+        return volume;
+    };
+    world.put_pair(of_driver("of-driver"));
+    world.put_pair(volume_on("of-hostname", "a.example"));
+    const auto found = [&](const api::Node* present) {
+        Names names;
+        for (const auto& volume : controllers::local_volumes_of(world.informers, claim, present))
+            names.push_back(volume.name);
+        return names;
+    };
+    SECTION("while the node is there") {
+        CHECK(found(&node) == Names{"of-driver", "of-hostname"});
+    }
+    SECTION("after it was deleted") {
+        world.server.remove<api::CSINode>({"", "a"});
+        world.server.remove<api::Node>({"", "a"}, 0);
+        auto of_other = of_driver("of-other-driver");
+        of_other.spec.csi = api::CSIPersistentVolumeSource{"zfs.example"};
+        world.put_pair(of_other);
+        CHECK(found(nullptr) == Names{"of-driver", "of-hostname"});
+    }
+    SECTION("after it came back without its driver") {
+        world.server.edit<api::CSINode>({"", "a"}, [](api::CSINode& csi) { csi.spec.drivers.clear(); });
+        world.run_for(1s);
+        const auto before = claim.status.volumePlaces;
+        record();
+        CHECK(claim.status.volumePlaces == before);
+        CHECK(found(&node) == Names{"of-driver", "of-hostname"});
+    }
+    SECTION("but not by an ID that the node has no more") {
+        world.server.edit<api::CSINode>({"", "a"},
+                                        [](api::CSINode& csi) { csi.spec.drivers.front().nodeID = "id-8"; });
+        world.server.edit<api::Node>({"", "a"},
+                                     [](api::Node& renamed) { renamed.metadata.labels[kOwnKey] = "id-8"; });
+        world.run_for(1s);
+        record();
+        CHECK(found(nullptr) == Names{"of-hostname"});
+    }
+}
+
+TEST_CASE(
+    "names that volumes may have for a node are bounded, and zones and the node's own name are not kept") {
+    World world;
+    world.put(a_node("a", {{kOwnKey, "a"}, {"topology.lvm.example/zone", "east"}}));
+    auto claim = objects::in_service(objects::claim("a", objects::pool("small")));
+    const auto places = [&] {
+        return controllers::volume_places(world.informers, claim, *world.server.get<api::Node>({"", "a"}));
+    };
+    auto csi = csi_of("a", "a", {kOwnKey});
+    csi.spec.drivers.push_back({"zone.example", "id-7", {"topology.lvm.example/zone"}, {}});
+    csi.spec.drivers.push_back({"long.example", std::string(300, 'x'), {"topology.long.example/node"}, {}});
+    SECTION("zones, the name, and an ID that is too long for any label") {
+        world.put(csi);
+        CHECK(places().empty());
+    }
+    SECTION("many drivers") {
+        for (int i = 0; i < 100; ++i)
+            csi.spec.drivers.push_back(
+                {"d" + std::to_string(i), "id", {"key.example/" + std::to_string(i)}, {}});
+        world.put(csi);
+        CHECK(places().size() == 32);
+    }
+}
+
+TEST_CASE("a volume that cannot be decoded holds the nodes that it may concern, and is named") {
+    World world;
+    world.put(a_node("a"));
+    world.put(a_node("b"));
+    const auto make_odd = [&](const auto& change) {
+        world.put(test::free_volume_on("odd", "a"));
+        world.server.store().update(world.server.key<api::PersistentVolume>({"", "odd"}), change);
+        world.run_for(1s);
+    };
+    const auto named_on = [&](const std::string& node) {
+        return controllers::named(controllers::held_among(world.found(node), nullptr, {}));
+    };
+    const auto name = Catch::StartsWith("volume odd (which cannot be decoded");
+    SECTION("one, where its affinity can be read") {
+        make_odd([](boost::json::object& volume) { volume["status"] = 7; });
+        CHECK_THAT(named_on("a"), name);
+        CHECK(named_on("b").empty());
+    }
+    SECTION("all, where it cannot") {
+        make_odd([](boost::json::object& volume) { volume["spec"].get_object()["nodeAffinity"] = 7; });
+        CHECK_THAT(named_on("a"), name);
+        CHECK_THAT(named_on("b"), name);
+    }
+    SECTION("none, once it is readable or gone") {
+        make_odd([](boost::json::object& volume) { volume["status"] = 7; });
+        world.server.remove<api::PersistentVolume>({"", "odd"});
+        world.run_for(1s);
+        CHECK(named_on("a").empty());
+    }
+}
+
 TEST_CASE("only a bound volume holds its node, unless somebody said that its data may be lost") {
     World world;
     world.put(a_node("a"));
