@@ -336,6 +336,8 @@ MUTATIONS = [
              Edit("local_volumes_on", r"odd\.is_unreadable = true; (found\.emplace\(key\.name, std::move\(odd\)\);)", "")),
     Mutation("let one odd volume hold every node", "one tenant's volume keeps each empty node of all pools", "controllers",
              Edit("places_of_misfit", r"return (places_of\(rest\));", "std::nullopt")),
+    Mutation("take a pool that cannot be decoded for one that is gone", "a new leader destroys machines early", "controllers",
+             Edit("decide_stage", r"if \((s\.is_pool_unreadable)\)", "false")),
     Mutation("remove what is repaired or evacuated, volumes or not", "data is destroyed without a decision", "controllers",
              Edit("remove_unless_held", r"(if \(is_held \|\| is_kept_for_volumes[^;]+;)", ""),
              Edit("remove_unless_held", r"const auto held = (co_await look_for_volumes\(view, member\))",

@@ -110,8 +110,34 @@ void renew_hash(ClaimStatus& status, const Situation& s) {
         status.templateHash = template_hash(*s.pool, s.provider);
 }
 
+// Decides about a claim whose pool exists but is not known, as it could never be decoded. The defaults of its
+// settings could destroy the machine too early. The wait is told at a stage that has begun: the beginning of
+// another one would set its deadline.
+Decision decide_without_settings(const Situation& s) {
+    const auto& claim = s.claim;
+    Decision decision{Step::nothing, claim.status, later(s.now, kLookForOddObjects)};
+    if (is_kept(claim)) return decision;
+    const auto why =
+        "pool " + claim.spec.poolRef +
+        " cannot be decoded, so nothing is done with the machine: the pool's Event CannotBeDecoded "
+        "names the field to correct";
+    const bool is_leaving = claim.metadata.deletionTimestamp ||
+                            api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    const std::vector<std::string_view> stages =
+        is_leaving ? std::vector{conditions::kDrained, conditions::kMachineDeleted}
+                   : std::vector{conditions::kLaunched, conditions::kRegistered, conditions::kInitialized};
+    for (const auto type : stages) {
+        const auto* stage = api::find_condition(claim.status.conditions, type);
+        if (!stage || stage->status == ConditionStatus::True) continue;
+        set(decision.status, type, stage->status, stage->reason, why, s.now);
+        break;
+    }
+    return decision;
+}
+
 Decision decide_stage(const Situation& s) {
     const auto& claim = s.claim;
+    if (s.is_pool_unreadable) return decide_without_settings(s);
     if (has_moved(s)) return decide_moved(s);
     if (claim.metadata.deletionTimestamp) return decide_removal(s);
     if (!api::has_finalizer(claim.metadata, api::finalizers::kClaim)) {

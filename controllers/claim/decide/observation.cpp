@@ -78,6 +78,7 @@ Situation Observation::situation() const {
     s.held_volumes = held_volumes;
     s.tied_pods = tied_pods;
     s.volume_places = volume_places;
+    s.is_pool_unreadable = is_pool_unreadable;
     s.is_superseded = is_superseded;
     s.guest_silence = guest_silence;
     s.machine = machine;
@@ -175,7 +176,9 @@ void look_at_local_volumes(const Informers& informers, Observation& result, cons
 Observation observe(const Informers& informers, ClaimPointer claim, api::Time now) {
     Observation result;
     const auto& namespace_ = claim->metadata.namespace_;
-    result.pool = informers.pools.store().get({namespace_, claim->spec.poolRef});
+    const kube::ObjectKey pool{namespace_, claim->spec.poolRef};
+    result.pool = informers.pools.store().get(pool);
+    result.is_pool_unreadable = !result.pool && informers.pools.undecodable().contains(pool);
     auto provider = claim->status.providerRef;
     if (provider.empty() && result.pool) provider = result.pool->spec.providerRef;
     result.provider = informers.providers.store().get({namespace_, provider});

@@ -32,6 +32,7 @@ struct Observation {
     std::string held_volumes;           // see Situation
     std::set<std::string> tied_pods;    // see Situation
     VolumePlaces volume_places;         // see Situation
+    bool is_pool_unreadable = false;    // see Situation
     bool has_present_template = false;  // see NodeOrigin
     bool went_back = false;             // see Situation
     bool is_unchecked = false;          // see Situation

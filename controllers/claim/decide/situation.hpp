@@ -41,6 +41,8 @@ struct Situation {
     std::set<std::string> tied_pods;  // UIDs of pods that use the held volumes
     // Names that volumes may have for the Node, if there is one.
     std::vector<api::v1alpha1::VolumePlace> volume_places;
+    // The pool exists and cannot be decoded, and no earlier version of it is known.
+    bool is_pool_unreadable = false;
     MachineReports::Report machine;             // findings of garbage collection
     MachineReports::Certificate certificate;    // findings of the certificate approver
     std::optional<DisruptionReports::Use> use;  // findings of the disruption controller

@@ -111,6 +111,32 @@ TEST_CASE("the machine of a claim that can never be decoded is no orphan") {
     CHECK(world.cloud.machines.size() == 1);
 }
 
+TEST_CASE("a pool that a new leader cannot decode is not gone: its claims wait, say so, and go on") {
+    World world;
+    world.machines_join = false;
+    world.server.edit<NodeSmithPool>({"default", "p"}, [](NodeSmithPool& pool) {
+        pool.spec.scaleUp.maxLaunchAttempts = 1;
+        pool.spec.scaleUp.registrationTimeout = api::Duration(24h);
+    });
+    world.launch("c");
+    {
+        Process process(world);
+        REQUIRE(world.run_until([&] { return !world.cloud.machines.empty(); }));
+        world.run(1min);
+    }
+    set_spec<NodeSmithPool>(world, {"default", "p"}, "limits", 7);
+    Process successor(world);
+    world.run(2h);
+    CHECK(world.cloud.machines.size() == 1);
+    const auto* registered = world.condition(conditions::kRegistered);
+    REQUIRE(registered);
+    CHECK_THAT(registered->message, Catch::StartsWith("pool p cannot be decoded"));
+    set_spec<NodeSmithPool>(world, {"default", "p"}, "limits", json::object());
+    world.run(2min);
+    CHECK_THAT(world.condition(conditions::kRegistered)->message, !Catch::Contains("cannot be decoded"));
+    CHECK(world.cloud.machines.size() == 1);
+}
+
 TEST_CASE("nothing that is not understood is disrupted") {
     const auto blocked = [](api::ObjectMeta& metadata, const auto& judge) {
         CHECK_FALSE(judge());

@@ -145,6 +145,28 @@ TEST_CASE("a machine that joined after all is drained and removed, not kept") {
     CHECK(condition(scene.decide().status, conditions::kMachineDeleted).reason == reasons::kDeleting);
 }
 
+TEST_CASE("a machine stays while its pool exists and cannot be decoded") {
+    Failing scene;
+    SECTION("kept") {
+        scene.kept();
+    }
+    SECTION("about to be kept") {
+        scene.failed().searched_in_vain();
+    }
+    SECTION("late by the default of registrationTimeout, which the pool may have changed") {}
+    SECTION("of a claim that was deleted") {
+        scene.kept();
+        scene.claim.metadata.deletionTimestamp = scene.now;
+    }
+    scene.with_pool = false;
+    scene.is_pool_unreadable = true;
+    const auto decision = scene.decide();
+    CHECK(decision.step == Step::nothing);
+    CHECK(decision.look_again);
+    CHECK(api::is_true(decision.status.conditions, conditions::kFailed) ==
+          is_true(scene.claim, conditions::kFailed));
+}
+
 TEST_CASE("a kept machine ends with its claim, whoever ends that") {
     Failing scene;
     scene.kept();

@@ -32,6 +32,7 @@ struct Scene {
     controllers::MachineReports::Report machine;
     controllers::MachineReports::Certificate certificate;
     bool with_pool = true;
+    bool is_pool_unreadable = false;
     api::v1alpha1::NodeSmithProvider provider = objects::provider("proxmox");
     bool volumes = false;
     std::optional<Hold> hold;
@@ -45,6 +46,7 @@ struct Scene {
     Situation situation() const {
         Situation s{claim};
         if (with_pool) s.pool = &pool;
+        s.is_pool_unreadable = is_pool_unreadable;
         s.provider = &provider;
         if (node) s.node = &*node;
         if (namesake) s.namesake = &*namesake;
