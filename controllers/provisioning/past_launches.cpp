@@ -130,7 +130,8 @@ std::map<std::string, int> launches_last_hour(const ClaimPointers& claims, const
 std::int64_t creations_last_hour(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time now) {
     std::set<std::string> created;
     for (const auto& claim : claims)
-        if (limits::is_created_by_pool(*claim) && is_recent(claim->metadata.creationTimestamp, now))
+        if (limits::is_created_by_pool(*claim) && !never_had_machine(*claim) &&
+            is_recent(claim->metadata.creationTimestamp, now))
             created.insert(claim->metadata.uid);
     for (const auto& past : past_launches(pool))
         if (is_recent(past.time, now)) created.insert(past.claim_uid);
@@ -148,7 +149,8 @@ asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client
     if (!never_had_machine(claim)) pods = launched_for_living(claim, informers.pods.store());
     std::vector<std::string> kinds_in_vain;
     if (was_never_used(claim)) kinds_in_vain = kinds_that_wait(informers, kinds_launched_for(claim));
-    if (pods.empty() && kinds_in_vain.empty() && !counts_against_rate(informers, claim)) co_return;
+    const bool is_counted = !never_had_machine(claim) && counts_against_rate(informers, claim);
+    if (pods.empty() && kinds_in_vain.empty() && !is_counted) co_return;
     auto list = past_launches(*pool);
     std::erase_if(list, [&](const PastLaunch& past) {
         return past.claim_uid == claim.metadata.uid || !is_recent(past.time, now);

@@ -24,8 +24,9 @@ std::optional<api::Time> failed_at(const NodeSmithClaim& claim) {
     return api::true_since(claim.status.conditions, conditions::kFailed);
 }
 
+// An earlier attempt of the claim may have had a machine that did not join.
 bool is_refused(const NodeSmithClaim& claim) {
-    return claim.status.lastFailure && claim.status.lastFailure->refused;
+    return claim.status.lastFailure && claim.status.lastFailure->refused && !claim::has_run(claim.status);
 }
 
 // Returns the claim that failed last. Of several, it prefers one that had a machine, because that one calls
@@ -116,9 +117,12 @@ void count_failures(const PoolObservation& facts, PoolStatus& status) {
         status.failedConfiguration.clear();
         return;
     }
-    if (has_changed(facts, status) || works_again_for_others(facts, status)) return;
-    const auto wait = claim::pause_after(facts.object.spec.scaleUp.retry, status.consecutiveFailures,
-                                         status.lastFailureRefused);
+    // Settings that were changed while each claim was tried end no pause, but keep it short.
+    const bool was_older = status.failedConfiguration == kOlderConfiguration;
+    if ((has_changed(facts, status) && !was_older) || works_again_for_others(facts, status)) return;
+    const auto failures = was_older ? 1 : status.consecutiveFailures;
+    const auto wait =
+        claim::pause_after(facts.object.spec.scaleUp.retry, failures, status.lastFailureRefused);
     status.nextRetryTime = api::Time(status.lastScaleFailureTime->at + wait);
 }
 

@@ -1,5 +1,6 @@
-// The rates of the ControlPlane hold, whoever leads. Within an hour the operator creates no more claims for
-// pools than spec.rateLimits allows, and removes no more nodes.
+// The rates of the ControlPlane hold, whoever leads. Within an hour the operator creates no more machines for
+// pools than spec.rateLimits allows, and removes no more nodes. A claim that failed before it had a machine
+// does not count.
 #include <deque>
 #include <set>
 
@@ -40,11 +41,16 @@ private:
             forget();
         if (!after) return;
         const auto& rates = world_.scenario.control_plane.spec.rateLimits;
+        const auto& uid = after->metadata.uid;
         if (!before && api::controller_of(after->metadata) && world_.network.acting())
-            count(creations_, rates.maxCreationsPerHour, "claims were created");
+            count(creations_, uid, rates.maxCreationsPerHour, "machines were created");
+        const bool failed = api::is_true(after->status.conditions, api::conditions::kFailed);
+        if (failed && !after->status.hasRun)
+            std::erase_if(creations_, [&uid](const Deed& deed) { return deed.uid == uid; });
         const bool is_removed =
             after->metadata.deletionTimestamp && !(before && before->metadata.deletionTimestamp);
-        if (is_removed && is_chosen(*after)) count(removals_, rates.maxRemovalsPerHour, "nodes were removed");
+        if (is_removed && is_chosen(*after))
+            count(removals_, uid, rates.maxRemovalsPerHour, "nodes were removed");
     }
 
     void forget() {
@@ -52,15 +58,20 @@ private:
         removals_.clear();
     }
 
-    void count(std::deque<base::TimePoint>& times, std::int64_t most, const std::string& what) {
-        times.push_back(world_.now());
-        while (times.front() + kNearlyAnHour < world_.now()) times.pop_front();
-        if (most > 0 && std::ssize(times) > most)
-            stage_.violate("rates hold", std::to_string(times.size()) + " " + what + " within 50 minutes, " +
+    struct Deed {
+        std::string uid;  // of the claim
+        base::TimePoint at{};
+    };
+
+    void count(std::deque<Deed>& deeds, const std::string& uid, std::int64_t most, const std::string& what) {
+        deeds.push_back({uid, world_.now()});
+        while (deeds.front().at + kNearlyAnHour < world_.now()) deeds.pop_front();
+        if (most > 0 && std::ssize(deeds) > most)
+            stage_.violate("rates hold", std::to_string(deeds.size()) + " " + what + " within 50 minutes, " +
                                              std::to_string(most) + " an hour are allowed");
     }
 
-    std::deque<base::TimePoint> creations_, removals_;
+    std::deque<Deed> creations_, removals_;
 };
 
 }  // namespace

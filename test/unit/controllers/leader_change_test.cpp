@@ -79,6 +79,15 @@ TEST_CASE("creations of the last hour are counted from claims and from the pool'
     CHECK(creations_last_hour(pool, {}, at(71min)) == 1);
 }
 
+TEST_CASE("a claim that failed before it had a machine does not count as a created machine") {
+    using controllers::provisioning::creations_last_hour;
+    auto refused = created("refused", 0s);
+    objects::set_condition(refused.status.conditions, api::conditions::kFailed, api::ConditionStatus::True);
+    CHECK(creations_last_hour(objects::pool("small"), objects::pointers({refused}), at(1min)) == 0);
+    refused.status.hasRun = true;
+    CHECK(creations_last_hour(objects::pool("small"), objects::pointers({refused}), at(1min)) == 1);
+}
+
 TEST_CASE("what was given up is not begun again for five minutes, by whatever leader") {
     using controllers::disruption::undone_lately;
     auto claim =

@@ -524,6 +524,11 @@ TEST_CASE("a pool whose provider made no machine is tried at least once a minute
         world.fail("made", 300s);
         CHECK(world.look(300s).nextRetryTime == objects::at(300s + 30min));
     }
+    SECTION("so does a refusal of the last attempt, where a machine of an earlier one did not join") {
+        world.refuse("made-first", 300s);
+        world.claims.back().status.hasRun = true;
+        CHECK(world.look(300s).nextRetryTime == objects::at(300s + 30min));
+    }
     SECTION("of claims that failed together, one that had a machine decides") {
         world.refuse("refused-too", 300s);
         world.fail("made", 300s);
@@ -560,7 +565,8 @@ TEST_CASE("a pause ends when the settings with which the last claim failed have 
         world.claims.back().status.templateHash =
             controllers::claim::template_hash(world.pool, &world.provider);
         world.pool.spec.machineTemplate.labels["rack"] = "2";
-        CHECK_FALSE(world.look(200s).nextRetryTime);
+        // The pause is the shortest one, in case the settings change all the time.
+        CHECK(world.look(200s).nextRetryTime == objects::at(210s));
     }
 }
 
