@@ -38,7 +38,10 @@ kube::ListOptions unfinished_pods() {
 kube::Places places_of_misfit(const api::PersistentVolume& rest, const api::DecodeError& error) {
     const std::string affinity = "/spec/nodeAffinity";
     if (affinity.starts_with(error.pointer) || error.pointer.starts_with(affinity)) return std::nullopt;
-    return places_of(rest);
+    auto places = places_of(rest);
+    // An affinity without a place may have lost it to a second error.
+    if (places.empty() && rest.spec.nodeAffinity) return std::nullopt;
+    return places;
 }
 
 void index_core(Informers& informers) {
