@@ -11,6 +11,7 @@
 #include "controllers/cache/writes.hpp"
 #include "controllers/claim/facts/undeclared_taints.hpp"
 #include "controllers/disruption/facts/disruption_state.hpp"
+#include "controllers/services/claim_refusals.hpp"
 #include "kube/client.hpp"
 
 namespace controllers::provisioning {
@@ -36,10 +37,6 @@ auto usability_of_node(const api::Node& node) {
 
 const api::ResourceList& allocatable(const api::Node& node) {
     return node.status.allocatable;
-}
-// Reports whether a webhook or an admission policy denied it, which may concern this pod only.
-bool is_by_policy(const kube::ApiError& error) {
-    return error.is_denial() || error.message.find("ValidatingAdmissionPolicy '") != std::string::npos;
 }
 
 const std::string& nominated(const api::Pod& pod) {
@@ -149,7 +146,7 @@ asio::awaitable<bool> Nominator::write(PodPointer pod, std::string node) {
             informers_.pods.observe(std::move(written));
         }
     } catch (const kube::ApiError& error) {
-        if (!error.is_forbidden() || is_by_policy(error)) throw;
+        if (!error.is_forbidden() || is_policy_denial(error)) throw;
         base::log::warning("The operator lacks the right to nominate new nodes for pods",
                            {{"error", error.what()}});
         silent_until_ = clock_.now() + kSilence;

@@ -74,6 +74,10 @@ bool is_refusal(const kube::ApiError& error) {
     return std::ranges::find(kRefusals, error.code) != std::end(kRefusals);
 }
 
+bool is_policy_denial(const kube::ApiError& error) {
+    return error.is_denial() || error.message.find("ValidatingAdmissionPolicy '") != std::string::npos;
+}
+
 bool is_unanswered(const kube::ApiError& error) {
     constexpr int kGatewayTimeout = 504;
     return error.code == kGatewayTimeout;

@@ -70,6 +70,9 @@ private:
 // Reports whether the API server has certainly not done what was requested, and will not until someone acts.
 // The cause is a missing right, a quota, a policy, the schema, or a webhook that denies or is down.
 bool is_refusal(const kube::ApiError& error);
+// Reports whether an admission webhook or policy denied it, in the words of the API server. Such a denial may
+// have the code of a missing right.
+bool is_policy_denial(const kube::ApiError& error);
 // Reports whether the API server or one of its webhooks did not answer in time. The request may have been
 // done.
 bool is_unanswered(const kube::ApiError& error);

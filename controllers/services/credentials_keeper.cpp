@@ -54,9 +54,10 @@ CredentialsObstacle forbidden(const kube::ObjectKey& secret, const kube::ApiErro
                 secret.namespace_ + ": " + error.what()};
 }
 
-// Reports whether the operator lacks the right. A webhook that denies may answer with the same code.
+// Reports whether the operator lacks the right. A webhook or policy that denies may answer with the same
+// code.
 bool lacks_right(const kube::ApiError& error) {
-    return error.is_forbidden() && !error.is_denial();
+    return error.is_forbidden() && !is_policy_denial(error);
 }
 
 bool is_blocked(const kube::ApiError& error) {
@@ -137,7 +138,6 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::protect(kube::Informer<T
     object = informer.store().get(key);
     if (!object) co_return CredentialsObstacle{};
     secret.name = secret_of(*object);
-    if (auto refusal = recent_refusal(secret); !looks_again && !refusal.reason.empty()) co_return refusal;
     const auto& recorded = object->status.protectedSecret;
     if (!recorded.empty() && recorded != secret.name) {
         const kube::ObjectKey former{key.namespace_, recorded};
@@ -152,6 +152,8 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::protect(kube::Informer<T
     after.status.protectedSecret = secret.name;
     co_await write_status(client_, informer, *object, std::move(after));
     if (secret.name.empty()) co_return CredentialsObstacle{};
+    // The Secret is recorded by now, so that nobody who no longer needs it releases it.
+    if (auto refusal = recent_refusal(secret); !looks_again && !refusal.reason.empty()) co_return refusal;
     co_return co_await add_finalizer(secret);
 }
 
@@ -166,6 +168,8 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::release(kube::Informer<T
     object = informer.store().get(key);
     if (!object || object->status.protectedSecret.empty()) co_return CredentialsObstacle{};
     const kube::ObjectKey secret{key.namespace_, object->status.protectedSecret};
+    // Many objects may release one Secret, and each write may hang for half a minute.
+    if (auto refusal = recent_refusal(secret); !refusal.reason.empty()) co_return refusal;
     auto obstacle = co_await try_to_release(secret, object->metadata.uid);
     // The recorded name lets a later attempt find the Secret.
     if (!obstacle.reason.empty()) co_return obstacle;
@@ -183,7 +187,9 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::try_to_release(kube::Obj
         co_await remove_finalizer(secret, std::move(uid));
     } catch (const kube::ApiError& error) {
         if (!is_blocked(error)) throw;
-        co_return not_released(secret, error);
+        auto obstacle = not_released(secret, error);
+        refusals_[secret] = {obstacle, clock_.now() + kRefusalPause};
+        co_return obstacle;
     }
     co_return CredentialsObstacle{};
 }

@@ -6,6 +6,7 @@
 #include "api/core.hpp"
 #include "api/names.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/services/claim_refusals.hpp"
 
 namespace controllers {
 
@@ -123,7 +124,7 @@ asio::awaitable<void> RightsKeeper::give_up(std::string namespace_) {
         co_await client_.remove<api::RoleBinding>(key);
         co_await drop_finalizer(key);
     } catch (const kube::ApiError& error) {
-        if (error.is_denial() || (!error.is_forbidden() && !error.is_not_found())) throw;
+        if (is_policy_denial(error) || (!error.is_forbidden() && !error.is_not_found())) throw;
     }
 }
 
