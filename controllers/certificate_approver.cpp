@@ -227,6 +227,10 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
         if (!is_read || !judged) co_return kube::Result{kPauseOfLists};
     }
     const auto& approval = *judged;
+    // Nothing is written for it any longer, so nothing is refused.
+    if (approval.verdict == Verdict::Ignore || approval.verdict == Verdict::Wait)
+        parts_.machine_reports.note_settled_certificate(*claim, request->metadata.uid,
+                                                        api::Time(parts_.clock.wall_now()));
     if (approval.verdict == Verdict::Ignore) co_return kube::Result{};
     kube::Result result;
     if (approval.reason == kShownByOther) result.requeue_after = kPauseOfShown;

@@ -91,6 +91,9 @@ bool is_held_up(const NodeSmithClaim& claim) {
 bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now) {
     const auto state = state_of(claim);
     if (state == ClaimState::deleting || state == ClaimState::failed || removal_hangs(claim)) return false;
+    // Without a certificate its machine cannot join, for nobody knows how long.
+    const auto* registered = api::find_condition(claim.status.conditions, conditions::kRegistered);
+    if (registered && registered->reason == reasons::kRequestRefused) return false;
     if (api::is_true(claim.status.conditions, conditions::kLaunched)) return true;
     if (!limits::is_admitted(claim) || is_held_up(claim)) return false;
     if (!provider) return false;
