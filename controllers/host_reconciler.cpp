@@ -284,7 +284,8 @@ asio::awaitable<void> HostReconciler::ask(kube::ObjectKey key, HostPointer host)
     auto& looked = looks_[key];
     looked.at = api::Time(clock_.wall_now());
     // A claim that gives its host back has made sure that it is off.
-    const bool is_given_back = host->status.phase == HostPhase::Discovering;
+    const bool is_given_back = looked.had_claim && host->status.phase == HostPhase::Discovering;
+    looked.had_claim = host->status.claimRef.has_value();
     const bool says_off = looked.report->reason.empty() && looked.report->power_state == "Off";
     looked.is_off_new = says_off && host->status.powerState == "On" && !is_given_back;
     base::count_up(looked.failures);

@@ -38,6 +38,7 @@ private:
         std::optional<providers::HostReport> report;
         std::optional<api::Time> at;  // time of the report
         bool is_off_new = false;      // the report says Off, and the one before said On
+        bool had_claim = false;       // when it was written
         base::TimePoint next{};
         int failures = 0;  // consecutive ones, including those of earlier processes; at most kMostFailures
     };
