@@ -293,7 +293,8 @@ asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
     co_await delete_claims(pool, std::move(left));
     // The condition Ready names the claim in the next round.
     const auto& deletion = deletions_[api::key_of(*pool)];
-    if (deletion.refusal != refusal) wait.requeue_after = std::chrono::seconds{1};
+    // The text may differ each time.
+    if (deletion.refusal.empty() != refusal.empty()) wait.requeue_after = std::chrono::seconds{1};
     if (deletion.has_unanswered) wait.requeue_after = kAfterNoAnswer;
     // A reservation may still become a claim, so the pool stays until it has settled.
     if (any || pool->status.reserved.nodes > 0) co_return wait;

@@ -34,9 +34,10 @@ constexpr base::Duration kReplacementPoll = std::chrono::seconds{15};
 // A permission that was not used by then is judged again.
 constexpr base::Duration kPermissionLasts = std::chrono::seconds{10};
 constexpr base::Duration kPowerPoll = std::chrono::seconds{3};
-// While a claim's writes are refused, at least one a minute is tried.
 // The client waits so long for the answer to a write.
 constexpr base::Duration kLongestWrite = std::chrono::seconds{30};
+constexpr base::Duration kLongestTurn = std::chrono::minutes{5};
+// While a claim's writes are refused, at least one a minute is tried, unless they hang.
 constexpr base::Backoff kAfterFailure{std::chrono::seconds{1}, std::chrono::minutes{1}};
 constexpr base::Backoff kAfterOvertaking{std::chrono::milliseconds{100}, std::chrono::minutes{1}};
 constexpr const char* kNoReason = "the reason for it no longer applies";
@@ -154,7 +155,9 @@ asio::awaitable<bool> Queue::attempt(Pass& pass, Member member, asio::awaitable<
         // Long enough for each other node to get a turn, even if all of these take their half a minute.
         const auto late =
             std::ranges::count_if(failures_, [](const auto& entry) { return entry.second.is_unanswered; });
-        if (failure.is_unanswered) pause = std::max<base::Duration>(pause, kLongestWrite * (late + 1));
+        if (failure.is_unanswered)
+            pause = std::max<base::Duration>(
+                pause, std::min<base::Duration>(kLongestWrite * (late + 1), kLongestTurn));
         failure.pause_ends = with_.clock.now() + pause;
         pass.look_again(pause);
         base::log::warning(

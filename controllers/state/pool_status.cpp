@@ -115,7 +115,8 @@ std::string why_no_room(const PoolObservation& facts, const Size& size) {
 // Returns the condition of a claim that waits for what the next one would wait for, too: the API server
 // refuses its requests, also that for its certificate, or its boot data are incomplete. Null: there is none.
 const api::Condition* held_like_the_next(const ClaimPointers& claims, std::string& name) {
-    for (const auto& claim : claims)
+    for (const auto& claim : claims) {
+        if (claim->metadata.deletionTimestamp || claim::is_true(*claim, conditions::kFailed)) continue;
         for (const auto type : {conditions::kLaunched, conditions::kRegistered}) {
             const auto* condition = api::find_condition(claim->status.conditions, type);
             const bool is_held = condition && condition->status != ConditionStatus::True &&
@@ -125,6 +126,7 @@ const api::Condition* held_like_the_next(const ClaimPointers& claims, std::strin
             name = claim->metadata.name;
             return condition;
         }
+    }
     return nullptr;
 }
 
