@@ -137,8 +137,11 @@ private:
     bool has_lost_machine(const NodeSmithClaim& claim) const {
         const auto& uid = claim.metadata.uid;
         if (!claim.status.machineID.empty() || !stage_.deeds.restored_claims.contains(uid)) return false;
-        return !api::is_true(claim.status.conditions, api::conditions::kMachineDeleted) ||
-               claims_with_machine().contains(uid);
+        // It waits for room only once it has looked for a machine and found none.
+        const auto* launched = api::find_condition(claim.status.conditions, api::conditions::kLaunched);
+        const bool was_looked_for = api::is_true(claim.status.conditions, api::conditions::kMachineDeleted) ||
+                                    (launched && launched->reason == api::reasons::kLimitExceeded);
+        return !was_looked_for || claims_with_machine().contains(uid);
     }
 
     void check_claims() {
