@@ -229,7 +229,8 @@ void Adversary::lose_status() {
     const auto* claim = any<NodeSmithClaim>();
     if (!claim || !api::is_true(claim->status.conditions, api::conditions::kLaunched)) return;
     world_.trace.line("user", "restores claim ", claim->metadata.name, " without its status");
-    deeds_.restored_claims.insert(claim->metadata.uid);
+    // What others wrote into a status says nothing about a machine.
+    if (!is_forged(*claim)) deeds_.restored_claims.insert(claim->metadata.uid);
     world_.server.edit<NodeSmithClaim>(api::key_of(*claim),
                                        [](NodeSmithClaim& edited) { edited.status = {}; });
 }
