@@ -37,7 +37,7 @@ TEST_CASE("removals of the last hour are counted from the pool's status, each cl
     auto pool = objects::pool("small");
     const auto a = with_disruption("a", api::ConditionStatus::True, "", 0s);
     const auto b = with_disruption("b", api::ConditionStatus::True, "", 0s);
-    NodeSmithControlPlane manager;
+    controllers::NodeSmithControlPlane manager;
     manager.metadata.creationTimestamp = at(-1h);
     // A removal that was decided but not begun counts. Otherwise too many others could be removed beside it.
     CHECK(controllers::removals_last_hour(pool, objects::pointers({a}), manager, at(0s)) == 1);
@@ -58,7 +58,7 @@ TEST_CASE("a control plane that was made anew under an old name inherits no remo
     auto pool = objects::pool("small");
     const auto a = with_disruption("a", api::ConditionStatus::True, "", 0s);
     pool.status.recentRemovals = controllers::with_removal(pool, a, at(0s));
-    NodeSmithControlPlane manager;
+    controllers::NodeSmithControlPlane manager;
     manager.metadata.creationTimestamp = at(1min);
     CHECK(controllers::removals_last_hour(pool, {}, manager, at(2min)) == 0);
 }

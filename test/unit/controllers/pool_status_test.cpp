@@ -177,7 +177,7 @@ TEST_CASE("a pool is not Available while nothing can be created, and says why an
     }
     SECTION("boot data that are not complete") {
         auto waits = objects::claim("a", world.pool);
-        objects::set_condition(waits.status.conditions, "Launched", ConditionStatus::False,
+        objects::set_condition(waits.status.conditions, "Launched", ConditionStatus::False, objects::at(0s),
                                "BootDataMissing");
         world.claims = {waits};
         check("BootDataMissing", "claim a: ");
