@@ -162,10 +162,10 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host hos
                       kPersonRetry);
 }
 
-std::optional<RemoveResult> Sleeper::held(const Host& host) const {
+std::optional<RemoveResult> Sleeper::held(const Host& host, const std::string& tried) const {
     auto hold = fleet_.why_not_destroy();
     if (hold.why.empty()) return std::nullopt;
-    auto why = "turning off host " + host.name + ": " + hold.why;
+    auto why = tried + " " + host.name + ": " + hold.why;
     if (hold.needs_person) return blocked("RemovalHeld", std::move(why), kPersonRetry);
     return in_progress(std::move(why), kBusyRetry);
 }
@@ -319,6 +319,9 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std:
     if (is_used) co_return in_progress(kInUseAfterAll, kConflictRetry);
     const bool is_lost = ends_it && !co_await binding_.still_has(command.identity, name);
     if (is_lost) co_return in_progress(changed_meanwhile(name), kConflictRetry);
+    // Another operator may have shown itself during these questions.
+    auto wait = ends_it ? held(host) : std::nullopt;
+    if (wait) co_return std::move(*wait);
     if (ends_it) co_await press(step, std::move(command), host, std::move(station), system);
     if (system.power == PowerState::off && progress.is_off_unasked && progress.has_ready_node)
         co_return in_progress(
@@ -344,7 +347,9 @@ asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::share
     const auto name = host.name;
     auto& progress = progress_.of(name, command.identity.claim_uid);
     if (system.power == PowerState::off) co_return true;
-    if (held(host)) co_return false;
+    const auto hold = fleet_.why_not_destroy();
+    if (hold.needs_person) throw ProviderError("turning off host " + name + ": " + hold.why);
+    if (!hold.why.empty()) co_return false;
     // The requests of a power cycle that was given up say nothing about what runs there now.
     const bool begins = !progress.cycled || clock_.now() - *progress.cycled >= kCycleEnds;
     if (begins) progress = Progress{};
@@ -362,6 +367,7 @@ asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::share
     const bool is_bound = co_await binding_.still_has(command.identity, name);
     if (!is_bound)
         throw ProviderError("host " + name + " is not reserved for claim " + command.identity.claim_name);
+    if (held(host)) co_return false;
     co_await press(step, std::move(command), std::move(host), std::move(station), std::move(system));
     co_return false;
 }
@@ -474,8 +480,11 @@ asio::awaitable<bool> Sleeper::release(MachineIdentity identity, MachineRecord r
     if (!host || !is_bound_to(*host, identity)) co_return true;
     const auto name = host->name;
     const auto hold = fleet_.why_not_destroy();
-    if (!hold.why.empty()) throw ProviderError("releasing host " + name + ": " + hold.why);
-    co_await unlock(std::move(identity), *host);
+    const bool is_held = !hold.why.empty();
+    // Nothing can be done to a host whose BMC is dead. A person says that its machine is gone, and the claim
+    // need not wait for a sign of another operator, which may never come.
+    if (is_held && host->is_reachable) throw ProviderError("releasing host " + name + ": " + hold.why);
+    if (!is_held) co_await unlock(std::move(identity), *host);
     // The system that runs there may need its image until the host is off. Then an ordinary look removes it.
     const bool has_served = host->use.stage == HostStage::in_use;
     const bool done = co_await binding_.give_back(*host, has_served);
@@ -617,6 +626,8 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(Host host, std::stri
     }
     auto obstacle = why_not_erase(host, drive, erasure.words);
     if (obstacle) co_return obstacle;
+    // Another operator may have shown itself since this step began.
+    if (auto wait = held(host, "erasing the drives of host")) co_return wait;
     const auto before = host.use.erasures;
     auto count = before;
     base::count_up(count);

@@ -40,7 +40,7 @@ private:
     using Erasures = std::map<std::string, Erasure>;
 
     // Returns that the removal waits, as another operator may own the same hosts; nullopt: none does.
-    std::optional<RemoveResult> held(const Host& host) const;
+    std::optional<RemoveResult> held(const Host& host, const std::string& tried = "turning off host") const;
     asio::awaitable<RemoveResult> visit(Command command, Host host);
     asio::awaitable<RemoveResult> look_after_lost(Command command, Host host);
     asio::awaitable<RemoveResult> step(Command command, Host host, std::shared_ptr<Station> station);
