@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/backoff.hpp"
 #include "providers/environment.hpp"
 #include "providers/host_inventory.hpp"
 #include "providers/redfish/hosts/hardware.hpp"
@@ -23,8 +24,9 @@ inline std::string changed_meanwhile(const std::string& host) {
     return "host " + host + " was changed meanwhile";
 }
 
-// A BMC that refused a mark is tried again after this time, as its firmware may have been updated.
-inline constexpr base::Duration kRefusalAge = std::chrono::hours{24};
+// Pauses before a BMC that refused a tag is tried again. It may have been busy for a minute, or never take
+// it.
+inline constexpr base::Backoff kRefusalPauses{std::chrono::minutes{1}, std::chrono::hours{24}};
 
 struct Station {
     Station(WireOptions options, Login login, std::shared_ptr<Account> account,
@@ -57,8 +59,15 @@ struct Station {
     base::TimePoint lock_refused_at{};
     bool bears_no_mark = false;  // of this cluster, when it was last looked at
     std::string epoch_refusal;   // why no operator's epoch can be written there; empty: no known reason
+    int epoch_refusals = 0;      // consecutive
     base::TimePoint epoch_refused_at{};
-    std::optional<base::TimePoint> unread_since;  // nullopt: the last look for an epoch succeeded
+    std::optional<base::TimePoint> epoch_fails_since;  // nullopt: the last epoch was written, or none was
+    std::optional<base::TimePoint> unread_since;       // nullopt: the last look for an epoch succeeded
+
+    // Reports whether the BMC refused an epoch a short time ago, so that it is not asked again now.
+    bool refuses_epoch(base::TimePoint now) const {
+        return !epoch_refusal.empty() && now - epoch_refused_at < kRefusalPauses.after(epoch_refusals);
+    }
 };
 
 class BmcConnections {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/saturating.hpp"
 #include "base/uuid.hpp"
 #include "providers/errors.hpp"
 
@@ -23,12 +24,15 @@ asio::awaitable<EpochLook> HostEpochs::read_epoch(ExpectedUuid) {
     bool has_read = false;
     for (const auto& host : fleet_.inventory().hosts(settings_.namespace_, settings_.name)) {
         auto sight = co_await look_at(*host);
-        const bool is_claimed = host->use.owner.has_value();
-        if (is_claimed || sight.is_marked || !sight.unread.empty()) look.is_empty = false;
+        // A reserved host was never on for its claim, so it bears no record of that claim.
+        const bool is_claimed = host->use.owner && host->use.stage != HostStage::reserved;
+        if (host->use.owner || sight.is_marked || !sight.unread.empty()) look.is_empty = false;
         if (is_claimed && sight.unread.empty()) has_read = true;
         if (is_claimed && unread.empty()) unread = sight.unread;
-        look.slot = std::move(sight.slot);
-        if (look.slot) break;
+        // Another operator may have passed over a host that did not take its record.
+        const bool has_record = sight.slot && sight.slot->record;
+        if (has_record || (sight.slot && !look.slot)) look.slot = std::move(sight.slot);
+        if (has_record) break;
     }
     const bool is_blind = !look.slot && !unread.empty() && !has_read;
     if (is_blind) throw ProviderError("no host with a claim can be read: " + unread);
@@ -41,7 +45,7 @@ asio::awaitable<HostEpochs::Sight> HostEpochs::look_at(Host host) {
     try {
         station = co_await fleet_.station(host);
         sight = co_await visit(host, station);
-        station->unread_since.reset();
+        if (sight.unread.empty()) station->unread_since.reset();
     } catch (const RedfishError& error) {
         if (!station->unread_since) station->unread_since = clock_.now();
         const bool is_waited_for = host.is_reachable && clock_.now() < *station->unread_since + kPatience;
@@ -56,13 +60,19 @@ asio::awaitable<HostEpochs::Sight> HostEpochs::look_at(Host host) {
 asio::awaitable<HostEpochs::Sight> HostEpochs::visit(Host host, std::shared_ptr<Station> station) {
     Sight sight;
     if (station->bears_no_mark) co_return sight;
+    const bool was_examined = !host.system_uuid.empty();
+    if (was_examined && !host.is_reachable) {
+        sight.unread = "the BMC of host " + host.name + " did not answer the last look at the host";
+        co_return sight;
+    }
     const auto turn = co_await station->bmc.visit();
     const auto system = co_await station->hardware.system();
     const auto found = co_await lock_.own_place(host, station, system);
     if (!found) co_return sight;
     sight.is_marked = true;
-    const bool is_refused =
-        !station->epoch_refusal.empty() && clock_.now() - station->epoch_refused_at < kRefusalAge;
+    const auto record = epoch_in(found->place.tag);
+    // What it bears counts, also if it takes no other text.
+    const bool is_refused = !record && station->refuses_epoch(clock_.now());
     const bool serves = system.power == PowerState::on && base::same_uuid(system.uuid, host.system_uuid);
     if (is_refused || !serves) co_return sight;
     auto& slot = sight.slot.emplace();
@@ -70,7 +80,7 @@ asio::awaitable<HostEpochs::Sight> HostEpochs::visit(Host host, std::shared_ptr<
     slot.machine.machine_id = host.name;
     if (found->is_of_owner) slot.claim_uid = host.use.owner->claim_uid;
     slot.text = found->place.tag;
-    slot.record = epoch_in(slot.text);
+    slot.record = record;
     co_return sight;
 }
 
@@ -84,25 +94,41 @@ asio::awaitable<void> HostEpochs::write_epoch(EpochSlot slot, EpochRecord record
     const auto found = co_await lock_.own_place(*host, station, system);
     if (!found || found->place.tag != slot.text) throw ProviderError(changed_meanwhile(name));
     const auto text = with_epoch(slot.text, record);
-    const auto answer = co_await station->hardware.write_tag(found->place, json::string(text));
-    if (answer.outcome == TagWrite::Outcome::changed) throw ProviderError(changed_meanwhile(name));
-    auto refusal = answer.refusal;
-    if (answer.outcome != TagWrite::Outcome::refused) {
-        const auto patience = answer.is_promise ? kPromisePatience : kShows;
-        const bool is_there = co_await is_kept(station, found->place, text, patience);
-        if (is_there) {
-            station->epoch_refusal.clear();
-            co_return;
-        }
-        if (answer.outcome == TagWrite::Outcome::lost)
-            throw ProviderError("writing the operator's epoch into the AssetTag of host " + name + ": " +
-                                refusal);
-        refusal = "it does not keep what it accepted";
+    const auto attempt = co_await try_to_write(station, found->place, text);
+    if (attempt.refusal.empty()) {
+        station->epoch_refusal.clear();
+        station->epoch_refusals = 0;
+        station->epoch_fails_since.reset();
+        co_return;
     }
-    station->epoch_refusal = refusal;
+    if (!station->epoch_fails_since) station->epoch_fails_since = clock_.now();
+    const bool is_early = attempt.may_pass && clock_.now() < *station->epoch_fails_since + kPatience;
+    if (is_early)
+        throw ProviderError("writing the operator's epoch into the AssetTag of host " + name + ": " +
+                            attempt.refusal);
+    base::count_up(station->epoch_refusals);
+    station->epoch_refusal = attempt.refusal;
     station->epoch_refused_at = clock_.now();
     throw ProviderError("the BMC of host " + name + " does not take the operator's epoch as AssetTag (" +
-                        refusal + "), so it is written elsewhere");
+                        attempt.refusal + "), so it is written elsewhere");
+}
+
+asio::awaitable<HostEpochs::Attempt> HostEpochs::try_to_write(std::shared_ptr<Station> station,
+                                                              TagPlace place, std::string text) {
+    try {
+        const auto answer = co_await station->hardware.write_tag(place, json::string(text));
+        if (answer.outcome == TagWrite::Outcome::changed)
+            throw ProviderError(changed_meanwhile(station->bmc.host()));
+        if (answer.outcome == TagWrite::Outcome::refused) co_return Attempt{answer.refusal, false};
+        const auto patience = answer.is_promise ? kPromisePatience : kShows;
+        const bool is_there = co_await is_kept(station, place, text, patience);
+        if (is_there) co_return Attempt{};
+        if (answer.outcome == TagWrite::Outcome::lost) co_return Attempt{answer.refusal, true};
+        co_return Attempt{"it does not keep what it accepted", false};
+    } catch (const RedfishError& error) {
+        if (error.kind() == RedfishErrorKind::unreachable) throw;
+        co_return Attempt{error.complaint.message, true};
+    }
 }
 
 asio::awaitable<bool> HostEpochs::is_kept(std::shared_ptr<Station> station, TagPlace place, std::string text,
@@ -117,8 +143,9 @@ asio::awaitable<bool> HostEpochs::is_kept(std::shared_ptr<Station> station, TagP
         if (record && record == epoch_in(text)) co_return true;
         if (record && record != epoch_in(place.tag)) throw ProviderError("another operator wrote its epoch");
         if (clock_.now() < deadline) continue;
-        const bool is_spoilt = now != places.end() && now->tag != place.tag;
-        if (is_spoilt) co_await station->hardware.write_tag(*now, json::string(place.tag));
+        // Only what the BMC kept of our text is ours to replace.
+        const bool is_cut_off = now != places.end() && now->tag != place.tag && is_cut(now->tag, text);
+        if (is_cut_off) co_await station->hardware.write_tag(*now, json::string(place.tag));
         co_return false;
     }
 }

@@ -16,12 +16,14 @@ public:
     HostEpochs(const RedfishSettings& settings, BmcConnections& fleet, base::Clock& clock)
         : settings_(settings), fleet_(fleet), clock_(clock), lock_(settings, fleet, clock) {}
 
-    // Reads the first host by name that is on with a mark of this cluster, whichever claim it names. It asks
-    // the BMCs of hosts that may bear one: at first all, later those that bore one when last looked at. A
-    // host that does not answer is waited for, and passed over after some minutes, or if its own look says
-    // so. If no host with a claim answers, ProviderError says why.
+    // Reads the first host by name that is on with a record beside a mark of this cluster, whichever claim it
+    // names; or else the first with such a mark that takes a record. It asks the BMCs of hosts that may bear
+    // one: at first all, later those that bore one when last looked at. A host that does not answer is waited
+    // for, and passed over after some minutes. If its own look says so, it is not even asked. If no host that
+    // served a claim answers, ProviderError says why.
     asio::awaitable<EpochLook> read_epoch(ExpectedUuid expected) override;
-    // Also reads what the BMC kept. One that does not keep the record is passed over for a day.
+    // Also reads what the BMC kept. One that refuses the record is passed over for pauses that grow from a
+    // minute to a day. If it may only be busy, it is tried for some minutes before.
     asio::awaitable<void> write_epoch(EpochSlot slot, EpochRecord record) override;
 
 private:
@@ -33,7 +35,12 @@ private:
     // Throws ProviderError if the host has to be waited for.
     asio::awaitable<Sight> look_at(Host host);
     asio::awaitable<Sight> visit(Host host, std::shared_ptr<Station> station);
-    // Waits until the BMC shows the text there, and reports whether it does. Otherwise restores the tag.
+    struct Attempt {
+        std::string refusal;    // empty: it was written
+        bool may_pass = false;  // true if the BMC may take it a moment later
+    };
+    asio::awaitable<Attempt> try_to_write(std::shared_ptr<Station> station, TagPlace place, std::string text);
+    // Waits until the BMC shows the text there, and reports whether it does. Restores a tag that was cut off.
     asio::awaitable<bool> is_kept(std::shared_ptr<Station> station, TagPlace place, std::string text,
                                   base::Duration patience);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "api/names.hpp"
-#include "base/backoff.hpp"
 #include "base/saturating.hpp"
 #include "base/uuid.hpp"
 #include "providers/foreign/shown_text.hpp"
@@ -15,9 +14,6 @@ namespace {
 // A written mark counts if it is still there after this time. Any other cluster that had read a free field
 // has written by then.
 constexpr base::Duration kSettles = std::chrono::seconds{5};
-// Pauses before a BMC that refused the mark is tried again. It may have been busy for a minute, or never take
-// it.
-constexpr base::Backoff kRefusalPauses{std::chrono::minutes{1}, std::chrono::hours{24}};
 
 constexpr const char* kElsewhere = "put the host under a NodeSmithProvider without spec.redfish.hostLock";
 
@@ -262,7 +258,7 @@ asio::awaitable<std::optional<LockReport>> HostLock::look(Host host, std::shared
     if (!fresh) co_return std::nullopt;
     const bool is_known = !fresh->use.owner && is_refused(*station);
     auto report = co_await mend(*fresh, std::move(*places), station, std::move(system));
-    if (report.reason == "Held" && !station->epoch_refusal.empty())
+    if (report.reason == "Held" && station->refuses_epoch(clock_.now()))
         report.message += ", but not the epoch of the operator, which its BMC does not take (" +
                           station->epoch_refusal + ")";
     // A mark that appeared after all was removed, and that of another cluster is reported.

@@ -209,6 +209,82 @@ TEST_CASE("a BMC that does not take the record keeps the lock, and another host 
     CHECK(carrier(world) == "a");
 }
 
+TEST_CASE("a BMC that cannot take the record now is tried for some minutes, and then another host has it") {
+    Rack world;
+    constexpr int kLost = 0;
+    const auto status = GENERATE(kLost, 403, 409, 423, 503);
+    OddAnswer odd{.is_for = requests("PATCH", "", "AssetTag"), .is_lost = status == kLost};
+    if (status != kLost) odd.instead = refusal(status);
+    world.odd("a").add(std::move(odd));
+    CHECK_THROWS_WITH(write(world, look(world), kOurs), Catch::Contains("writing the operator's epoch"));
+    CHECK(carrier(world) == "a");
+    world.pass(4min);
+    CHECK_THROWS_WITH(write(world, look(world), kOurs),
+                      Catch::Contains("does not take the operator's epoch"));
+    REQUIRE(carrier(world) == "b");
+    write(world, look(world), kOurs);
+    CHECK(world.bmc("a").asset_tag() == lock_mark(world.first.identity));
+    // It stays where it is, also when the first host would take it.
+    world.odd("a").clear();
+    world.pass(25h);
+    CHECK(carrier(world) == "b");
+}
+
+TEST_CASE("a BMC that refused the record once shows that of another operator, and is soon tried again") {
+    Rack world;
+    world.odd("a").add({.is_for = requests("PATCH", "", "AssetTag"), .times = 1, .instead = refusal(400)});
+    CHECK_THROWS_AS(write(world, look(world), kOurs), providers::ProviderError);
+    REQUIRE(carrier(world) == "b");
+    SECTION("the other operator writes there") {
+        world.bmc("a").set_asset_tag(with_epoch(lock_mark(world.first.identity), {"d4e5f6", ""}));
+        const auto seen = look(world);
+        REQUIRE(seen.slot);
+        CHECK(seen.slot->machine.host == "a");
+        CHECK(seen.slot->record == EpochRecord{"d4e5f6", ""});
+    }
+    SECTION("it takes the record a little later") {
+        world.pass(90s);
+        CHECK(carrier(world) == "a");
+        CHECK_THAT(world.examine("a").lock->message, !Catch::Contains("epoch"));
+    }
+}
+
+TEST_CASE("a host with a record comes before one without") {
+    Rack world;
+    world.bmc("b").set_asset_tag(with_epoch(lock_mark(world.second.identity), {"d4e5f6", ""}));
+    CHECK(carrier(world) == "b");
+}
+
+TEST_CASE("a tag that somebody else wrote in the place of the record is left alone") {
+    Rack world;
+    auto& bmc = world.bmc("a");
+    const auto theirs = lock_mark({.cluster_id = "another", .claim_uid = "one"});
+    world.odd("a").add({.is_for = requests("PATCH", "", "AssetTag"),
+                        .times = 1,
+                        .alter = [&](const auto&, auto&) { bmc.set_asset_tag(theirs); }});
+    CHECK_THROWS_AS(write(world, look(world), kOurs), providers::ProviderError);
+    CHECK(bmc.asset_tag() == theirs);
+}
+
+TEST_CASE("a reserved host with a dead BMC hides no record, and its claim can be released") {
+    World world(locked());
+    world.add("a");
+    auto claim = world.claim("c");
+    world.ensure(claim);
+    REQUIRE(world.host("a").use.stage == HostStage::reserved);
+    world.host("a").is_reachable = false;
+    world.odd("a").add({.is_for = requests("", ""), .instead = refusal(503)});
+    world.environment.why_not_destroy = [](const std::string&) {
+        return providers::RemovalHold{"the leader is new", false};
+    };
+    world.restart();
+    const auto seen = look(world);
+    CHECK_FALSE(seen.slot);
+    CHECK_FALSE(seen.is_empty);
+    CHECK(world.run(world.provider->release(claim.identity, claim.record)));
+    CHECK_FALSE(world.host("a").use.owner);
+}
+
 TEST_CASE("a host that does not answer is waited for, and later passed over") {
     Rack world;
     const auto silence = [&](const std::string& host) {
@@ -222,9 +298,12 @@ TEST_CASE("a host that does not answer is waited for, and later passed over") {
     }
     SECTION("until its own look says so") {
         world.host("a").is_reachable = false;
+        const auto asked = world.bmc("a").count("GET", "");
         CHECK(carrier(world) == "b");
+        CHECK(world.bmc("a").count("GET", "") == asked);
     }
     world.odd("a").clear();
+    world.host("a").is_reachable = true;
     world.pass(10min);
     CHECK(carrier(world) == "a");
     SECTION("but with no other host that answers nothing is known") {
@@ -238,6 +317,7 @@ TEST_CASE("a host that does not answer is waited for, and later passed over") {
 TEST_CASE("a provider whose hosts bear no mark has no machine") {
     World world(locked());
     world.add("a");
+    world.host("a").is_reachable = true;
     const auto none = look(world);
     CHECK_FALSE(none.slot);
     CHECK(none.is_empty);
@@ -271,8 +351,9 @@ TEST_CASE("while another operator may own the same hosts, none is turned off, er
     CHECK_FALSE(world.put_to_sleep(world.first));
     CHECK_THROWS_WITH(world.run(world.provider->release(world.first.identity, world.first.record)),
                       Catch::Contains("the leader is new"));
-    CHECK_FALSE(world.run(
-        world.provider->switch_power(world.first.identity, world.first.record, providers::Power::off, {})));
+    CHECK_THROWS_WITH(world.run(world.provider->switch_power(world.first.identity, world.first.record,
+                                                             providers::Power::off, {})),
+                      Catch::Contains("the leader is new"));
     // Somebody else turned it off. Its drives may be somebody's.
     bmc.set_power(Power::off);
     CHECK_FALSE(world.put_to_sleep(world.first));
@@ -313,4 +394,31 @@ TEST_CASE(
     }
     CHECK(bmc.asset_tag() == mark);
     CHECK(bmc.boot_enabled() == "Once");
+}
+
+TEST_CASE("another operator that shows itself during a step is in time") {
+    auto spec = locked();
+    spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
+    Rack world(spec);
+    providers::RemovalHold hold;
+    world.environment.why_not_destroy = [&](const std::string&) { return hold; };
+    const providers::RemovalHold found{"another operator", true};
+    auto& bmc = world.bmc("a");
+    SECTION("before the host is asked to shut down") {
+        const auto resets = bmc.count("POST", "ComputerSystem.Reset");
+        world.remove(world.first, [&]() -> asio::awaitable<bool> {
+            hold = found;
+            co_return false;
+        });
+        REQUIRE_FALSE(hold.why.empty());
+        CHECK(bmc.count("POST", "ComputerSystem.Reset") == resets);
+    }
+    SECTION("before a drive is erased") {
+        world.odd("a").add(
+            {.is_for = requests("GET", "/Storage/1"), .alter = [&](const auto&, auto&) { hold = found; }});
+        CHECK_FALSE(world.put_to_sleep(world.first));
+        REQUIRE_FALSE(hold.why.empty());
+        CHECK(bmc.count("POST", "SecureErase") == 0);
+        CHECK(world.host("a").use.erasures == 0);
+    }
 }
