@@ -105,6 +105,7 @@ asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
         // login.
         rename_account(known->credentials, credentials.version);
         known->credentials = credentials.version;
+        known->hardware.know(host.system_uuid);
         co_return known;
     }
     auto account = account_of(credentials, host.bmc.credentials);

@@ -132,7 +132,9 @@ asio::awaitable<std::vector<std::string>> Hardware::current_reset_types(System s
 }
 
 asio::awaitable<std::vector<std::string>> Hardware::reset_types(System system) {
-    co_await current_reset_types(std::move(system));
+    const auto current = co_await current_reset_types(std::move(system));
+    // What it offered in another power state says nothing about the rest.
+    if (current.empty() && !can_reset_to_all(offered_resets_)) co_return std::vector<std::string>();
     co_return offered_resets_;
 }
 
@@ -149,6 +151,7 @@ asio::awaitable<ResetOutcome> Hardware::reset(System system, PowerGoal goal) {
     // If the BMC offered it before, its answer to the request shows whether it can do it.
     auto type = current.empty() ? std::nullopt : reset_type(goal, current);
     if (!type) type = reset_type(goal, offered_resets_);
+    if (!type && current.empty()) type = reset_type(goal, {});
     if (!type) co_return ResetOutcome{ResetAnswer::impossible, "the BMC offers no such reset type", ""};
     json::object body;
     body["ResetType"] = *type;

@@ -62,12 +62,17 @@ public:
     // before by known_uuid. pinned_uuid is used if the BMC reports none. `bmc` must outlive this.
     Hardware(Bmc& bmc, std::string system_id, std::string pinned_uuid, std::string known_uuid, Quirks quirks);
 
+    // Notes the UUID of the host, once it is known.
+    void know(const std::string& uuid) {
+        if (!uuid.empty()) known_uuid_ = uuid;
+    }
+
     // All calls throw RedfishError and FencedError, and must be made during a visit to the BMC.
     asio::awaitable<System> system();
     asio::awaitable<Details> details(System system) { return details_.read(std::move(system)); }
     asio::awaitable<std::optional<std::int64_t>> power_watts(std::string meter);
     // Returns the types that the BMC offers now, and then those that it offered before: some offer only what
-    // fits the present power state. Empty: it never said.
+    // fits the present power state. Empty: it does not say now, and what it said before is not all.
     asio::awaitable<std::vector<std::string>> reset_types(System system);
     // Throws if the system's document shows no reset action. Half a document says nothing about what the BMC
     // can do.

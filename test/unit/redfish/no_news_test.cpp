@@ -300,6 +300,23 @@ TEST_CASE("a known host is found again by its UUID when its BMC lists more syste
     CHECK(bmc.power() == Power::off);
 }
 
+TEST_CASE("a host whose UUID became known later is found by it when its BMC lists more systems") {
+    World world;
+    auto& bmc = world.add("a");
+    const auto uuid = std::exchange(world.host("a").system_uuid, "");
+    REQUIRE(world.examine("a").reason.empty());
+    world.host("a").system_uuid = uuid;
+    world.inventory.touch("a");
+    REQUIRE(world.examine("a").reason.empty());
+    bmc.profile().systems = 2;
+    world.odd("a").add({.is_for = requests("GET", "/Systems"),
+                        .alter = merging(R"({"Members":[{"@odata.id":"/redfish/v1/Systems/Blade2"},
+                                                        {"@odata.id":"/redfish/v1/Systems/Blade1"}]})")});
+    world.odd("a").add({.is_for = requests("GET", kSystem), .times = 1, .instead = refusal(404)});
+    CHECK_FALSE(world.examine("a").reason.empty());
+    CHECK(world.examine("a").reason.empty());
+}
+
 TEST_CASE("of several systems by UUID one that is silent makes the look fail only if no other is it") {
     World world;
     world.add("a", {.systems = 2});

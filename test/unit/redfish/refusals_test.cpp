@@ -217,6 +217,28 @@ TEST_CASE("a BMC that offers a shutdown only while its host is on is asked for i
     CHECK(asked->by_force == 0);
 }
 
+TEST_CASE("a BMC that lists reset types only while its host is off can turn it off all the same") {
+    World world;
+    auto& bmc = world.add("a");
+    const auto list = [](const std::string& types) {
+        return redfish_simulator::merging(
+            R"({"Actions":{"#ComputerSystem.Reset":{
+                "target":"/redfish/v1/Systems/Blade1/Actions/ComputerSystem.Reset")" +
+            types + "}}}");
+    };
+    const auto of_off = list(R"(,"ResetType@Redfish.AllowableValues":["On"])");
+    const auto of_on = list("");
+    world.odd("a").add({.is_for = requests("GET", "/Systems/Blade1"),
+                        .alter = [&](const base::HttpRequest& request, base::HttpResponse& response) {
+                            (bmc.power() == Power::off ? of_off : of_on)(request, response);
+                        }});
+    auto claim = world.serving("c", "a");
+    const auto asked = watch(world, "a");
+    CHECK(world.put_to_sleep(claim));
+    CHECK(asked->gently == 1);
+    CHECK(asked->by_force == 0);
+}
+
 TEST_CASE("a host that no force turns off says what a person can do") {
     World world;
     auto& bmc = world.add("a", {.ignores_shutdown = true});
