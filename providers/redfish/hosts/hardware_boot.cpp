@@ -327,6 +327,10 @@ asio::awaitable<HardwareBoot::Inserted> HardwareBoot::insert_into_any(std::vecto
         if (slot.is_inserted && is_image_refused) break;
         if (slot.is_inserted) {
             const bool is_ejected = co_await eject(slot);
+            if (!is_ejected && !slot.image.empty()) {
+                refusal = "a slot keeps an image of others, which its BMC does not eject";
+                continue;
+            }
             if (is_ejected) displace(slot.image);
         }
         const auto insertion = co_await insert_into(slot, image_url);

@@ -383,6 +383,26 @@ TEST_CASE("an image that a free slot refuses has none of others ejected for it")
     CHECK_THAT(claim.outcome, Catch::Contains(is_accepted ? "does not show it" : "the image cannot be read"));
 }
 
+TEST_CASE("an image of others that its slot keeps is not replaced") {
+    World world(booting(BootMethod::VirtualMedia));
+    const bool has_other_slot = GENERATE(false, true);
+    auto& bmc = world.add("a", {.slots = {{"Cd1", SlotKind::by_action}, {"Cd2", SlotKind::by_action}}});
+    const std::string theirs = "http://192.0.2.9/other.iso";
+    bmc.media("Cd1") = {theirs, true, {}};
+    bmc.media("Cd2") = {theirs, true, {}};
+    world.odd("a").add({.is_for = requests("POST", has_other_slot ? "Cd1/Actions/VirtualMedia.EjectMedia"
+                                                                  : "VirtualMedia.EjectMedia"),
+                        .instead = refusal(500, "InternalError", "the drive is locked")});
+    auto claim = world.claim("c");
+    CHECK(world.wake(claim) == has_other_slot);
+    CHECK(bmc.media("Cd1").image == theirs);
+    if (!has_other_slot) {
+        CHECK(bmc.media("Cd2").image == theirs);
+        CHECK_THAT(claim.outcome, Catch::Contains("keeps an image of others"));
+        CHECK(world.inventory.announced.empty());
+    }
+}
+
 TEST_CASE("an image of others that was ejected in vain is reported, too") {
     World world(booting(BootMethod::VirtualMedia));
     auto& bmc = world.add("a");
