@@ -144,6 +144,7 @@ asio::awaitable<std::optional<RestartResult>> Restarter::follow(std::shared_ptr<
         tried->failure = status.complaint();
     }
     tried->task.clear();
+    tried->ended = clock_.now();
     co_return std::nullopt;
 }
 
@@ -183,16 +184,18 @@ asio::awaitable<std::string> Restarter::why_left_off(const Look& look, std::vect
     co_return who + " switched it off, so it is left off; start it, or delete the claim";
 }
 
-// Counts machines that were started a moment ago, as Proxmox does not list them as running yet.
+// Counts machines that are being started, or were a moment ago, as Proxmox does not list them as running yet.
 bool Restarter::has_room(const ClusterState& state, const Look& look) const {
     auto memory_mib = look.config.memory_mib();
     for (const auto& [uuid, tried] : tried_) {
-        const bool is_recent = tried->host == look.host && tried->vmid != look.vmid &&
-                               clock_.now() < tried->last + kStartIsShown;
-        const auto is_shown = [&tried](const Guest& guest) {
-            return guest.vmid == tried->vmid && guest.is_running;
+        if (tried->host != look.host || tried->vmid == look.vmid) continue;
+        // A start may take minutes.
+        const bool is_recent =
+            !tried->task.empty() || clock_.now() < std::max(tried->last, tried->ended) + kStartIsShown;
+        const auto is_off = [&tried](const Guest& guest) {
+            return guest.vmid == tried->vmid && !guest.is_running;
         };
-        if (is_recent && std::ranges::none_of(state.guests, is_shown)) memory_mib += tried->memory_mib;
+        if (is_recent && std::ranges::any_of(state.guests, is_off)) memory_mib += tried->memory_mib;
     }
     return has_room_to_start(settings_, state, look.host, memory_mib);
 }

@@ -41,7 +41,8 @@ private:
         std::string host;        // of the last start
         std::int64_t vmid = 0;
         std::int64_t memory_mib = 0;
-        std::string task;
+        std::string task;         // of the last start, until it was seen ended
+        base::TimePoint ended{};  // when the last task was seen ended
         std::string failure;
     };
     asio::awaitable<std::optional<RestartResult>> follow(std::shared_ptr<Tried> tried, std::string message);

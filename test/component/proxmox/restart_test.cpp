@@ -273,6 +273,27 @@ TEST_CASE("Machines that are started together do not take more memory than their
     CHECK_FALSE(lab.vm(second)->running);
 }
 
+TEST_CASE("A machine whose start takes long keeps its memory from the others") {
+    Lab lab;
+    auto first = lab.machine(1);
+    auto second = lab.machine(2);
+    lab.launch(first);
+    lab.launch(second);
+    REQUIRE(first.record.host == second.record.host);
+    cut_power(lab);
+    const auto host_mib = static_cast<std::int64_t>(host_of(lab, first).memory >> 20U);
+    constexpr std::int64_t each_mib = 4096;
+    auto& other = lab.plant(500, first.record.host,
+                            {{"name", "large"}, {"memory", std::to_string(host_mib - each_mib * 3 / 2)}});
+    lab.simulator.cluster().start_machine(other);
+    lab.wait(15s);
+    lab.simulator.faults().add_task("qmstart", ".*", {proxmox_simulator::TaskTrouble::hang, ""});
+    start_again(lab, first);
+    lab.wait(30s);
+    CHECK(std::holds_alternative<NoRoomToStart>(start_again(lab, second)));
+    CHECK(lab.count("POST", "/nodes/[a-z]+/qemu/[0-9]+/status/start") == 3);
+}
+
 TEST_CASE("A machine on a host that is down waits for that, and is started when it is back") {
     Lab lab;
     auto spec = lab.machine(1);
