@@ -68,8 +68,8 @@ struct AttemptFailed {
     // True if the cause is temporary or depends on the host: a full storage, a lock, a slow start. The
     // attempt does not count.
     bool is_excused = false;
-    // True if there is no machine: the provider refused to create it, or its creation failed. Trying again
-    // costs no machine.
+    // True if the provider refused the request to create the machine. Trying again costs only a request, in
+    // contrast to a creation that failed half-way.
     bool is_refused = false;
 };
 // NameTaken means that another machine has the name, and both would be the same Node. Nothing was created.

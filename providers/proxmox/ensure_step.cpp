@@ -29,13 +29,6 @@ EnsureDecision fail_of(std::string reason, std::string message, const TaskStatus
     return decision;
 }
 
-// Fails the attempt because the task that creates the VM failed. Proxmox removes what such a task began.
-EnsureDecision fail_of_creation(std::string reason, std::string message, const TaskStatus& task) {
-    auto decision = fail_of(std::move(reason), std::move(message), task);
-    decision.is_refused = true;
-    return decision;
-}
-
 EnsureDecision after_success(const std::string& type, const EnsureWish& wish) {
     if (type == "qmcreate" && !wish.image)
         return decide(wish.unfinished ? EnsureStep::look : EnsureStep::start);
@@ -53,12 +46,12 @@ EnsureDecision after_failure(const std::string& type, const TaskStatus& task) {
     if (is_tried_later(kind)) return decide(EnsureStep::try_again, "task " + type + " failed: " + why);
     if (type == "qmcreate") {
         if (kind == ErrorKind::exists) return decide(EnsureStep::choose_another_id, why);
-        return fail_of_creation("CreateFailed", "creating the VM failed: " + why, task);
+        return fail_of("CreateFailed", "creating the VM failed: " + why, task);
     }
     if (type == "qmclone") {
         // Our earlier request may have been executed after all, or somebody else took the ID.
         if (kind == ErrorKind::exists) return decide(EnsureStep::look);
-        return fail_of_creation("CloneFailed", "cloning the template failed: " + why, task);
+        return fail_of("CloneFailed", "cloning the template failed: " + why, task);
     }
     if (type == "resize") return fail_of("ResizeFailed", "enlarging the boot disk failed: " + why, task);
     if (type == "imgcopy") {

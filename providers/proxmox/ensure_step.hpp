@@ -32,7 +32,6 @@ struct EnsureDecision {
     std::string message;  // shown to people
     bool avoid_host = false;
     bool is_excused = false;       // see AttemptFailed
-    bool is_refused = false;       // see AttemptFailed
     bool lacks_disk_room = false;  // a storage for disks is full; images may be on another storage
 };
 

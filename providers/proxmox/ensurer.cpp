@@ -252,7 +252,7 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
             if (decision.lacks_disk_room)
                 co_await placer_.note_full_storage(spec.record.host, decision.message);
             co_return AttemptFailed{std::move(decision.reason), std::move(decision.message),
-                                    decision.avoid_host, decision.is_excused, decision.is_refused};
+                                    decision.avoid_host, decision.is_excused};
         case EnsureStep::try_again:
             co_return co_await pause(std::move(spec), std::move(decision.message));
         case EnsureStep::look:

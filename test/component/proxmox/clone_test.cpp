@@ -256,7 +256,7 @@ TEST_CASE("A clone that fails ends the attempt with the task's own words, and an
     REQUIRE(std::holds_alternative<AttemptFailed>(result));
     const auto& failed = std::get<AttemptFailed>(result);
     CHECK(failed.reason == "CloneFailed");
-    CHECK(failed.is_refused);
+    CHECK_FALSE(failed.is_refused);  // it may have copied a large disk
     CHECK_THAT(failed.message, Contains("no space left"));
     CHECK(failed.avoid_host);
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
