@@ -54,11 +54,14 @@ struct EpochSlot {
     std::string text;     // that contains the record, as it was read
     std::string version;  // of the machine's configuration when it was read
     std::optional<EpochRecord> record;
+    bool takes_none = false;  // true if no record can be written there now
 };
 struct EpochLook {
     std::optional<EpochSlot> slot;  // nullopt: no machine can carry a record now
     bool is_empty = false;          // true if no machine of the provider exists
-    bool has_unread = false;        // true if a finished machine that may be the provider's is locked for now
+    // Why a finished machine that may be the provider's cannot be read now, and what a person can do; empty:
+    // all were read.
+    std::string unread;
 };
 
 // Returns the SMBIOS UUID of a claim's machine of that attempt.

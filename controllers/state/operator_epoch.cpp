@@ -33,9 +33,9 @@ EpochDecision without_machines(EpochState state, const EpochSight& sight) {
     // A copy that is made later has claims or finds machines, and waits.
     if (is_first && sight.leads_from_nothing && sight.look.is_empty) state.is_alone = true;
     // A machine that a backup locks may carry the epoch of another operator.
-    if (sight.look.has_unread) {
+    if (!sight.look.unread.empty()) {
         state.waits = sight.now;
-        state.obstacle = "all are locked, as during a backup";
+        state.obstacle = sight.look.unread;
     }
     state.has_nothing_to_lose = sight.now >= *state.waits + kEpochSettles;
     return {.state = std::move(state)};
@@ -79,12 +79,14 @@ EpochDecision with_machines(EpochState state, const EpochSight& sight) {
         return {.state = std::move(state), .write = std::move(of_both)};
     }
     // Another operator may have made the first machine, or written its record.
-    const bool is_foreign = record && *record != ours;
+    const bool is_writable = !sight.look.slot->takes_none;
+    const bool is_foreign = is_writable && record && *record != ours;
     if (!had_machines && (is_foreign || !sight.is_of_our_claim)) state.is_alone = false;
     if (!state.is_alone) {
         const bool begins = !state.waits || !had_machines || is_foreign;
         if (begins) state.waits = sight.now;
-        state.is_alone = record == ours && sight.now >= *state.waits + kEpochSettles;
+        // A record that cannot be replaced now shows at least that no other operator wrote it.
+        state.is_alone = (record == ours || !is_writable) && sight.now >= *state.waits + kEpochSettles;
     }
     EpochDecision decision{.state = std::move(state)};
     if (record != ours) decision.write = ours;
@@ -97,7 +99,9 @@ EpochDecision next_epoch(const EpochState& before, const EpochSight& sight) {
     auto state = before;
     state.obstacle.clear();
     if (!sight.look.slot) return without_machines(std::move(state), sight);
-    return with_machines(std::move(state), as_recorded(sight));
+    auto decision = with_machines(std::move(state), as_recorded(sight));
+    if (sight.look.slot->takes_none) decision.write.reset();
+    return decision;
 }
 
 providers::RemovalHold why_not_destroy(const EpochState& state, const std::string& own) {

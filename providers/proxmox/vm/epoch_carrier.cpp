@@ -10,6 +10,7 @@ namespace providers::proxmox {
 namespace {
 
 constexpr base::Duration kGuestsAge = std::chrono::seconds{10};
+constexpr std::string_view kSuspended = "suspended";
 
 }  // namespace
 
@@ -26,15 +27,20 @@ asio::awaitable<EpochLook> EpochCarrier::read_epoch(ExpectedUuid expected) {
         return !guest.is_container && !guest.is_template && std::ranges::includes(guest.tags, tag);
     };
     look.is_empty = std::ranges::none_of(state->odd_guests, may_be_ours);
+    std::optional<EpochSlot> spare;  // can only be read
     for (const auto& guest : state->guests) {
         if (!may_be_ours(guest)) continue;
         const auto* host = state->find_host(guest.node);
-        const bool is_readable = host && !host->is_down() && guest.lock.empty();
+        // A person may suspend a machine for weeks.
+        const bool is_suspended = guest.lock == kSuspended;
+        const bool is_readable = host && !host->is_down() && (guest.lock.empty() || is_suspended);
         if (!is_readable) {
             look.is_empty = false;  // it may be ours
             // A VM that is being made or destroyed carries no record. Other locks end.
             const bool is_whole = !is_creation_lock(guest.lock) && guest.lock != "destroyed";
-            if (host && !host->is_down() && is_whole) look.has_unread = true;
+            if (host && !host->is_down() && is_whole && look.unread.empty())
+                look.unread = "VM " + std::to_string(guest.vmid) + " on " + guest.node + " is locked (" +
+                              guest.lock + "); " + stale_lock_hint(guest.vmid);
             continue;
         }
         const auto marked = co_await machines_.mark_of(guest);
@@ -43,9 +49,15 @@ asio::awaitable<EpochLook> EpochCarrier::read_epoch(ExpectedUuid expected) {
                                 " cannot be read, so it is not known whose epoch it carries");
         if (!marked || !is_ours(marked->identity)) continue;
         look.is_empty = false;
-        look.slot = co_await read_slot(guest.node, guest.vmid, expected);
+        auto slot = co_await read_slot(guest.node, guest.vmid, expected);
+        if (slot && slot->takes_none) {
+            if (!spare) spare = std::move(slot);
+            continue;
+        }
+        look.slot = std::move(slot);
         if (look.slot) break;
     }
+    if (!look.slot) look.slot = std::move(spare);
     co_await client_.confirm_cluster();
     co_await client_.confirm_quorum(since);
     co_return look;
@@ -57,7 +69,8 @@ asio::awaitable<std::optional<EpochSlot>> EpochCarrier::read_slot(std::string ho
     const auto config = parse_vm_config(data);
     const auto description = config.option("description");
     auto identity = parse_mark(description);
-    if (!identity || !is_ours(*identity) || !config.lock().empty()) co_return std::nullopt;
+    const bool is_locked = !config.lock().empty() && !config.is_suspended();
+    if (!identity || !is_ours(*identity) || is_locked) co_return std::nullopt;
     identity->system_uuid = expected(identity->claim_uid, identity->attempt);
     if (ownership_of(config, vmid, *identity, settings_.managed_tag()) != Ownership::ours)
         co_return std::nullopt;
@@ -68,6 +81,7 @@ asio::awaitable<std::optional<EpochSlot>> EpochCarrier::read_slot(std::string ho
     slot.text = description;
     slot.version = config.option("digest");
     slot.record = parse_epoch(description);
+    slot.takes_none = config.is_suspended();  // Proxmox changes no VM that is locked
     co_return slot;
 }
 
