@@ -62,7 +62,12 @@ asio::awaitable<kube::Result> EpochReconciler::reconcile(kube::ObjectKey key) {
     if (!found) co_return kube::Result{kEpochLook};
     const auto backend = *found;
     auto* keeper = backend->capabilities().epoch_keeper;
-    if (!keeper) co_return kube::Result{};
+    if (!keeper) {
+        // Without a lock of hosts nobody can tell, so an earlier finding no longer counts.
+        states_.erase(provider->metadata.uid);
+        co_await report(key);
+        co_return kube::Result{};
+    }
     try {
         co_await look(provider, *keeper);
     } catch (const providers::FencedError&) {
@@ -116,10 +121,9 @@ asio::awaitable<void> EpochReconciler::report(kube::ObjectKey key) {
     const auto current = informers_.providers.store().get(key);
     if (!current) co_return;
     const auto state = states_.find(current->metadata.uid);
-    if (state == states_.end()) co_return;
-    const auto message = state->second.other.empty()
-                             ? std::string()
-                             : controllers::why_not_destroy(state->second, leader_().own).why;
+    const bool is_found = state != states_.end() && !state->second.other.empty();
+    const auto message =
+        is_found ? controllers::why_not_destroy(state->second, leader_().own).why : std::string();
     auto after = *current;
     const bool is_new = set_while_told(after.status.conditions,
                                        update(conditions::kOtherOperatorFound, ConditionStatus::True,

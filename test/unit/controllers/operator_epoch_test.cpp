@@ -1,6 +1,8 @@
 #include "controllers/state/operator_epoch.hpp"
 
+#include "controllers/epoch_reconciler.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/controllers/provider_world.hpp"
 
 using namespace controllers;
 using namespace std::chrono_literals;
@@ -13,6 +15,7 @@ struct Place {
     bool has_machine = true;
     std::optional<EpochRecord> record;
     bool is_locked = false;
+    bool is_read_only = false;
     std::size_t room = std::string::npos;  // for the beginning of each epoch
 };
 
@@ -25,9 +28,13 @@ struct Leader {
 
     void look(Place& place, base::TimePoint now) {
         EpochSight sight;
-        if (place.has_machine && !place.is_locked) sight.look.slot.emplace().record = place.record;
+        if (place.has_machine && !place.is_locked) {
+            auto& slot = sight.look.slot.emplace();
+            slot.record = place.record;
+            slot.takes_none = place.is_read_only;
+        }
         sight.look.is_empty = !place.has_machine;
-        sight.look.has_unread = place.is_locked;
+        if (place.is_locked) sight.look.unread = "VM 100 on pve1 is locked (backup); qm unlock 100";
         sight.leader = epochs;
         sight.leads_from_nothing = leads_from_nothing;
         sight.is_of_our_claim = true;
@@ -35,6 +42,7 @@ struct Leader {
         sight.now = now;
         auto decision = next_epoch(state, sight);
         state = decision.state;
+        if (decision.write && place.is_read_only) FAIL("the place takes no record");
         if (decision.write)
             place.record = EpochRecord{decision.write->epoch.substr(0, place.room),
                                        decision.write->rival.substr(0, place.room)};
@@ -75,7 +83,8 @@ TEST_CASE(
     settle(leader, place);
     leader.look(place, kStart + 10min);
     CHECK_FALSE(leader.may_destroy());
-    CHECK_THAT(why_not_destroy(leader.state, "a").why, Catch::Contains("locked"));
+    CHECK_THAT(why_not_destroy(leader.state, "a").why,
+               Catch::Contains("VM 100 on pve1 is locked") && Catch::Contains("qm unlock 100"));
     place.is_locked = false;
     leader.look(place, kStart + 11min);
     CHECK_FALSE(leader.may_destroy());
@@ -242,4 +251,39 @@ TEST_CASE("a record that is too short to tell operators apart is of another one"
     auto leader = leader_of({"aaaaaa11", "bbbbbb22"});
     settle(leader, place);
     CHECK(leader.state.other == "b");
+}
+
+TEST_CASE("the record of a suspended machine is read, and no removal waits until it can be replaced") {
+    Place place{true, EpochRecord{"a", ""}};
+    place.is_read_only = true;
+    auto successor = leader_of({"a", "b"});
+    settle(successor, place);
+    CHECK(successor.may_destroy());
+    auto stranger = leader_of({"c"});
+    settle(stranger, place);
+    CHECK(stranger.state.other == "a");
+    CHECK_FALSE(stranger.may_destroy());
+}
+
+TEST_CASE("without a place for an epoch an earlier finding about another operator no longer counts") {
+    provider_tests::World world;
+    auto& look = world.script.epoch.emplace();
+    look.slot.emplace().record = EpochRecord{"other1", ""};
+    EpochReconciler epochs{{world.informers, world.client, world.clock, world.events, world.metrics},
+                           world.instances,
+                           [] { return kube::LeaderEpochs{"a", {"a"}}; }};
+    world.add("epoch", epochs);
+    world.start();
+    world.run_for(3min);
+    const auto uid = world.provider().metadata.uid;
+    const auto condition = [&] { return world.condition(std::string(api::conditions::kOtherOperatorFound)); };
+    REQUIRE(condition().starts_with("True"));
+    REQUIRE(epochs.why_not_destroy(uid).needs_person);
+    world.script.epoch.reset();
+    world.edit(
+        [](NodeSmithProvider& provider) { provider.spec.proxmox->placement.hostReserved.memoryMiB += 1; });
+    world.run_for(1min);
+    CHECK_FALSE(condition().starts_with("True"));
+    CHECK_FALSE(epochs.why_not_destroy(uid).needs_person);
+    world.stop();
 }

@@ -18,6 +18,7 @@ namespace asio = boost::asio;
 // Backend is a backend whose health the test decides.
 class Backend final : public providers::Provider,
                       public providers::Dismantler,
+                      public providers::EpochKeeper,
                       public providers::LeftoverFinder {
 public:
     struct Script {
@@ -31,8 +32,9 @@ public:
         int made = 0;
         std::string left = "";  // what remains of its own creations
         int dismantlings = 0;
-        int checks_before = 0;  // checks before the first dismantling
-        std::string token;      // token of the backend that was made last
+        int checks_before = 0;                      // checks before the first dismantling
+        std::string token;                          // token of the backend that was made last
+        std::optional<providers::EpochLook> epoch;  // nullopt: there is no place for one
     };
     explicit Backend(Script& script) : script_(script) {}
 
@@ -64,7 +66,17 @@ public:
     asio::awaitable<bool> discard_boot_image(providers::MachineIdentity, providers::MachineRecord) override {
         throw std::logic_error("discard_boot_image");
     }
-    providers::Capabilities capabilities() override { return {.dismantler = this, .leftover_finder = this}; }
+    providers::Capabilities capabilities() override {
+        return {.dismantler = this, .epoch_keeper = script_.epoch ? this : nullptr, .leftover_finder = this};
+    }
+    asio::awaitable<providers::EpochLook> read_epoch(providers::ExpectedUuid) override {
+        co_return script_.epoch.value();
+    }
+    asio::awaitable<void> write_epoch(providers::EpochSlot slot, providers::EpochRecord record) override {
+        slot.record = std::move(record);
+        script_.epoch.value().slot = std::move(slot);
+        co_return;
+    }
     asio::awaitable<providers::Leftovers> leftovers() override { co_return script_.leftovers; }
     asio::awaitable<std::vector<providers::Leftover>> under_way() override { co_return script_.under_way; }
     asio::awaitable<std::vector<providers::Machine>> unfinished(std::string) override {
