@@ -296,7 +296,9 @@ asio::awaitable<LockReport> HostLock::mend(Host host, Places places, std::shared
     if (refusal) co_return as_report(*refusal);
     if (find(places, mark, TagMeaning::mine)) co_return as_report(held());
     const auto* ours = find(places, mark, TagMeaning::own_claim);
-    if (serves) {
+    // The mark may be that of another operator of the same machines, whose claims nobody knows here.
+    const bool is_sole = fleet_.why_not_destroy().why.empty();
+    if (serves && (!ours || is_sole)) {
         const auto* free = find(places, mark, TagMeaning::free);
         const auto* theirs = find(places, mark, TagMeaning::others);
         const auto* place = ours ? ours : theirs ? theirs : free;
@@ -304,8 +306,6 @@ asio::awaitable<LockReport> HostLock::mend(Host host, Places places, std::shared
     }
     // Two looks saw it off.
     const bool is_off = system.power == PowerState::off && host.power_state == "Off";
-    // The mark may be that of another operator of the same machines, whose claims nobody knows here.
-    const bool is_sole = fleet_.why_not_destroy().why.empty();
     const bool is_left = ours && !host.use.owner && is_it && is_off && is_sole;
     if (is_left) co_return co_await mend_free(*ours, std::move(station));
     if (ours) co_return LockReport{true, "Held", "its AssetTag carries a mark of this cluster"};

@@ -379,6 +379,16 @@ TEST_CASE(
     SECTION("by the looks at the host") {
         CHECK(world.examine("a").lock->reason == "Held");
     }
+    SECTION("by the looks at a host that serves another claim here") {
+        bmc.set_asset_tag("");
+        bmc.set_override("", "Disabled");
+        hold = {};
+        world.serving("c", "a");
+        hold = {"another operator", true};
+        bmc.set_asset_tag(mark);
+        bmc.set_override("Pxe", "Once");
+        CHECK(world.examine("a").lock->reason == "Held");
+    }
     SECTION("by a claim that ends before anything was done for it") {
         auto claim = world.claim("c");
         world.ensure(claim);
