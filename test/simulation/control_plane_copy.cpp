@@ -1,6 +1,8 @@
 #include "test/simulation/control_plane_copy.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <optional>
+#include <string_view>
 
 namespace simulation {
 
@@ -12,14 +14,48 @@ bool ends_a_vm(const base::HttpRequest& request) {
     return request.method == "DELETE" || path.ends_with("/status/stop") || path.ends_with("/status/shutdown");
 }
 
-// Reports whether it turns a host off, erases a drive, or takes the mark of the original's claim away.
-bool ends_a_host(const base::HttpRequest& request) {
-    if (request.method == "PATCH")
-        return request.body == R"({"AssetTag":""})" || request.body == R"({"AssetTag":null})";
+constexpr std::string_view kMarkBegins = "kns-";
+
+// Returns the part of a mark that also one with an epoch has: 8 digits of the cluster and 4 of the claim.
+std::string names_in(const std::string& mark) {
+    const auto claim = mark.find('-', kMarkBegins.size());
+    if (claim == std::string::npos) return mark;
+    return mark.substr(kMarkBegins.size(), 8) + mark.substr(claim, 5);
+}
+
+// Returns the text that the body writes there; nullopt: it writes no text there.
+std::optional<std::string> text_in(const std::string& body, const std::string& name) {
+    const auto begin = "\"" + name + "\":\"";
+    const auto at = body.find(begin);
+    if (at == std::string::npos) return std::nullopt;
+    const auto start = at + begin.size();
+    return body.substr(start, body.find('"', start) - start);
+}
+
+// Reports whether a claim's mark ends with this write: it is cleared, or replaced by any other text.
+bool ends_a_mark(const base::HttpRequest& request, const redfish_simulator::Bmc& bmc) {
+    if (request.body.find("\"AssetTag\"") == std::string::npos) return false;
+    const auto& mark = bmc.asset_tag(request.target.find("/Chassis/") != std::string::npos);
+    const auto written = text_in(request.body, "AssetTag").value_or("");
+    return mark.starts_with(kMarkBegins) && names_in(written) != names_in(mark);
+}
+
+// Reports whether it takes from a host what the original prepared for its boot.
+bool ends_a_boot(const base::HttpRequest& request) {
+    if (request.method == "POST") return request.target.ends_with("/VirtualMedia.EjectMedia");
+    const bool ejects = request.body.find(R"("Inserted":false)") != std::string::npos;
+    return ejects || text_in(request.body, "BootSourceOverrideEnabled") == "Disabled" ||
+           text_in(request.body, "BootSourceOverrideTarget") == "None";
+}
+
+// Reports whether it turns a host off, erases a drive, or takes the mark or the boot of the original's claim
+// away.
+bool ends_a_host(const base::HttpRequest& request, const redfish_simulator::Bmc& bmc) {
+    if (request.method == "PATCH") return ends_a_mark(request, bmc) || ends_a_boot(request);
     if (request.method != "POST") return false;
     const bool resets = request.target.ends_with("/ComputerSystem.Reset");
     const bool turns_on = request.body.find("On\"") != std::string::npos;
-    return (resets && !turns_on) || request.target.ends_with("/Drive.SecureErase");
+    return (resets && !turns_on) || request.target.ends_with("/Drive.SecureErase") || ends_a_boot(request);
 }
 
 fake::ApiServer::Options options_of_copy() {
@@ -33,11 +69,14 @@ fake::ApiServer::Options options_of_copy() {
 // Witness notes what the copy's operator does to VMs and hosts.
 class ControlPlaneCopy::Witness final : public base::HttpTransport {
 public:
-    Witness(World& world, std::unique_ptr<base::HttpTransport> wire)
-        : world_(world), wire_(std::move(wire)) {}
+    Witness(World& world, const std::string& url, std::unique_ptr<base::HttpTransport> wire)
+        : world_(world),
+          host_(world.bmcs.serves(url) ? url.substr(url.find("//") + 2) : ""),
+          wire_(std::move(wire)) {}
 
     asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
-        const bool ends = ends_a_vm(request) || ends_a_host(request);
+        const bool is_to_host = !host_.empty();
+        const bool ends = is_to_host ? ends_a_host(request, world_.bmcs.bmc(host_)) : ends_a_vm(request);
         const auto what = request.method + " " + request.target;
         auto response = co_await wire_->send(std::move(request));
         if (ends && response.status < 300) world_.interference.destroyed_by_copies.push_back(what);
@@ -49,6 +88,7 @@ public:
 
 private:
     World& world_;
+    std::string host_;  // empty: it is a connection to something else
     std::unique_ptr<base::HttpTransport> wire_;
 };
 
@@ -79,7 +119,7 @@ ControlPlaneCopy::ControlPlaneCopy(World& world) : world_(world), parts_(std::ma
                   parts_->network, parts_->server, seed,  "the copy's operator",
                   settings,        random_for,     {},    observe};
     ours.connect = [&world, to_original = connect](const base::HttpClientOptions& options) {
-        return std::make_unique<Witness>(world, to_original(options));
+        return std::make_unique<Witness>(world, options.url, to_original(options));
     };
     parts_->operators = std::make_unique<Operators>(std::move(ours));
     parts_->operators->keep(1);
