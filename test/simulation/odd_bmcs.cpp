@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/uuid.hpp"
+#include "providers/redfish/bmc/asset_tag.hpp"
 
 namespace simulation {
 namespace {
@@ -88,21 +89,22 @@ private:
     using Kind = void (OddBmcs::*)(const std::string&);
 
     void begin(const std::string& host) {
-        static constexpr std::array<Kind, 28> kKinds{
-            &OddBmcs::empty_system,      &OddBmcs::null_uuid,
-            &OddBmcs::null_power,        &OddBmcs::null_after_change,
-            &OddBmcs::off_for_a_moment,  &OddBmcs::refused_clearance,
-            &OddBmcs::refused_image,     &OddBmcs::refused_login,
-            &OddBmcs::ended_sessions,    &OddBmcs::busy,
-            &OddBmcs::failing_reads,     &OddBmcs::web_pages,
-            &OddBmcs::updating,          &OddBmcs::no_session_left,
-            &OddBmcs::lost_resets,       &OddBmcs::lost_tag_writes,
-            &OddBmcs::refused_on,        &OddBmcs::error_object,
-            &OddBmcs::failed_task,       &OddBmcs::refused_override,
-            &OddBmcs::compressed_answer, &OddBmcs::silent_part,
-            &OddBmcs::silent_part,       &OddBmcs::silent_sibling,
-            &OddBmcs::refused_shutdown,  &OddBmcs::refused_shutdown,
-            &OddBmcs::refused_basic,     &OddBmcs::image_shown_otherwise};
+        static constexpr std::array<Kind, 30> kKinds{
+            &OddBmcs::empty_system,       &OddBmcs::null_uuid,
+            &OddBmcs::null_power,         &OddBmcs::null_after_change,
+            &OddBmcs::off_for_a_moment,   &OddBmcs::refused_clearance,
+            &OddBmcs::refused_image,      &OddBmcs::refused_login,
+            &OddBmcs::ended_sessions,     &OddBmcs::busy,
+            &OddBmcs::failing_reads,      &OddBmcs::web_pages,
+            &OddBmcs::updating,           &OddBmcs::no_session_left,
+            &OddBmcs::lost_resets,        &OddBmcs::lost_tag_writes,
+            &OddBmcs::refused_on,         &OddBmcs::error_object,
+            &OddBmcs::failed_task,        &OddBmcs::refused_override,
+            &OddBmcs::compressed_answer,  &OddBmcs::silent_part,
+            &OddBmcs::silent_part,        &OddBmcs::silent_sibling,
+            &OddBmcs::refused_shutdown,   &OddBmcs::refused_shutdown,
+            &OddBmcs::refused_basic,      &OddBmcs::image_shown_otherwise,
+            &OddBmcs::refused_tag_writes, &OddBmcs::refused_epochs};
         const auto kinds = random_->below(5);
         for (std::uint64_t i = 0; i < kinds; ++i) (this->*kKinds[random_->below(kKinds.size())])(host);
         if (random_->below(10) == 0) sessions_switched_off(host);
@@ -273,6 +275,17 @@ private:
         odd.is_lost = true;
         world_.bmcs.odd_answers(host).add(std::move(odd));
     }
+    // Refuses writes of the AssetTag, but never two in a row.
+    void refused_tag_writes(const std::string& host) {
+        const auto test = [this, host,
+                           writes = requests("PATCH", "", "\"AssetTag\"")](const HttpRequest& request) {
+            if (!writes(request)) return false;
+            auto& was_refused = tag_write_refused_[host];
+            was_refused = !at_peace_ && !was_refused && random_->unit() < 0.5;
+            return was_refused;
+        };
+        answer(host, now_and_then(host, "write of the AssetTag refused", 1, test), tag_refusal());
+    }
     void refused_on(const std::string& host) {
         static constexpr std::array<int, 4> kStatus{400, 409, 500, 503};
         answer(host, now_and_then(host, "On refused", 0.4, presses("On")),
@@ -297,6 +310,22 @@ private:
     }
 
     // ---- permanent
+    // Takes marks, but none with the epoch of an operator.
+    void refused_epochs(const std::string& host) {
+        const auto test = [writes = requests("PATCH", "", "\"AssetTag\"")](const HttpRequest& request) {
+            static const std::string begin = R"("AssetTag":")";
+            const auto at = request.body.find(begin);
+            if (!writes(request) || at == std::string::npos) return false;
+            const auto start = at + begin.size();
+            const auto tag = request.body.substr(start, request.body.find('"', start) - start);
+            return providers::redfish::epoch_in(tag).has_value();
+        };
+        answer(host, always(host, "epochs refused", test), tag_refusal());
+    }
+    HttpResponse tag_refusal() {
+        static constexpr std::array<int, 3> kStatus{403, 409, 500};
+        return with_error(kStatus[random_->below(kStatus.size())], "GeneralError");
+    }
     void silent_part(const std::string& host) {
         static constexpr std::array<const char*, 5> kParts{"EthernetInterfaces", "Processors", "Storage",
                                                            "Chassis", "Managers"};
@@ -385,6 +414,7 @@ private:
     std::map<std::string, base::TimePoint> power_changed_;  // by host
     std::map<std::string, bool> login_refused_;
     std::map<std::string, bool> tag_write_lost_;
+    std::map<std::string, bool> tag_write_refused_;
 };
 
 }  // namespace
