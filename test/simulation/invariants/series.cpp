@@ -116,15 +116,10 @@ private:
         return found == length_.end() ? 0 : found->second;
     }
 
-    // Returns the cause as the world shows it. Two causes of one kind are two series.
-    std::string cause_of(const NodeSmithClaim& claim, const api::Condition& disrupted) const {
-        if (disrupted.reason == api::reasons::kEvacuation) return disrupted.reason + "/" + claim.status.host;
-        if (disrupted.reason != api::reasons::kUnhealthy) return disrupted.reason;
-        if (disrupted.message.find("switched off") != std::string::npos) return disrupted.reason + "/off";
-        const auto* node = world_.view.find<api::Node>({"", claim.status.nodeName});
-        const auto* ready =
-            node ? api::find_condition(node->status.conditions, api::conditions::kReady) : nullptr;
-        return disrupted.reason + "/" + (ready ? ready->reason : "");
+    // Returns the cause as the world shows it. All repairs are one series, however the nodes fail.
+    static std::string cause_of(const NodeSmithClaim& claim, const api::Condition& disrupted) {
+        const bool is_of_host = disrupted.reason == api::reasons::kEvacuation;
+        return disrupted.reason + (is_of_host ? "/" + claim.status.host : "");
     }
 
     void look_at(const NodeSmithClaim* before, const NodeSmithClaim& after) {
