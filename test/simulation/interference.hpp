@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -60,9 +61,14 @@ struct StatusHang {
     std::string resource;  // such as "nodesmithproviders"; empty: none ever hung
     bool is_in_force = false;
     base::TimePoint ended{};
+    bool has_hosts = false;  // a provider is bare metal
 
-    // Reports whether launches wait for the status of this kind. Nothing else may wait for another kind.
-    bool stops_launches() const { return resource == "nodesmithclaims" || resource == "nodesmithpools"; }
+    // Reports whether launches wait for the status of this kind. Nothing else may wait for another kind. A
+    // launch on bare metal reserves a host in its status.
+    bool stops_launches() const {
+        const bool is_of_hosts = has_hosts && resource == "nodesmithhosts";
+        return is_of_hosts || resource == "nodesmithclaims" || resource == "nodesmithpools";
+    }
 };
 
 // Webhook is an admission webhook that forbids the eviction of some pods.
@@ -82,8 +88,10 @@ struct Interference {
     ProviderHang hang;
     MachineRefusal machine_refusal;
     StatusHang status_hang;
-    bool isolates_hosts = false;  // Proxmox hosts are isolated at times
-    // Requests of the operator of a copied control plane that ended or removed a VM.
+    std::map<std::string, std::string> last_failures;  // why the last claim failed, by pool
+    bool isolates_hosts = false;                       // Proxmox hosts are isolated at times
+    // Requests of the operator of a copied control plane that ended or removed a VM, or ended the use, mark
+    // or boot of a host.
     std::vector<std::string> destroyed_by_copies;
     std::set<std::string> deleted_nodes;   // names
     std::set<std::string> deleted_claims;  // UIDs

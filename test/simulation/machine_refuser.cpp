@@ -25,6 +25,18 @@ MachineRefuser::~MachineRefuser() {
 }
 
 void MachineRefuser::begin() {
+    world_.view.subscribe<NodeSmithClaim>(
+        [&world = world_](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+            const auto has_failed = [](const NodeSmithClaim* claim) {
+                return claim && claim->status.lastFailure &&
+                       api::is_true(claim->status.conditions, api::conditions::kFailed);
+            };
+            if (!has_failed(after)) return;
+            const bool is_known =
+                has_failed(before) && before->status.lastFailure->time == after->status.lastFailure->time;
+            if (!is_known)
+                world.interference.last_failures[after->spec.poolRef] = after->status.lastFailure->message;
+        });
     world_.network.provider_refuses =
         [this](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
         const auto authorization = request.headers.find("Authorization");

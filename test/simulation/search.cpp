@@ -61,15 +61,10 @@ bool is_after(const World& world, const std::optional<api::Time>& time) {
 // costs no machine, so a pause after it is no excuse.
 bool pauses_after_refusal(const World& world, const NodeSmithPool& pool) {
     const auto& words = world.interference.machine_refusal.message;
-    const NodeSmithClaim* last = nullptr;
-    for (const auto& [key, claim] : world.view.all<NodeSmithClaim>()) {
-        const auto& failure = claim->status.lastFailure;
-        if (claim->spec.poolRef != pool.metadata.name || !failure ||
-            !api::is_true(claim->status.conditions, api::conditions::kFailed))
-            continue;
-        if (!last || last->status.lastFailure->time < failure->time) last = claim.get();
-    }
-    return last && !words.empty() && last->status.lastFailure->message.find(words) != std::string::npos;
+    // The claim itself may be gone.
+    const auto last = world.interference.last_failures.find(pool.metadata.name);
+    const bool is_known = last != world.interference.last_failures.end() && !words.empty();
+    return is_known && last->second.find(words) != std::string::npos;
 }
 
 // Reports whether the pool may launch. The operator may report that the pool itself waits for a time or for

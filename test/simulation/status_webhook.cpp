@@ -1,5 +1,6 @@
 #include "test/simulation/status_webhook.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -36,7 +37,8 @@ void StatusWebhook::make_peace() {
     next_.reset();
 }
 
-// Launches need the status of claims and pools, so they wait while one of these cannot be written.
+// Launches need the status of claims and pools, and on bare metal that of hosts, so they wait while one of
+// these cannot be written.
 std::string StatusWebhook::draw_kind() {
     Dice dice(*random_);
     if (!world_.faults.is_calm() && dice.chance(kShareOfNeeded))
@@ -49,6 +51,9 @@ void StatusWebhook::turn(bool hangs) {
     Dice dice(*random_);
     auto& hang = world_.interference.status_hang;
     if (hangs) hang.resource = draw_kind();
+    hang.has_hosts = std::ranges::any_of(world_.scenario.providers, [](const NodeSmithProvider& provider) {
+        return provider.spec.redfish.has_value();
+    });
     hang.is_in_force = hangs;
     hang.ended = world_.now();
     if (hang.stops_launches()) world_.interference.last = world_.now();
