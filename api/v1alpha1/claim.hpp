@@ -38,7 +38,7 @@ struct ClaimFailure {
     std::string message;
     std::string host;  // host of the failure, used last by the next attempt; "": not the host's fault
     std::optional<Time> time;
-    bool refused = false;  // the provider made no machine: it refused to, or its creation failed
+    bool refused = false;  // the provider made no machine, as it refused the request for it
     bool operator==(const ClaimFailure&) const = default;
 };
 
