@@ -211,7 +211,7 @@ TEST_CASE("a BMC that does not take the record keeps the lock, and another host 
 
 TEST_CASE("a BMC that cannot take the record now is tried for some minutes, and then another host has it") {
     Rack world;
-    constexpr int kLost = 0;
+    static constexpr int kLost = 0;
     const auto status = GENERATE(kLost, 403, 409, 423, 503);
     OddAnswer odd{.is_for = requests("PATCH", "", "AssetTag"), .is_lost = status == kLost};
     if (status != kLost) odd.instead = refusal(status);
