@@ -211,8 +211,8 @@ TEST_CASE("a BMC that does not take the record keeps the lock, and another host 
 
 TEST_CASE("a BMC that cannot take the record now is tried for some minutes, and then another host has it") {
     Rack world;
-    static constexpr int kLost = 0;
-    const auto status = GENERATE(kLost, 403, 409, 423, 503);
+    constexpr int kLost = 0;
+    const int status = GENERATE(0, 403, 409, 423, 503);
     OddAnswer odd{.is_for = requests("PATCH", "", "AssetTag"), .is_lost = status == kLost};
     if (status != kLost) odd.instead = refusal(status);
     world.odd("a").add(std::move(odd));
@@ -270,6 +270,7 @@ TEST_CASE("a reserved host with a dead BMC hides no record, and its claim can be
     World world(locked());
     world.add("a");
     auto claim = world.claim("c");
+    world.ensure(claim);
     world.ensure(claim);
     REQUIRE(world.host("a").use.stage == HostStage::reserved);
     world.host("a").is_reachable = false;
@@ -386,8 +387,8 @@ TEST_CASE(
         world.serving("c", "a");
         hold = {"another operator", true};
         bmc.set_asset_tag(mark);
-        bmc.set_override("Pxe", "Once");
         CHECK(world.examine("a").lock->reason == "Held");
+        bmc.set_override("Pxe", "Once");
     }
     SECTION("by a claim that ends before anything was done for it") {
         auto claim = world.claim("c");
