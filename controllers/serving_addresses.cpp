@@ -46,20 +46,12 @@ std::string plain(const std::string& text) {
     return address ? address->to_string() : std::string();
 }
 
-// Reports whether the Node is of a claim that has its addresses from us.
-bool has_given_addresses(const Informers& informers, const api::Node& node) {
-    const auto claims = informers.claims.store().by_index(kClaimsByNode, node.metadata.name);
-    return std::ranges::any_of(
-        claims, [&](const auto& claim) { return !given_addresses(informers, *claim).empty(); });
-}
-
 // Returns the first addresses of other Nodes. A machine that gets its address by DHCP has it in its Node's
-// status only. Its kubelet may lie there, but it can claim one address of each family. Where we gave the
-// addresses, those count and not what the kubelet says.
+// status only. Its kubelet may lie there, but it can claim one address of each family.
 std::set<std::string> shown_by_other_nodes(const Informers& informers, const NodeSmithClaim& claim) {
     std::set<std::string> shown;
     for (const auto& [key, node] : informers.nodes.store().all()) {
-        if (node->metadata.name == claim.status.nodeName || has_given_addresses(informers, *node)) continue;
+        if (node->metadata.name == claim.status.nodeName) continue;
         for (const auto& address : first_addresses_of(*node)) shown.insert(plain(address));
     }
     return shown;
