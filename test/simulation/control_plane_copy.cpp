@@ -50,12 +50,16 @@ bool ends_a_boot(const base::HttpRequest& request) {
 
 // Reports whether it turns a host off, erases a drive, or takes the mark or the boot of the original's claim
 // away.
-bool ends_a_host(const base::HttpRequest& request, const redfish_simulator::Bmc& bmc) {
-    if (request.method == "PATCH") return ends_a_mark(request, bmc) || ends_a_boot(request);
+bool ends_a_host(const base::HttpRequest& request, redfish_simulator::Bmc& bmc) {
+    // The epoch stands on hosts that are on. Where all are off, nothing runs that a copy could end, and both
+    // operators take back what they prepared.
+    const bool is_on = bmc.power() == redfish_simulator::Power::on;
+    if (request.method == "PATCH") return is_on && (ends_a_mark(request, bmc) || ends_a_boot(request));
     if (request.method != "POST") return false;
     const bool resets = request.target.ends_with("/ComputerSystem.Reset");
     const bool turns_on = request.body.find("On\"") != std::string::npos;
-    return (resets && !turns_on) || request.target.ends_with("/Drive.SecureErase") || ends_a_boot(request);
+    const bool erases = request.target.ends_with("/Drive.SecureErase");
+    return (resets && !turns_on) || erases || (is_on && ends_a_boot(request));
 }
 
 fake::ApiServer::Options options_of_copy() {

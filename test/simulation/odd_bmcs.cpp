@@ -191,7 +191,8 @@ private:
         const auto test = [this, host, offset, lasts,
                            reads = requests("GET", kSystem)](const HttpRequest& request) {
             const auto* object = world_.view.find<NodeSmithHost>({kNodesNamespace, host});
-            const bool is_ours = object && object->status.claimRef && object->status.wokenTime;
+            const bool is_ours = object && object->status.claimRef && object->status.wokenTime &&
+                                 !is_being_removed(object->status.claimRef->name);
             const bool is_on = world_.bmcs.bmc(host).power() == redfish_simulator::Power::on;
             return is_ours && is_on && reads(request) &&
                    (world_.now().time_since_epoch() + offset) % 10min < lasts;
@@ -326,11 +327,24 @@ private:
         static constexpr std::array<int, 3> kStatus{403, 409, 500};
         return with_error(kStatus[random_->below(kStatus.size())], "GeneralError");
     }
+    // Whoever asks a host to turn off believes its BMC after some seconds.
+    bool is_being_removed(const std::string& name) const {
+        const auto* claim = world_.view.find<NodeSmithClaim>({kNodesNamespace, name});
+        return !claim || claim->metadata.deletionTimestamp ||
+               api::find_condition(claim->status.conditions, api::conditions::kMachineDeleted);
+    }
+    bool erases_drives() const {
+        return std::ranges::any_of(world_.scenario.providers, [](const auto& provider) {
+            return provider.spec.redfish &&
+                   provider.spec.redfish->powerOff.wipe != api::v1alpha1::WipeMode::None;
+        });
+    }
     void silent_part(const std::string& host) {
-        static constexpr std::array<const char*, 5> kParts{"EthernetInterfaces", "Processors", "Storage",
-                                                           "Chassis", "Managers"};
+        static constexpr std::array<const char*, 5> kParts{"EthernetInterfaces", "Processors", "Chassis",
+                                                           "Managers", "Storage"};
         static constexpr std::array<int, 6> kStatus{401, 403, 404, 500, 503, 0};
-        const std::string part = kParts[random_->below(kParts.size())];
+        // A host whose drives are to be erased stays reserved while its BMC does not show them.
+        const std::string part = kParts[random_->below(kParts.size() - (erases_drives() ? 1 : 0))];
         auto status = kStatus[random_->below(kStatus.size())];
         // A chassis that may answer later might show the mark of another cluster.
         if (part == "Chassis" && (status == 0 || status == 503)) status = 403;

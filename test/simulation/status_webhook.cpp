@@ -37,14 +37,17 @@ void StatusWebhook::make_peace() {
     next_.reset();
 }
 
-// Launches need the status of claims and pools, and on bare metal that of hosts, so they wait while one of
-// these cannot be written.
+// Launches need the status of claims and pools, that of a control plane with limits, and on bare metal that
+// of hosts. They wait while one of these cannot be written.
 std::string StatusWebhook::draw_kind() {
     Dice dice(*random_);
     if (!world_.faults.is_calm() && dice.chance(kShareOfNeeded))
         return dice.one_of<std::string>({"nodesmithclaims", "nodesmithpools"});
-    return dice.one_of<std::string>(
-        {"nodesmithproviders", "nodesmithproviders", "nodesmithcontrolplanes", "nodesmithhosts"});
+    const auto& limits = world_.scenario.control_plane.spec.limits;
+    const bool reserves = limits.maxNodes > 0 || limits.cpuCores > 0 || limits.memoryMiB > 0;
+    return dice.one_of<std::string>({"nodesmithproviders", "nodesmithproviders",
+                                     reserves ? "nodesmithproviders" : "nodesmithcontrolplanes",
+                                     "nodesmithhosts"});
 }
 
 void StatusWebhook::turn(bool hangs) {
