@@ -269,6 +269,15 @@ def test_what_is_immutable_cannot_be_changed(clean, kind, change, message):
     assert message in done.stderr
 
 
+@pytest.mark.parametrize("kind", ["NodeSmithPool", "NodeSmithControlPlane"])
+def test_a_token_cannot_be_given_a_longer_life_later(clean, kind):
+    clean.kubectl("create", "-f", "-", stdin=json.dumps(build(kind, changes={"spec.bootstrap.tokenTTL": "30m"})))
+    done = clean.kubectl("patch", kind.lower(), "valid", "-n", "kubenodesmith", "--type=merge", "-p",
+                         json.dumps({"spec": {"bootstrap": {"tokenTTL": "8h"}}}), check=False)
+    assert done.returncode != 0
+    assert "spec.bootstrap.tokenTTL must be at most 6h" in done.stderr
+
+
 def test_a_claim_may_get_labels_finalizers_and_status_although_its_spec_is_immutable(clean):
     clean.kubectl("create", "-f", "-", stdin=json.dumps(build("NodeSmithClaim")))
     clean.kubectl("label", "nsclaim", "valid", "-n", "kubenodesmith", "a=b")
