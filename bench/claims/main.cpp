@@ -113,13 +113,13 @@ int run(const Arguments& arguments) {
                     static_cast<double>(requests.evictions()) / count);
     }
     bool good = fleet.claims() == 0 && fleet.machines() == 0;
-    good &= holds("API requests until Ready, mean", static_cast<double>(sum(before)) / count, 15);
+    good &= holds("API requests until Ready, mean", static_cast<double>(sum(before)) / count, 16);
     good &= holds("API requests until Ready, worst claim",
                   static_cast<double>(requests.most_of_a_claim(Stage::coming)), 16);
-    good &= holds("API requests from Ready until gone, mean", static_cast<double>(sum(after)) / count, 13);
+    good &= holds("API requests from Ready until gone, mean", static_cast<double>(sum(after)) / count, 15);
     good &= holds("API requests from Ready until gone, worst claim",
-                  static_cast<double>(requests.most_of_a_claim(Stage::serving_and_going)), 13);
-    good &= holds("other API requests per claim", static_cast<double>(sum(requests.of_others())) / count, 7);
+                  static_cast<double>(requests.most_of_a_claim(Stage::serving_and_going)), 16);
+    good &= holds("other API requests per claim", static_cast<double>(sum(requests.of_others())) / count, 12);
     good &= holds("Proxmox requests per claim", static_cast<double>(sum(requests.to_proxmox())) / count, 47);
     good &= holds("Proxmox requests per claim in a second, at most",
                   static_cast<double>(requests.most_to_proxmox_in_a_second()) / count, 10);

@@ -91,6 +91,7 @@ TEST_CASE("a pause of a pool excuses it only if its last claim had a machine") {
         pool.status.nextRetryTime = api::Time(lonely.world.clock.wall_now() + 30min);
     });
     CHECK_FALSE(lonely.help_for("web"));
+    lonely.world.interference.last_failures["general"] = "the storage is offline";
     auto& refusal = lonely.world.interference.machine_refusal;
     refusal.message = "the storage is offline";
     CHECK(lonely.help_for("web"));
