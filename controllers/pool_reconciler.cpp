@@ -122,10 +122,11 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
         return kube::keys_of(pools.by_index(kPoolsByProvider, provider.str()));
     };
     // A claim that became a Node may end the pauses of the provider's other pools.
-    kube::watch(informers_.claims).changed(has_joined).enqueue(queue, [&pools](const NodeSmithClaim& claim) {
-        const auto provider = claim::provider_of(claim);
-        return kube::keys_of(pools.by_index(kPoolsByProvider, provider.str()));
-    });
+    kube::watch(informers_.claims)
+        .changed(has_joined)
+        .after(kBurst)
+        .enqueue(queue,
+                 [pools_of](const NodeSmithClaim& claim) { return pools_of(claim::provider_of(claim)); });
     kube::watch(informers_.providers).enqueue(queue, [pools_of](const NodeSmithProvider& provider) {
         return pools_of(api::key_of(provider));
     });

@@ -119,7 +119,7 @@ int run(const Arguments& arguments) {
     good &= holds("API requests from Ready until gone, mean", static_cast<double>(sum(after)) / count, 15);
     good &= holds("API requests from Ready until gone, worst claim",
                   static_cast<double>(requests.most_of_a_claim(Stage::serving_and_going)), 16);
-    good &= holds("other API requests per claim", static_cast<double>(sum(requests.of_others())) / count, 12);
+    good &= holds("other API requests per claim", static_cast<double>(sum(requests.of_others())) / count, 9);
     good &= holds("Proxmox requests per claim", static_cast<double>(sum(requests.to_proxmox())) / count, 47);
     good &= holds("Proxmox requests per claim in a second, at most",
                   static_cast<double>(requests.most_to_proxmox_in_a_second()) / count, 10);
