@@ -64,6 +64,20 @@ proxmox_simulator::Host& host_of(Lab& lab, const MachineSpec& spec) {
     return *std::ranges::find(hosts, spec.record.host, &proxmox_simulator::Host::name);
 }
 
+// Launches both on one host and cuts its power. Afterwards another guest leaves memory for one of them.
+void leave_room_for_one(Lab& lab, MachineSpec& first, MachineSpec& second) {
+    lab.launch(first);
+    lab.launch(second);
+    REQUIRE(first.record.host == second.record.host);
+    cut_power(lab);
+    const auto host_mib = static_cast<std::int64_t>(host_of(lab, first).memory >> 20U);
+    constexpr std::int64_t each_mib = 4096;
+    auto& other = lab.plant(500, first.record.host,
+                            {{"name", "large"}, {"memory", std::to_string(host_mib - each_mib * 3 / 2)}});
+    lab.simulator.cluster().start_machine(other);
+    lab.wait(15s);
+}
+
 std::vector<MachineSpec> machines_on_all_hosts(Lab& lab, int count) {
     std::vector<MachineSpec> specs;
     for (int number = 1; number <= count; ++number) {
@@ -253,16 +267,7 @@ TEST_CASE("Machines that are started together do not take more memory than their
     Lab lab;
     auto first = lab.machine(1);
     auto second = lab.machine(2);
-    lab.launch(first);
-    lab.launch(second);
-    REQUIRE(first.record.host == second.record.host);
-    cut_power(lab);
-    const auto host_mib = static_cast<std::int64_t>(host_of(lab, first).memory >> 20U);
-    constexpr std::int64_t each_mib = 4096;
-    auto& other = lab.plant(500, first.record.host,
-                            {{"name", "large"}, {"memory", std::to_string(host_mib - each_mib * 3 / 2)}});
-    lab.simulator.cluster().start_machine(other);
-    lab.wait(15s);
+    leave_room_for_one(lab, first, second);
     while (!lab.vm(first)->running) {
         const auto result = start_again(lab, first);
         REQUIRE(std::holds_alternative<WaitsForStart>(result));
@@ -277,16 +282,7 @@ TEST_CASE("A machine whose start takes long keeps its memory from the others") {
     Lab lab;
     auto first = lab.machine(1);
     auto second = lab.machine(2);
-    lab.launch(first);
-    lab.launch(second);
-    REQUIRE(first.record.host == second.record.host);
-    cut_power(lab);
-    const auto host_mib = static_cast<std::int64_t>(host_of(lab, first).memory >> 20U);
-    constexpr std::int64_t each_mib = 4096;
-    auto& other = lab.plant(500, first.record.host,
-                            {{"name", "large"}, {"memory", std::to_string(host_mib - each_mib * 3 / 2)}});
-    lab.simulator.cluster().start_machine(other);
-    lab.wait(15s);
+    leave_room_for_one(lab, first, second);
     lab.simulator.faults().add_task("qmstart", ".*", {proxmox_simulator::TaskTrouble::hang, ""});
     start_again(lab, first);
     lab.wait(30s);

@@ -185,7 +185,7 @@ TEST_CASE_METHOD(Fixture, "Events of namespaces whose webhooks hang delay those 
         server.put(space);
         trouble.hanging.push_back(space.metadata.name);
     }
-    // As many as the queue holds.
+    // These are as many as the queue holds.
     for (const auto& name : trouble.hanging) say_all(name, 100);
     clock.run_for(context, 10min);
     say_all("default", 5);
