@@ -113,7 +113,8 @@ TEST_CASE(
     };
     world.run_for(95s);
     CHECK(deleted() == 20);
-    const auto* ready = api::find_condition(world.pool().status.conditions, "Ready");
+    const auto pool = world.pool();
+    const auto* ready = api::find_condition(pool.status.conditions, "Ready");
     REQUIRE(ready);
     CHECK(ready->message.find("cannot be deleted: the API server has not answered within 30 s: an admission "
                               "webhook may hang") != std::string::npos);
