@@ -111,7 +111,13 @@ std::optional<Decision> leave_service(const Situation& s) {
     }
     if (!is_marked_leaving(s)) return decision;
     if (removal_begun(s.claim.status) && !joined_meanwhile(s)) return std::nullopt;
-    if (!is_true(s.claim, conditions::kDrained)) {
+    const bool is_drained = is_true(s.claim, conditions::kDrained);
+    // While the machine was kept, the pods that use its volumes stayed. Who deletes the claim gives them up.
+    const bool has_spared_pods = is_kept_for_volumes(s.claim) && s.claim.metadata.deletionTimestamp;
+    if (is_drained && has_spared_pods)
+        set(decision.status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
+            "the claim is deleted, and with it the volumes for which its machine was kept", s.now);
+    if (!is_drained || has_spared_pods) {
         decision.step = Step::drain;
         return decision;
     }
@@ -279,6 +285,10 @@ ClaimStatus after_drain(const Situation& s, const DrainProgress& progress) {
     if (progress.done && settled) {
         set(status, conditions::kDrained, ConditionStatus::True, reasons::kDrained, progress.message(),
             s.now);
+        // Both are written at once. A claim that is deleted meanwhile then tells that pods were spared.
+        const auto kind = disruption::under_way(s.claim);
+        if (kind && !s.held_volumes.empty() && disruption::keeps_machine_for_volumes(*kind))
+            keep_for_volumes(status, s, std::string(disruption::name_of(*kind)));
     } else if (progress.done) {
         set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
             "the Node no longer takes new pods", s.now);

@@ -310,10 +310,18 @@ TEST_CASE("a node on a host that is evacuated moves its pods, and its machine is
     CHECK(world.place_of("db-0") == "a");
     CHECK(world.condition("a", "KeptForVolumes") == "True LocalVolumes");
     CHECK(world.claims().size() == 2);
+    CHECK_FALSE(world.was_evicted("db-0"));
     SECTION("who gives the data up") {
         give_up(world, "a");
         world.live(3min);
         CHECK_FALSE(world.find("a"));
+        CHECK(world.was_evicted("db-0"));
+    }
+    SECTION("whose claim is deleted: the pod that uses the volume is evicted, too") {
+        world.server.remove<objects::NodeSmithClaim>({"default", "a"});
+        world.live(3min);
+        CHECK_FALSE(world.find("a"));
+        CHECK(world.was_evicted("db-0"));
     }
     SECTION("whose host is ready again") {
         maintain_host_of(world, "a", false);

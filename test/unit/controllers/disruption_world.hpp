@@ -80,6 +80,7 @@ struct DisruptionWorld : Cluster {
     void hold_machines();
     void let_go() { cloud.next_remove.clear(); }
     std::string place_of(const std::string& pod);
+    bool was_evicted(const std::string& pod) const { return evicted_.contains(pod); }
 
     // Lets time pass while scheduler, controllers and machines work.
     void live(std::chrono::seconds duration, std::chrono::seconds step = std::chrono::seconds{1});
