@@ -373,7 +373,7 @@ MUTATIONS = [
     Mutation("let a word about one machine count for the next", "a machine runs for ever beside its claim's end", "controllers",
              Edit("has_old_statement", r"return (has\(api::annotations::kMachineGone\)) \|\|", "false")),
     Mutation("destroy a machine whatever was attached since the look at it", "disks of people are deleted", "providers/proxmox",
-             Edit("act", r"const bool is_changed = (co_await has_changed\(identity, seen\.look\))", "false")),
+             Edit("act", r"const bool is_in_doubt = (co_await may_have_changed\(identity, seen\.look\))", "false")),
     Mutation("destroy a template whatever was attached since the look at it", "disks of people are deleted", "providers/proxmox",
              Edit("begin_removal", r"if \((!is_same\(parse_vm_config\(fresh\), config\))\)", "false")),
     Mutation("complete a template VM whatever was attached since the look at it", "disks of people are deleted", "providers/proxmox",

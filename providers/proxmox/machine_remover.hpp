@@ -25,6 +25,7 @@ public:
           images_(images),
           tasks_(tasks),
           volumes_(volumes),
+          clock_(clock),
           guard_(client),
           locks_(clock),
           pauses_(clock),
@@ -52,8 +53,9 @@ private:
     asio::awaitable<std::string> switch_off(const Look& machine);
     // Returns why the stopped machine must not be destroyed; empty: it may be.
     asio::awaitable<std::string> volume_obstacle(const Look& machine);
-    // Reports whether somebody changed the VM since it was looked at.
-    asio::awaitable<bool> has_changed(const MachineIdentity& identity, const Look& machine);
+    // Looks again. Reports whether somebody changed the VM since it was looked at, or may have done so while
+    // the answer came.
+    asio::awaitable<bool> may_have_changed(const MachineIdentity& identity, const Look& machine);
     asio::awaitable<std::string> destroy(const Look& machine);
 
     const Settings& settings_;
@@ -62,6 +64,7 @@ private:
     BootImages& images_;
     Tasks& tasks_;
     MadeVolumesFinder& volumes_;
+    base::Clock& clock_;
     VolumeGuard guard_;
     StaleLocks locks_;
     GrowingPauses pauses_;

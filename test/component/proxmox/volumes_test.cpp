@@ -212,6 +212,57 @@ TEST_CASE("No disk is taken off a machine whose mark a person removes while the 
     CHECK(lab.vm(spec)->config["scsi9"] == volume + ",size=1G");
 }
 
+namespace {
+
+// Answers late, whenever the configuration of the VM is read after its pending one; the first such read is
+// followed by an action.
+class LateLook final : public proxmox_simulator::FaultPlan {
+public:
+    LateLook(std::string vmid, std::function<void()> action)
+        : vmid_(std::move(vmid)), action_(std::move(action)) {}
+
+    std::optional<proxmox_simulator::RequestFault> on_request(const std::string& method,
+                                                              const std::string& path) override {
+        if (was_read_ && action_) std::exchange(action_, nullptr)();
+        if (path.ends_with("/" + vmid_ + "/pending")) was_examined_ = true;
+        const bool is_look = method == "GET" && path.ends_with("/" + vmid_ + "/config");
+        if (!is_look || !was_examined_ || was_read_) return std::nullopt;
+        was_read_ = true;
+        return proxmox_simulator::RequestFault{
+            .moment = proxmox_simulator::Moment::after_effect, .delay = 12s, .is_only_late = true};
+    }
+    std::optional<proxmox_simulator::TaskFault> on_task(const std::string&, const std::string&) override {
+        return std::nullopt;
+    }
+
+private:
+    std::string vmid_;
+    std::function<void()> action_;
+    bool was_examined_ = false;
+    bool was_read_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("A disk that is attached while the answer to the last look comes late is not destroyed") {
+    Lab lab;
+    use_disk(lab);
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    const auto vmid = std::stoi(spec.record.machine_id);
+    std::string disk;
+    LateLook late(spec.record.machine_id, [&] {
+        disk = put_volume(lab, "local", vmid, "vm-" + spec.record.machine_id + "-disk-7.raw");
+        auto& config = lab.vm(spec)->config;
+        config[free_option(config)] = disk + ",size=1G";
+    });
+    lab.simulator.cluster().faults = &late;
+    const auto why = held(lab, spec);
+    lab.simulator.cluster().faults = nullptr;
+    CHECK(why.reason == "UnknownVolumes");
+    CHECK(exists(lab, disk));
+}
+
 TEST_CASE("A disk with another ID is taken off the machine before it is destroyed") {
     Lab lab;
     use_disk(lab);

@@ -39,8 +39,12 @@ public:
                                       std::to_string(place.vmid) + " on storage " + place.storage +
                                       " is gone");
         }
-        for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines)
-            if (machines_.insert(vmid).second) check_id(vmid, machine.node);
+        for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines) {
+            // A clone is on the host of its template until it moves to its own host.
+            const auto lock = machine.config.find("lock");
+            const bool is_being_cloned = lock != machine.config.end() && lock->second == "clone";
+            if (!is_being_cloned && machines_.insert(vmid).second) check_id(vmid, machine.node);
+        }
     }
 
 private:
@@ -52,11 +56,13 @@ private:
     };
 
     // The destruction of a VM carries no digest. Nothing protects a disk that somebody attaches while the
-    // request is on its way.
+    // request is on its way, or in the few seconds after the operator's last look.
     bool came_too_late(const std::string& content, const Place& place) const {
         constexpr std::chrono::seconds kSlowestNetwork{30};
+        constexpr std::chrono::seconds kLastLook{5};
         const auto departed = destruction_departed_.find(place.vmid);
-        return departed != destruction_departed_.end() && departed->second <= appeared_.at(content) &&
+        return departed != destruction_departed_.end() &&
+               departed->second <= appeared_.at(content) + kLastLook &&
                world_.now() - departed->second <= kSlowestNetwork;
     }
 

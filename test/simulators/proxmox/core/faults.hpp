@@ -17,7 +17,8 @@ struct RequestFault {
     bool lose_connection = false;  // otherwise the answer has `status`
     int status = 500;
     std::string reason = "injected fault";
-    base::Duration delay{};  // wait before the fault shows
+    base::Duration delay{};     // wait before the fault shows
+    bool is_only_late = false;  // after its effect and the delay the request has its ordinary answer
 };
 
 enum class TaskTrouble {

@@ -114,7 +114,9 @@ asio::awaitable<std::optional<base::HttpResponse>> Simulator::answer(Exchange& e
         co_return std::nullopt;
     }
     auto result = co_await dispatch(exchange);
-    if (fault) {
+    if (fault && fault->is_only_late) {
+        co_await cluster_.clock.sleep_for(fault->delay);
+    } else if (fault) {
         co_await strike(*fault);
         co_return std::nullopt;
     }
