@@ -262,8 +262,10 @@ private:
         odd.is_lost = true;
         world_.bmcs.odd_answers(host).add(std::move(odd));
     }
-    // Loses writes of the AssetTag, but never two in a row. Without hostLock the operator writes none.
+    // Loses writes of the AssetTag, but never two in a row. Without hostLock the operator writes none. A BMC
+    // that also refused some would fail three in a row, after which a mark is left and an Event says so.
     void lost_tag_writes(const std::string& host) {
+        if (tag_write_refused_.contains(host) || !tag_write_lost_.try_emplace(host).second) return;
         const auto test = [this, host,
                            writes = requests("PATCH", "", "\"AssetTag\"")](const HttpRequest& request) {
             if (!writes(request)) return false;
@@ -278,6 +280,7 @@ private:
     }
     // Refuses writes of the AssetTag, but never two in a row.
     void refused_tag_writes(const std::string& host) {
+        if (tag_write_lost_.contains(host) || !tag_write_refused_.try_emplace(host).second) return;
         const auto test = [this, host,
                            writes = requests("PATCH", "", "\"AssetTag\"")](const HttpRequest& request) {
             if (!writes(request)) return false;

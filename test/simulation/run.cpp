@@ -156,10 +156,11 @@ Outcome run_seed(const RunOptions& options) {
     auto invariants = all_invariants(stage);
     if (options.soaks) invariants.push_back(waits_end_with_their_obstacles(stage));
     bool ends = true;
+    // The world calls its outsiders until it is shut down.
+    Play play{*world, invariants, stage, *others,
+              options.soaks ? soak_outsiders(*world) : all_outsiders(*world, *operators)};
     try {
-        auto outsiders = options.soaks ? soak_outsiders(*world) : all_outsiders(*world, *operators);
-        Play{*world, invariants, stage, *others, std::move(outsiders)}.from_start_to_end(
-            *operators, adversary, options.trouble);
+        play.from_start_to_end(*operators, adversary, options.trouble);
     } catch (const fake::VirtualClock::Exhausted& exhausted) {
         ends = false;
         stage.violate("the run ends", exhausted.what());

@@ -53,7 +53,7 @@ private:
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
             if (is_one_coming || !waits_for_node(*pod)) continue;
             const auto helpful = machine_that_helps(world_, *pod);
-            if (!helpful) continue;
+            if (!helpful || lacks_room_in_status(*helpful)) continue;
             const auto since = helpless_since_.try_emplace(pod->metadata.uid, world_.now()).first->second;
             still[pod->metadata.uid] = since;
             if (since + kServedWithin >= world_.now()) continue;
@@ -61,6 +61,21 @@ private:
                            "pod " + key.str() + " waits, and " + helpful->str() + " is not launched");
         }
         helpless_since_ = std::move(still);
+    }
+
+    // Reports whether the status of the provider still shows a full host, because it cannot be written.
+    bool lacks_room_in_status(const HelpfulMachine& machine) const {
+        if (!world_.interference.status_hang.is_in_force) return false;
+        for (const auto& [key, pool] : world_.view.all<NodeSmithPool>()) {
+            if (key.name != machine.pool) continue;
+            const auto* provider =
+                world_.view.find<NodeSmithProvider>({key.namespace_, pool->spec.providerRef});
+            if (!provider) continue;
+            for (const auto& host : provider->status.hosts)
+                if (host.name == machine.host)
+                    return host.freeCPUCores < machine.cpu_cores || host.freeMemoryMiB < machine.memory_mib;
+        }
+        return false;
     }
 
     base::TimePoint next_look_{};

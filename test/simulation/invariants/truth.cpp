@@ -12,7 +12,8 @@ public:
     explicit StatusTellsTheTruth(const Stage& stage) : Invariant(stage) {
         world_.view.subscribe<NodeSmithClaim>(
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-                if (!after || is_forged(*after)) return;
+                // A restored etcd repeats what was true a minute ago.
+                if (!after || is_forged(*after) || !world_.network.acting()) return;
                 if (becomes(before, *after, api::conditions::kLaunched)) check_launched(*after);
                 if (becomes(before, *after, api::conditions::kRegistered)) check_registered(*after);
                 if (becomes(before, *after, api::conditions::kMachineDeleted)) check_deleted(*after);
