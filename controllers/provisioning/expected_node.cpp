@@ -88,12 +88,18 @@ bool is_held_up(const NodeSmithClaim& claim) {
            claim::needs_person_for_machine(claim.status);
 }
 
+const api::Condition* refused_certificate(const NodeSmithClaim& claim) {
+    const auto* registered = api::find_condition(claim.status.conditions, conditions::kRegistered);
+    const bool is_refused = registered && registered->status != ConditionStatus::True &&
+                            registered->reason == reasons::kRequestRefused;
+    return is_refused ? registered : nullptr;
+}
+
 bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now) {
     const auto state = state_of(claim);
     if (state == ClaimState::deleting || state == ClaimState::failed || removal_hangs(claim)) return false;
     // Without a certificate its machine cannot join, for nobody knows how long.
-    const auto* registered = api::find_condition(claim.status.conditions, conditions::kRegistered);
-    if (registered && registered->reason == reasons::kRequestRefused) return false;
+    if (refused_certificate(claim)) return false;
     if (api::is_true(claim.status.conditions, conditions::kLaunched)) return true;
     if (!limits::is_admitted(claim) || is_held_up(claim)) return false;
     if (!provider) return false;

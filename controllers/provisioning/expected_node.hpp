@@ -21,6 +21,10 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
                         const NodeSmithProvider* provider, const api::Node* node,
                         const api::v1alpha1::HostSpec* host = nullptr);
 
+// Returns the condition Registered of a claim whose first certificate is refused by a webhook or a missing
+// right. Null: none is.
+const api::Condition* refused_certificate(const NodeSmithClaim& claim);
+
 // Reports whether to wait for the claim's Node. A claim that will certainly be refused or
 // cannot be launched now does not count.
 bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now);

@@ -84,6 +84,10 @@ std::optional<LaunchGate> closed_by_time(const GateFacts& facts, api::Time now) 
     if (facts.unknown_until && now < *facts.unknown_until)
         return closed("ReservationUnsettled", "machines that were reserved for it are not visible yet",
                       facts.unknown_until);
+    // Each further machine would run in vain beside the first.
+    if (!facts.without_certificate.empty())
+        return closed(reasons::kRequestRefused,
+                      "its next machine would not get a certificate either: " + facts.without_certificate);
     const auto& status = facts.pool.status;
     if (status.nextRetryTime && now < *status.nextRetryTime)
         return closed(

@@ -30,6 +30,7 @@ struct GateFacts {
     std::int64_t under_way = 0;              // its claims that are being created at the API server
     std::vector<ClaimRefusal> refusals;      // refusals of its claims whose pause has not ended
     api::Time refused_until;                 // when the first of these pauses ends
+    std::string without_certificate;  // which claim gets no certificate, and why; empty: none is refused one
 };
 
 struct LaunchGate {

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "controllers/cache/membership.hpp"
+#include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/claim/facts/undeclared_taints.hpp"
+#include "controllers/provisioning/expected_node.hpp"
 #include "controllers/provisioning/past_launches.hpp"
 #include "controllers/state/failure_pause.hpp"
 #include "controllers/state/losses.hpp"
@@ -46,6 +48,16 @@ std::int64_t number_of(const ClaimPointers& under_way, const NodeSmithPool& pool
     });
 }
 
+// Returns which claim gets no certificate, and why. Empty: none is refused one. A failed claim has given up.
+std::string without_certificate(const ClaimPointers& claims) {
+    for (const auto& claim : claims) {
+        if (claim->metadata.deletionTimestamp || claim::is_true(*claim, conditions::kFailed)) continue;
+        if (const auto* refused = refused_certificate(*claim))
+            return "claim " + claim->metadata.name + ": " + refused->message;
+    }
+    return {};
+}
+
 ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& informers,
                     const Reservations& reservations, const ClaimPointers& under_way, api::Time now) {
     ManagerView view;
@@ -86,6 +98,7 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
             facts.refused_until = reservations.refusals().next_try(*pool, now);
             supply.refused_until = facts.refused_until;
         }
+        facts.without_certificate = without_certificate(claims);
         facts.probe = probe_of(judged, claims, now);
         facts.trial = trial_of(judged, claims, now);
         facts.under_way = number_of(under_way, *pool);

@@ -56,7 +56,8 @@ struct MachineRefusal {
     bool concerns(const std::string& pool) const { return is_in_force && pool == provider; }
 };
 
-// StatusHang is an admission webhook that does not answer writes of one kind's status.
+// StatusHang is an admission webhook that does not answer writes of one kind's status, or approvals of
+// certificates.
 struct StatusHang {
     std::string resource;  // such as "nodesmithproviders"; empty: none ever hung
     bool is_in_force = false;
@@ -67,7 +68,8 @@ struct StatusHang {
     // launch on bare metal reserves a host in its status.
     bool stops_launches() const {
         const bool is_of_hosts = has_hosts && resource == "nodesmithhosts";
-        return is_of_hosts || resource == "nodesmithclaims" || resource == "nodesmithpools";
+        return is_of_hosts || resource == "nodesmithclaims" || resource == "nodesmithpools" ||
+               resource == "certificatesigningrequests";
     }
 };
 

@@ -37,12 +37,12 @@ void StatusWebhook::make_peace() {
     next_.reset();
 }
 
-// Launches need the status of claims and pools, that of a control plane with limits, and on bare metal that
-// of hosts. They wait while one of these cannot be written.
+// Machines join only with an approved certificate. Launches need the status of claims and pools, that of a
+// control plane with limits, and on bare metal that of hosts. They wait while one of these cannot be written.
 std::string StatusWebhook::draw_kind() {
     Dice dice(*random_);
     if (!world_.faults.is_calm() && dice.chance(kShareOfNeeded))
-        return dice.one_of<std::string>({"nodesmithclaims", "nodesmithpools"});
+        return dice.one_of<std::string>({"nodesmithclaims", "nodesmithpools", "certificatesigningrequests"});
     const auto& limits = world_.scenario.control_plane.spec.limits;
     const bool reserves = limits.maxNodes > 0 || limits.cpuCores > 0 || limits.memoryMiB > 0;
     return dice.one_of<std::string>({"nodesmithproviders", "nodesmithproviders",
@@ -69,8 +69,9 @@ void StatusWebhook::turn(bool hangs) {
 
 Admission StatusWebhook::admit(const base::HttpRequest& request) {
     const auto& hang = world_.interference.status_hang;
-    const bool is_write = hang.is_in_force && request.method != "GET" &&
-                          request.target.find("/status") != std::string::npos &&
+    const bool is_of_decision = request.target.find("/status") != std::string::npos ||
+                                request.target.find("/approval") != std::string::npos;
+    const bool is_write = hang.is_in_force && request.method != "GET" && is_of_decision &&
                           request.target.find("/" + hang.resource + "/") != std::string::npos;
     if (!is_write) return others_ ? others_(request) : Admission{};
     world_.happenings.count("status webhook: did not answer a write");

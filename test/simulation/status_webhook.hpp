@@ -1,4 +1,5 @@
-// An admission webhook for the status of one of our kinds that does not answer. The API server waits for it
+// An admission webhook for the status of one of our kinds, or for approvals of certificates, that does not
+// answer. The API server waits for it
 // for 30 s, the longest time that it allows, and then refuses the write.
 #pragma once
 

@@ -1,7 +1,8 @@
 // A refusal of claims blocks no other pool and no other size. If a machine would help a pod and its claim is
 // not refused, the pod gets it within five minutes. Once the refusal has ended, pods of the refused pool get
 // their machines too. A webhook that hangs for the status of providers, hosts or control planes delays no
-// launch either.
+// launch either. While a claim's first certificate is refused, its pool creates no other machine, which would
+// run in vain, too.
 #include <algorithm>
 #include <map>
 
@@ -18,9 +19,15 @@ constexpr std::chrono::seconds kLooks{15};
 
 class RefusalsHoldUpNoOthers final : public Invariant {
 public:
-    using Invariant::Invariant;
+    explicit RefusalsHoldUpNoOthers(const Stage& stage) : Invariant(stage) {
+        world_.view.subscribe<NodeSmithClaim>(
+            [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+                if (!before && after && world_.network.acting()) check_created(*after);
+            });
+    }
 
     void each_second() override {
+        note_certificates();
         if (world_.now() < next_look_) return;
         next_look_ = world_.now() + kLooks;
         const auto& hang = world_.interference.status_hang;
@@ -63,6 +70,34 @@ private:
         helpless_since_ = std::move(still);
     }
 
+    // Notes since when claims have said that their first certificate is refused.
+    void note_certificates() {
+        std::map<std::string, base::TimePoint> still;
+        for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
+            const auto* registered =
+                api::find_condition(claim->status.conditions, api::conditions::kRegistered);
+            const bool is_refused = registered && registered->reason == api::reasons::kRequestRefused &&
+                                    registered->status != api::ConditionStatus::True;
+            if (is_refused && !claim->metadata.deletionTimestamp)
+                still[claim->metadata.uid] =
+                    refused_since_.try_emplace(claim->metadata.uid, world_.now()).first->second;
+        }
+        refused_since_ = std::move(still);
+    }
+
+    // A leader that knew nothing of the refusal may have begun the claim shortly before.
+    void check_created(const NodeSmithClaim& created) const {
+        if (!api::controller_of(created.metadata)) return;
+        for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
+            const auto since = refused_since_.find(claim->metadata.uid);
+            if (since == refused_since_.end() || claim->spec.poolRef != created.spec.poolRef) continue;
+            if (since->second + kServedWithin < world_.now())
+                stage_.violate("a refusal holds up no others", "claim " + created.metadata.name +
+                                                                   " is created while the certificate of " +
+                                                                   claim->metadata.name + " is refused");
+        }
+    }
+
     // Reports whether the status of the provider still shows a full host, because it cannot be written.
     bool lacks_room_in_status(const HelpfulMachine& machine) const {
         if (!world_.interference.status_hang.is_in_force) return false;
@@ -79,6 +114,7 @@ private:
     }
 
     base::TimePoint next_look_{};
+    std::map<std::string, base::TimePoint> refused_since_;   // claims by UID
     std::map<std::string, base::TimePoint> helpless_since_;  // pods by UID
 };
 

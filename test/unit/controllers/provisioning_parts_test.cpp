@@ -55,6 +55,22 @@ TEST_CASE("while demand keeps a window open there is a look in each idle duratio
     CHECK(window.looks_early_at(durations) == start + 3s);
 }
 
+TEST_CASE("a pool whose machine gets no certificate makes no other one") {
+    const auto pool = objects::pool("small");
+    const auto manager = objects::control_plane("kubenodesmith", {"small"});
+    auto provider = objects::provider("proxmox");
+    objects::set_condition(provider.status.conditions, api::conditions::kReady, api::ConditionStatus::True);
+    GateFacts facts{pool, &manager, &provider};
+    REQUIRE(gate_of(facts, objects::at(0s)).open);
+    facts.without_certificate = "claim a: the webhook guard.example denies its certificate";
+    const auto gate = gate_of(facts, objects::at(0s));
+    CHECK_FALSE(gate.open);
+    CHECK(gate.reason == "RequestRefused");
+    CHECK_THAT(gate.message, Catch::Contains("guard.example"));
+    // Pods may go to other pools meanwhile.
+    CHECK(gate.for_a_while);
+}
+
 TEST_CASE("launches that an earlier release recorded under its annotations are still counted") {
     auto pool = objects::pool("small");
     auto claim = objects::created_claim("c", pool, 1);

@@ -188,6 +188,42 @@ TEST_CASE("R14: minNodes are created without any demand") {
     CHECK(world.claims().size() == 2);
 }
 
+TEST_CASE("while the certificate of a machine is refused, its pool makes no machine after machine") {
+    auto pool = World::fixed_size_pool();
+    pool.spec.limits.minNodes = 1;
+    World world(pool);
+    world.run_for(3s);
+    REQUIRE(world.claims().size() == 1);
+    const auto key = api::key_of(world.claims()[0]);
+    world.server.edit<objects::NodeSmithClaim>(key, [](auto& claim) {
+        auto& all = claim.status.conditions;
+        objects::set_condition(all, api::conditions::kLaunched, api::ConditionStatus::True);
+        objects::set_condition(all, api::conditions::kRegistered, api::ConditionStatus::False,
+                               objects::kStart, "RequestRefused");
+    });
+    world.put_pending_pod("web");
+    world.run_for(2h);
+    CHECK(world.claims().size() == 1);
+    SECTION("once it is approved, pods are served") {
+        world.server.edit<objects::NodeSmithClaim>(key, [](auto& claim) {
+            objects::set_condition(claim.status.conditions, api::conditions::kRegistered,
+                                   api::ConditionStatus::False, objects::kStart, "NodeNotFound");
+        });
+        world.join(world.claims()[0]);
+        world.put_pending_pods(2);
+        world.run_for(2min);
+        CHECK(world.claims().size() > 1);
+    }
+    SECTION("who deletes the claim lets the pool try again") {
+        world.server.edit<objects::NodeSmithClaim>(key,
+                                                   [](auto& claim) { claim.metadata.finalizers->clear(); });
+        world.server.remove<objects::NodeSmithClaim>(key);
+        world.run_for(2min);
+        CHECK(world.claims().size() == 1);
+        CHECK(api::key_of(world.claims()[0]) != key);
+    }
+}
+
 TEST_CASE("headroom is launched ahead of demand, and again when pods have taken it") {
     auto pool = World::fixed_size_pool();
     pool.spec.scaleUp.headroom.nodes = 1;
