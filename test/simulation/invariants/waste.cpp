@@ -208,6 +208,10 @@ private:
     void check_removal(const NodeSmithClaim& claim, const Launched& launched) {
         if (launched.pods.empty() || launched.keeps_apart || launched.lost_to_another) return;
         if (used_.contains(claim.status.nodeName) || was_called_off(launched)) return;
+        // Of several machines that replace a node the API server may have refused one.
+        const auto& refusal = world_.interference.refusal;
+        if (refusal.is_in_force || (refusal.ended != base::TimePoint{} && refusal.ended >= launched.at))
+            return;
         // Kubelets may reserve more than the pool says, and the disk size of blank machines is unknown. The
         // first Node shows both.
         if (launched.is_guess && (launched.needs_disk || !world_.kubelets.habits().are_usual())) return;
