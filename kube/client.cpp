@@ -28,6 +28,8 @@ bool needs_place(const base::HttpRequest& request) {
     return !request.target.starts_with("/apis/coordination.k8s.io/");
 }
 
+constexpr std::chrono::seconds kLongWait{10};
+
 // Returns the answer to a write that was sent and got none in time. An API server that gives up itself
 // answers likewise. It may wait 30 s for each admission webhook, so its own words may come too late.
 base::HttpResponse unanswered(base::Duration waited) {
@@ -178,7 +180,10 @@ struct Client::Impl {
         } catch (const base::TransportError& error) {
             requests.with({"<error>", method}).add();
             const auto waited = clock.now() - start;
-            if (!is_write || !error.request_may_have_been_sent || waited < patience) throw;
+            // A load balancer may cut a connection that has been idle for some seconds, although the API
+            // server still waits for a webhook.
+            const auto long_wait = std::min<base::Duration>(patience, kLongWait);
+            if (!is_write || !error.request_may_have_been_sent || waited < long_wait) throw;
             co_return unanswered(waited);
         }
         requests.with({std::to_string(response.status), method}).add();

@@ -19,6 +19,7 @@
 #include "base/log.hpp"
 #include "base/task_group.hpp"
 #include "base/text.hpp"
+#include "kube/slow_answers.hpp"
 
 namespace kube {
 namespace {
@@ -75,8 +76,7 @@ struct WriteFailure {
 
 WriteFailure failure_of(const ApiError& error) {
     constexpr int kFinal[] = {400, 403, 404, 405, 413, 415, 422};
-    constexpr int kGatewayTimeout = 504;
-    if (error.code == kGatewayTimeout) return {error.what(), WriteFailure::Kind::hung};
+    if (took_long(error)) return {error.what(), WriteFailure::Kind::hung};
     const bool is_final = std::ranges::find(kFinal, error.code) != std::end(kFinal);
     return {error.what(), is_final ? WriteFailure::Kind::final : WriteFailure::Kind::for_now};
 }

@@ -78,15 +78,4 @@ bool is_policy_denial(const kube::ApiError& error) {
     return error.is_denial() || error.message.find("ValidatingAdmissionPolicy '") != std::string::npos;
 }
 
-bool is_unanswered(const kube::ApiError& error) {
-    constexpr int kGatewayTimeout = 504;
-    return error.code == kGatewayTimeout;
-}
-
-bool took_long(const kube::ApiError& error) {
-    const auto says = [&error](const char* words) { return error.message.find(words) != std::string::npos; };
-    return is_unanswered(error) ||
-           (says("failed calling webhook") && (says("deadline exceeded") || says("imeout")));
-}
-
 }  // namespace controllers

@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "kube/client.hpp"
+#include "kube/slow_answers.hpp"
 
 namespace controllers {
 
@@ -73,11 +74,7 @@ bool is_refusal(const kube::ApiError& error);
 // Reports whether an admission webhook or policy denied it, in the words of the API server. Such a denial may
 // have the code of a missing right.
 bool is_policy_denial(const kube::ApiError& error);
-// Reports whether the API server or one of its webhooks did not answer in time. The request may have been
-// done.
-bool is_unanswered(const kube::ApiError& error);
-// Reports whether the write failed after a long wait: it was not answered in time, or the API server gave up
-// waiting for a webhook. Further writes may take as long.
-bool took_long(const kube::ApiError& error);
+using kube::is_unanswered;
+using kube::took_long;
 
 }  // namespace controllers

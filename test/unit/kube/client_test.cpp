@@ -7,6 +7,7 @@
 #include "api/core.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "base/task_group.hpp"
+#include "kube/slow_answers.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/run_coroutine.hpp"
@@ -23,6 +24,7 @@ public:
     std::deque<base::HttpResponse> answers;
     std::vector<base::HttpRequest> requests;
     base::Duration delay{};
+    bool is_cut = false;  // the connection ends after the delay, without an answer
     int at_once = 0;
     int most_at_once = 0;
 
@@ -31,6 +33,7 @@ public:
         requests.push_back(std::move(request));
         if (delay > 0s) co_await clock_.sleep_for(delay);
         --at_once;
+        if (is_cut) throw base::TransportError("connection reset", true);
         auto answer = std::move(answers.front());
         answers.pop_front();
         co_return answer;
@@ -169,6 +172,19 @@ TEST_CASE_METHOD(Fixture, "a write that a server in trouble may have done is not
     CHECK(wire->requests.size() == 1);
     wire->answers = {trouble, answer(200, kPod)};
     CHECK(run(client->get<api::Pod>({"n", "p"})));
+}
+
+TEST_CASE_METHOD(Fixture, "a write whose connection is cut after a long wait counts as unanswered") {
+    wire->is_cut = true;
+    wire->delay = 20s;
+    const auto late = error(client->remove<api::Pod>({"n", "p"}));
+    REQUIRE(late);
+    CHECK(kube::is_unanswered(*late));
+    CHECK_THAT(late->message, Catch::Contains("within 20 s"));
+    // Nothing may have hung where the connection was cut at once, or where only an answer was read.
+    CHECK_THROWS_AS(run(client->get<api::Pod>({"n", "p"})), base::TransportError);
+    wire->delay = 1s;
+    CHECK_THROWS_AS(run(client->remove<api::Pod>({"n", "p"})), base::TransportError);
 }
 
 TEST_CASE_METHOD(Fixture, "no more calls are in flight than allowed") {
