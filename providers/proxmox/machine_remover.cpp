@@ -173,6 +173,8 @@ asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const 
     const bool is_followed = tasks_.is_followed(upid);
     const auto task = parse_upid(upid);
     const auto type = task ? task->type : std::string("unknown");
+    // A copy of the control plane knows this task, too, and must not stop it.
+    if (is_of_making(type)) client_.require_sole_operator("stopping the task that makes a VM");
     const auto patience = is_of_making(type) ? record.patience : base::Duration();
     const auto status = co_await tasks_.end_overdue(upid, patience);
     if (status.outcome == TaskOutcome::running) {

@@ -68,6 +68,25 @@ TEST_CASE("A clone that hangs is stopped as soon as its pool gives machines up, 
     CHECK(stops(lab) == 1);
 }
 
+TEST_CASE("A copy of the control plane does not stop the task that makes a machine of the original") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang, ""});
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    launch_until(lab, spec, "qmcreate");
+    lab.wait(10min);  // scaleUp.provisionTimeout
+    RemovalHold hold{"another operator owns the same machines", true};
+    lab.environment.why_not_destroy = [&](const std::string&) { return hold; };
+    for (int i = 0; i < 20; ++i) {
+        CHECK(std::holds_alternative<RemovalBlocked>(lab.remove(spec)));
+        lab.wait(10s);
+    }
+    CHECK(stops(lab) == 0);
+    hold = {};
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(stops(lab) == 1);
+}
+
 TEST_CASE("A creation that is quick enough is not stopped when its machine shall be gone") {
     Lab lab;
     lab.simulator.cluster().world.durations.tasks["qmcreate"] = 90s;
