@@ -259,7 +259,9 @@ std::vector<std::string> OtherCluster::leftovers() const {
         const auto* ours = world_.view.find<NodeSmithHost>({kNodesNamespace, name});
         const auto* theirs = exists() ? parts_->view.find<NodeSmithHost>({kNodesNamespace, name}) : nullptr;
         const bool is_used = (ours && ours->status.claimRef) || (theirs && theirs->status.claimRef);
-        if (is_used || world_.bmcs.bmc(name).power() != Power::off) continue;
+        // A host whose provider was deleted by force is let go without a look, and an Event says so.
+        const bool is_released_unseen = world_.is_demolished && !ours;
+        if (is_used || is_released_unseen || world_.bmcs.bmc(name).power() != Power::off) continue;
         for (const bool of_chassis : {false, true}) {
             const auto& tag = world_.bmcs.bmc(name).asset_tag(of_chassis);
             if (tag.starts_with("kns-"))
