@@ -290,7 +290,22 @@ def mib(text):
 
 
 def requested(spec, resource, read):
-    return sum(read(c["resources"]["requests"].get(resource, "0Mi" if read is mib else "0")) for c in spec["containers"])
+    """Returns what the scheduler counts for a pod: its own request or that of its containers, and its overhead."""
+    def of(requests):
+        return read(requests.get(resource, "0Mi" if read is mib else "0"))
+
+    own = spec.get("resources", {}).get("requests", {})
+    if resource in own:
+        return of(own) + of(spec.get("overhead", {}))
+    sidecars = most = 0
+    for init in spec.get("initContainers", []):
+        if init.get("restartPolicy") == "Always":
+            sidecars += of(init["resources"]["requests"])
+            most = max(most, sidecars)
+        else:
+            most = max(most, sidecars + of(init["resources"]["requests"]))
+    together = sidecars + sum(of(c["resources"]["requests"]) for c in spec["containers"])
+    return max(most, together) + of(spec.get("overhead", {}))
 
 
 def ports_of(spec):
@@ -342,7 +357,7 @@ def database(c):
             c._add_claim(claim, namespace, "local")
         elif storage_class == "at-once" or c.chance(30):
             zone = c.random.choice(ZONES)
-            labelled = c.chance(50)
+            labelled = c.chance(70)
             c._add_volume(volume, storage_class, (namespace, claim), None if labelled else zone_in(zone), {ZONE: zone} if labelled else ())
             c._add_claim(claim, namespace, storage_class, volume=volume)
         else:
@@ -517,7 +532,7 @@ def runners(c):
     if c.chance(20):
         spec["overhead"] = {"cpu": "250m", "memory": "160Mi"}
     if c.chance(20):
-        spec["resources"] = {"requests": {"cpu": "8", "memory": "3Gi"}}  # for the whole pod, whatever its containers ask for
+        spec["resources"] = {"requests": {"cpu": str(int(cpu) + 1), "memory": "3Gi"}}  # for the whole pod, more than its containers ask for
     if c.chance(30):
         term = {"weight": 10, "preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [c.random.choice(ZONES)]}]}}
         spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})["preferredDuringSchedulingIgnoredDuringExecution"] = [term]

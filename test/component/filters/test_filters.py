@@ -7,6 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import agreement  # noqa: E402
+from clusters import Cluster, container, milli, requested  # noqa: E402
 
 CLUSTERS = 60
 
@@ -33,5 +34,16 @@ def test_every_plugin_has_its_say(figures):
     assert refusals.keys() <= agreement.PLUGINS, "a plugin refuses pods that the program does not know"
 
 
+@pytest.mark.parametrize("spec, cpu", [
+    ({}, 2000),
+    ({"overhead": {"cpu": "250m"}}, 2250),
+    ({"initContainers": [container("1", "1Gi"), container("3", "1Gi")]}, 3000),
+    ({"initContainers": [container("1", "1Gi") | {"restartPolicy": "Always"}]}, 3000),
+    ({"resources": {"requests": {"cpu": "8"}}, "overhead": {"cpu": "250m"}, "initContainers": [container("3", "1Gi")]}, 8250),
+], ids=["containers", "overhead", "one init container after the other", "sidecar", "the whole pod"])
+def test_a_machine_is_crowded_by_what_the_scheduler_counts_for_a_pod(spec, cpu):
+    assert requested({"containers": [container("2", "1Gi")], **spec}, "cpu", milli) == cpu
+
+
 def test_a_seed_gives_the_same_cluster():
-    assert agreement.Cluster(7).objects == agreement.Cluster(7).objects != agreement.Cluster(8).objects
+    assert Cluster(7).objects == Cluster(7).objects != Cluster(8).objects
