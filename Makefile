@@ -70,16 +70,17 @@ judges: build ## Run in full what make test samples or leaves out: 240 workloads
 	$(BUILD)/bin/simulation --seeds 250
 	$(BUILD)/bin/simulation --of-users --seeds 250
 
-PREVIOUS := component-(crds|scheduling)|e2e-(launches|crash|deletion|disruption|evictions|lifecycle|nomination|rights)
+PREVIOUS := component-(crds|filters|scheduling)|e2e-(launches|crash|deletion|disruption|evictions|lifecycle|nomination|rights)
 .PHONY: previous
 previous: build ## Run the tests in which Kubernetes decides with the minor version before the newest
-	CONTROLPLANE_PROGRAMS="kube-apiserver-previous kube-controller-manager-previous kube-scheduler-previous" hack/setup_controlplane.sh
+	CONTROLPLANE_PROGRAMS="kube-apiserver-previous kube-controller-manager-previous kube-scheduler-previous schedulerfilters-previous" hack/setup_controlplane.sh
 	KUBERNETES_RELEASE=previous ctest --test-dir $(BUILD) --output-on-failure -R '^($(PREVIOUS))$$'
 
 .PHONY: agreement
-agreement: build ## Measure how often plans and the kube-scheduler's filter plugins disagree, on CLUSTERS=2000 random clusters from FIRST=0 on
-	CONTROLPLANE_PROGRAMS=schedulerfilters hack/setup_controlplane.sh
-	KUBENODESMITH_BIN=$(BUILD)/bin $(PYTHON) test/component/filters/agreement.py --clusters $(or $(CLUSTERS),2000) --first $(or $(FIRST),0)
+agreement: build ## Measure how often plans and the kube-scheduler's filter plugins (RELEASES="newest previous") disagree, on CLUSTERS=2000 random clusters from FIRST=0 on
+	CONTROLPLANE_PROGRAMS="schedulerfilters schedulerfilters-previous" hack/setup_controlplane.sh
+	KUBENODESMITH_BIN=$(BUILD)/bin $(PYTHON) test/component/filters/agreement.py --clusters $(or $(CLUSTERS),2000) --first $(or $(FIRST),0) \
+	    --releases $(or $(RELEASES),newest previous)
 
 .PHONY: bench
 bench: build ## Run the benchmarks at small sizes and write one table of them (build/bench.md)

@@ -14,16 +14,18 @@ previous=$module/previous
 judges=$PWD/test/judges
 go=
 
-# inputs_of MODULE: prints a hash of the sources of its programs.
-inputs_of() { { cat "$1"/go.*; [[ ! -d $1/cmd ]] || cat "$1"/cmd/*/*.go; } | sha256sum; }
+# inputs_of PACKAGE MODULE REQUIREMENTS: prints a hash of what we wrote of a program: the package, if it is ours, and its requirements.
+inputs_of() { { cat "$3"/go.*; [[ $1 != ./* ]] || cat "$2/$1"/*.go; } | sha256sum; }
 
-# build PROGRAM PACKAGE LDFLAGS [MODULE] [TAGS]: builds the program unless it exists ready-made or its stamp is unchanged.
+# build PROGRAM PACKAGE LDFLAGS [MODULE] [TAGS] [REQUIREMENTS]: builds the program unless it exists ready-made or its stamp is unchanged.
+# REQUIREMENTS is a folder whose go.mod replaces that of the module.
 build() {
     local program=$1 package=$2 ldflags="-s -w $3" module=${4:-$module} tags=${5:-}
+    local requirements=${6:-$module}
     [[ -z ${CONTROLPLANE_PROGRAMS:-} || " $CONTROLPLANE_PROGRAMS " == *" $program "* ]] || return 0
     [[ -z ${CONTROLPLANE_BIN:-} || ! -x $CONTROLPLANE_BIN/$program ]] || return 0
     local stamp
-    stamp="$(inputs_of "$module") $ldflags $package"
+    stamp="$(inputs_of "$package" "$module" "$requirements") $ldflags $package"
     if [[ -x $bin/$program && -f $stamps/$program && $(<"$stamps/$program") == "$stamp" ]]; then return 0; fi
 
     [[ -n $go ]] || go=$(hack/setup_go.sh) || return
@@ -31,7 +33,8 @@ build() {
     # Less frequent garbage collection uses memory and saves a sixth of the time. Leaving out debug information, which the
     # linker would drop, saves a tenth.
     (cd "$module" && GOGC=400 CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
-        "$go" build -buildvcs=false -trimpath -gcflags=all=-dwarf=false -tags "$tags" -ldflags "$ldflags" -o "$bin/$program" "$package") || return
+        "$go" build -modfile="$requirements/go.mod" -buildvcs=false -trimpath -gcflags=all=-dwarf=false -tags "$tags" -ldflags "$ldflags" \
+        -o "$bin/$program" "$package") || return
     echo "$stamp" >"$stamps/$program"
 }
 
@@ -62,12 +65,13 @@ version=$(flags_of "$(version_of k8s.io/kubernetes "$oldest")")
 for program in kube-apiserver kube-controller-manager kube-scheduler kubeadm; do
     build "$program-oldest" "k8s.io/kubernetes/cmd/$program" "$version" "$oldest"
 done
-# The control plane of the previous minor version is built only where it is named, as make previous does.
+# Programs of the previous minor version are built only where they are named, as make previous and make agreement do.
+is_named() { [[ " ${CONTROLPLANE_PROGRAMS:-} " == *" $1 "* ]]; }
 version=$(flags_of "$(version_of k8s.io/kubernetes "$previous")")
 for program in kube-apiserver kube-controller-manager kube-scheduler; do
-    [[ " ${CONTROLPLANE_PROGRAMS:-} " != *" $program-previous "* ]] ||
-        build "$program-previous" "k8s.io/kubernetes/cmd/$program" "$version" "$previous"
+    ! is_named "$program-previous" || build "$program-previous" "k8s.io/kubernetes/cmd/$program" "$version" "$previous"
 done
+! is_named schedulerfilters-previous || build schedulerfilters-previous ./cmd/schedulerfilters "$version" "$module" previous "$previous"
 # These judge workflows, statuses and alerts. promtool is built without its ways to discover targets, a sixth of its packages, and only
 # where it is named (CONTROLPLANE_PROGRAMS=promtool, as make judges does): it takes minutes. Where they are missing, the tests that ask
 # them are skipped.
@@ -75,6 +79,4 @@ build actionlint github.com/rhysd/actionlint/cmd/actionlint "" "$judges/workflow
     echo "setup: actionlint could not be built; tests skip it" >&2
 build kstatus ./cmd/kstatus "" "$judges/kstatus" ||
     echo "setup: kstatus could not be built; tests skip it" >&2
-if [[ " ${CONTROLPLANE_PROGRAMS:-} " == *" promtool "* ]]; then
-    build promtool github.com/prometheus/prometheus/cmd/promtool "" "$judges/alerts" remove_all_sd
-fi
+! is_named promtool || build promtool github.com/prometheus/prometheus/cmd/promtool "" "$judges/alerts" remove_all_sd

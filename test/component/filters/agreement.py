@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Measures how often `kubenodesmith plan` and the kube-scheduler's filter plugins disagree: agreement.py [--clusters N] [--first SEED]
+"""Measures how often `kubenodesmith plan` and the kube-scheduler's filter plugins disagree.
+
+agreement.py [--clusters N] [--first SEED] [--releases newest previous]
 
 Each cluster is a frozen state. `plan` and the plugins (test/controlplane/cmd/schedulerfilters) judge the same objects. The
 rates: pods that get a machine although a Node takes them, pods that are placed where the plugins refuse them, pods that get nothing
-although a new machine of a pool would take them, and pods whose machine has no room for a DaemonSet although a larger one has."""
+although a new machine of a pool would take them, and pods whose machine has no room for a DaemonSet although a larger one has.
+The plugins are those of the newest Kubernetes, and those of the minor version before it."""
 
 import argparse
 import collections
@@ -30,16 +33,27 @@ PLUGINS = {"NodeDeclaredFeatures", "NodeUnschedulable", "TaintToleration", "Node
            "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources"}
 
 
-def judge_program():
-    given = Path(os.environ.get("CONTROLPLANE_BIN", "")) / "schedulerfilters"
-    return given if given.is_file() else ROOT / "build/controlplane/bin/schedulerfilters"
+# Which plugins judge, and the folder whose go.mod pins them.
+RELEASES = {"newest": ROOT / "test/controlplane", "previous": ROOT / "test/controlplane/previous"}
+
+
+def judge_program(release):
+    name = "schedulerfilters" if release == "newest" else f"schedulerfilters-{release}"
+    given = Path(os.environ.get("CONTROLPLANE_BIN", "")) / name
+    return given if given.is_file() else ROOT / "build/controlplane/bin" / name
+
+
+def version_of(release):
+    """Returns the Kubernetes version that the release pins."""
+    lines = (RELEASES[release] / "go.mod").read_text().splitlines()
+    return next(words[1] for words in map(str.split, lines) if words[:1] == ["k8s.io/kubernetes"])
 
 
 class Judge:
     """Asks the plugins. The program runs until the judge is closed."""
 
-    def __init__(self):
-        self.process = subprocess.Popen([judge_program()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, release):
+        self.process = subprocess.Popen([judge_program(release)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
         return self
@@ -97,15 +111,17 @@ def crowded(cluster, plan):
     return found
 
 
-def measure(seeds, tell=lambda text: None):
+def measure(seeds, release, tell=lambda text: None):
     """Returns the figures: pods judged, disagreements by rate (as texts), and refusals by plugin."""
     total, refusals, found = collections.Counter(), collections.Counter(), {rate: [] for rate in RATES}
-    with Judge() as judge:
+    with Judge(release) as judge:
         for seed in seeds:
             cluster = Cluster(seed)
             plan = plan_of(cluster)
             question = question_of(cluster, plan)
             verdict = judge.ask(question)
+            if verdict["version"] != version_of(release):
+                raise RuntimeError(f"{judge_program(release)} has the plugins of {verdict['version']}, not of {version_of(release)}")
             total.update(clusters=1, pods=verdict["judged"], on_nodes=len(question["onNodes"]), on_machines=len(question["onMachines"]),
                          refused=len(question["refused"]), left_out=len(cluster.pending) - verdict["judged"])
             refusals.update(verdict["refusals"])
@@ -130,6 +146,7 @@ def table_of(total, found, refusals):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--releases", nargs="+", choices=RELEASES, default=list(RELEASES), help="whose plugins judge")
     parser.add_argument("--clusters", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--question", action="store_true", help="print the question of the first seed and end")
@@ -138,13 +155,17 @@ def main():
         cluster = Cluster(given.first)
         print(json.dumps(question_of(cluster, plan_of(cluster))))
         return 0
-    total, found, refusals = measure(range(given.first, given.first + given.clusters), print)
-    print(f"seeds {given.first} to {given.first + given.clusters - 1}")
-    print(table_of(total, found, refusals))
-    missing = sorted(name for name in PLUGINS if refusals[name] < 100)
-    if missing:
-        print("refused less than 100 times:", ", ".join(missing))
-    return 1 if missing or any(found.values()) else 0
+    status = 0
+    for release in given.releases:
+        print(f"plugins of {version_of(release)}, seeds {given.first} to {given.first + given.clusters - 1}", flush=True)
+        total, found, refusals = measure(range(given.first, given.first + given.clusters), release, print)
+        print(table_of(total, found, refusals))
+        missing = sorted(name for name in PLUGINS if refusals[name] < 100)
+        if missing:
+            print("refused less than 100 times:", ", ".join(missing))
+        if missing or any(found.values()):
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

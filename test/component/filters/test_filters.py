@@ -1,5 +1,7 @@
-"""Compares plans with the kube-scheduler's filter plugins. `make agreement` does the same with 2,000 clusters."""
+"""Compares plans with the kube-scheduler's filter plugins. `make agreement` does the same with 2,000 clusters. The plugins are of
+the newest Kubernetes, or of the minor version before it (`make previous`, which sets KUBERNETES_RELEASE)."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,13 +12,15 @@ import agreement  # noqa: E402
 from clusters import Cluster, container, milli, requested  # noqa: E402
 
 CLUSTERS = 60
+RELEASE = os.environ.get("KUBERNETES_RELEASE") or "newest"
 
 
 @pytest.fixture(scope="module")
 def figures():
-    if not agreement.judge_program().exists():
-        pytest.skip("schedulerfilters is not built: hack/setup_controlplane.sh builds it")
-    figures = agreement.measure(range(CLUSTERS))
+    program = agreement.judge_program(RELEASE)
+    if not program.exists():
+        pytest.skip(f"{program.name} is not built: hack/setup_controlplane.sh builds it")
+    figures = agreement.measure(range(CLUSTERS), RELEASE)
     print("\n" + agreement.table_of(*figures))
     return figures
 

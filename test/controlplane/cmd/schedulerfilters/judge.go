@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/component-base/version"
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
@@ -19,6 +20,7 @@ type Finding struct {
 // Verdict is the answer to a Question.
 type Verdict struct {
 	Error          string         `json:"error,omitempty"`
+	Version        string         `json:"version"`        // of Kubernetes, whose plugins these are
 	Needless       []Finding      `json:"needless"`       // pods that get a machine although a Node takes them
 	Misplaced      []Finding      `json:"misplaced"`      // pods that the plugins refuse where the plan places them
 	WronglyRefused []Finding      `json:"wronglyRefused"` // pods that get nothing although a machine would take them and unseat none
@@ -27,7 +29,7 @@ type Verdict struct {
 }
 
 func (s *State) judge(question Question) (Verdict, error) {
-	verdict := Verdict{Judged: len(question.OnNodes) + len(question.OnMachines) + len(question.Refused)}
+	verdict := Verdict{Version: version.Get().GitVersion, Judged: len(question.OnNodes) + len(question.OnMachines) + len(question.Refused)}
 	waiting, _ := s.bindAll(question.OnNodes, nil)
 	nodes := namesOf(s.nodes)
 

@@ -118,7 +118,7 @@ func (s *State) start(stored []runtime.Object) error {
 		KubeClient:             client,
 	}
 	if options.EnableDeviceTaintRules {
-		options.TaintInformer = factory.Resource().V1().DeviceTaintRules()
+		options.TaintInformer = deviceTaintRules(factory)
 	}
 	slices, err := tracker.StartTracker(s.ctx, options)
 	if err != nil {
