@@ -87,19 +87,55 @@ asio::awaitable<void> BootPreparation::prepare(MachineSpec spec, Host host, std:
             co_await station->hardware.boot().insert_boot_data(system, where, slot, displace);
         }
     }
-    auto wish = boot_wish(boot);
-    wish.http_uri = render_url(wish.http_uri, host, spec.identity.claim_name);
-    co_await station->hardware.boot().set_boot(std::move(system), std::move(wish));
+    co_await station->hardware.boot().set_boot(std::move(system), wish_for(spec, host));
 }
 
-// Reports whether a slot's medium may be ours, by what the slot shows, which may be nothing. Some callers do
-// not know the claim's name, so it matches any.
+asio::awaitable<bool> BootPreparation::is_kept(MachineSpec spec, Host host, std::shared_ptr<Station> station,
+                                               System system) {
+    const auto method = settings_.spec.boot.method;
+    if (method == BootMethod::Disk) co_return !keeps_from_disk(system.boot);
+    const bool is_set = co_await station->hardware.boot().has_boot(system, wish_for(spec, host));
+    if (!is_set || method != BootMethod::VirtualMedia) co_return is_set;
+    co_return co_await may_have_image(std::move(host), std::move(station), std::move(system));
+}
+
+asio::awaitable<void> BootPreparation::prepare_again(MachineSpec spec, Host host,
+                                                     std::shared_ptr<Station> station, System system) {
+    const bool has_image = settings_.spec.boot.method == BootMethod::VirtualMedia &&
+                           co_await may_have_image(host, station, system);
+    // An image that its slot does not name would be taken for somebody else's.
+    if (has_image)
+        co_await station->hardware.boot().set_boot(std::move(system), wish_for(spec, host));
+    else
+        co_await prepare(std::move(spec), std::move(host), std::move(station), std::move(system));
+}
+
+asio::awaitable<bool> BootPreparation::may_have_image(Host host, std::shared_ptr<Station> station,
+                                                      System system) {
+    const HardwareBoot::SlotTest test = [this, host](const MediaSlot& slot) {
+        return is_boot_image(host, slot);
+    };
+    co_return co_await station->hardware.boot().may_have_media(std::move(system), test);
+}
+
+BootWish BootPreparation::wish_for(const MachineSpec& spec, const Host& host) const {
+    auto wish = boot_wish(settings_.spec.boot);
+    wish.http_uri = render_url(wish.http_uri, host, spec.identity.claim_name);
+    return wish;
+}
+
+// Reports whether a slot's medium may be ours, by what the slot shows, which may be nothing.
 bool BootPreparation::is_ours(const Host& host, const MediaSlot& slot) const {
+    return shows_image(slot, kBootDataImage) || is_boot_image(host, slot);
+}
+
+// Reports the same of the boot image. Some callers do not know the claim's name, so it matches any.
+bool BootPreparation::is_boot_image(const Host& host, const MediaSlot& slot) const {
     const auto marker = std::string(1, '\x01');
     const auto shows_image_of = [&](const Host& named) {
         return shows_image(slot, render_url(settings_.spec.boot.imageURL, named, marker), marker);
     };
-    if (shows_image(slot, kBootDataImage) || shows_image_of(host)) return true;
+    if (shows_image_of(host)) return true;
     // The known addresses may have changed since.
     const auto address = base::find_mac_address(slot.image);
     if (address.empty()) return false;
@@ -110,17 +146,21 @@ bool BootPreparation::is_ours(const Host& host, const MediaSlot& slot) const {
 }
 
 asio::awaitable<bool> BootPreparation::eject(Host host, std::shared_ptr<Station> station, System system) {
-    const bool has_images =
-        settings_.spec.boot.method == BootMethod::VirtualMedia && settings_.spec.powerOff.ejectMedia;
-    if (!has_images) co_return true;
+    if (!has_images()) co_return true;
     const HardwareBoot::SlotTest test = [this, host](const MediaSlot& slot) { return is_ours(host, slot); };
     co_return co_await station->hardware.boot().eject_media(std::move(system), test);
 }
 
+bool BootPreparation::has_images() const {
+    return settings_.spec.boot.method == BootMethod::VirtualMedia && settings_.spec.powerOff.ejectMedia;
+}
+
 asio::awaitable<bool> BootPreparation::cancel(std::shared_ptr<Station> station, System system) {
     if (settings_.spec.boot.method == BootMethod::Disk) co_return true;
-    co_return co_await station->hardware.boot().cancel_boot(std::move(system),
-                                                            boot_wish(settings_.spec.boot));
+    auto wish = boot_wish(settings_.spec.boot);
+    // The BMC shows it with the names filled in, and not all callers know them.
+    if (wish.http_uri.find("{{") != std::string::npos) wish.http_uri.clear();
+    co_return co_await station->hardware.boot().cancel_boot(std::move(system), std::move(wish));
 }
 
 asio::awaitable<bool> BootPreparation::undo(Host host, std::shared_ptr<Station> station, System system) {

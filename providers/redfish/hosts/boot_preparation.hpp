@@ -21,6 +21,12 @@ public:
     // up. It is idempotent.
     asio::awaitable<void> prepare(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                   System system);
+    // Reports whether the BMC still shows what prepare() did, as far as it shows it at all.
+    asio::awaitable<bool> is_kept(MachineSpec spec, Host host, std::shared_ptr<Station> station,
+                                  System system);
+    // Does what prepare() did again, as far as it is missing.
+    asio::awaitable<void> prepare_again(MachineSpec spec, Host host, std::shared_ptr<Station> station,
+                                        System system);
     // Cancels the override of prepare(), and no other one. Returns false if it may still be there.
     asio::awaitable<bool> cancel(std::shared_ptr<Station> station, System system);
     // Cancels the override of prepare() and ejects our images, whether the host is on or off. Returns false
@@ -35,6 +41,11 @@ private:
     // Returns why the URLs of the provider cannot be filled in for the host; empty: they can be.
     std::string why_no_url(const Host& host) const;
     bool is_ours(const Host& host, const MediaSlot& slot) const;
+    bool is_boot_image(const Host& host, const MediaSlot& slot) const;
+    bool has_images() const;
+    BootWish wish_for(const MachineSpec& spec, const Host& host) const;
+    // Reports whether a slot may have the boot image.
+    asio::awaitable<bool> may_have_image(Host host, std::shared_ptr<Station> station, System system);
 
     const RedfishSettings& settings_;
     BmcConnections& fleet_;

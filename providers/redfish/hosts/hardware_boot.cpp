@@ -137,6 +137,13 @@ asio::awaitable<void> HardwareBoot::set_boot(System system, BootWish wish) {
         "the BMC does not take boot target " + wish.target + (refusal.empty() ? offer : ": " + refusal));
 }
 
+asio::awaitable<bool> HardwareBoot::has_boot(System system, BootWish wish) {
+    wish.target = boot_target(wish, system, quirks_);
+    if (is_served(wish, system.boot)) co_return true;
+    const auto settings = co_await bmc_.find(system.settings);
+    co_return settings&& is_served(wish, parse_boot(settings->body));
+}
+
 asio::awaitable<bool> HardwareBoot::clear_at(std::string where, BootOverride current) {
     const std::string tried = "clearing the boot override of " + bmc_.host();
     const BootTest is_clear = [](const BootOverride& now) { return !now.is_set(); };
@@ -246,6 +253,11 @@ asio::awaitable<bool> HardwareBoot::eject(MediaSlot slot) {
         if (!is_inserted || bmc_.clock().now() >= deadline) co_return !is_inserted;
         co_await bmc_.clock().sleep_for(kMediaPoll);
     }
+}
+
+asio::awaitable<bool> HardwareBoot::may_have_media(System system, SlotTest test) {
+    const auto all = co_await slots(std::move(system));
+    co_return !all.are_all || std::ranges::any_of(all.found, test);
 }
 
 asio::awaitable<bool> HardwareBoot::eject_media(System system, SlotTest test) {

@@ -27,6 +27,8 @@ public:
 
     // Sets the override and reads it back. Throws if the BMC accepts no form of it.
     asio::awaitable<void> set_boot(System system, BootWish wish);
+    // Reports whether the override is there, also one that lasts longer than one boot.
+    asio::awaitable<bool> has_boot(System system, BootWish wish);
     // Returns false if the override is still there.
     asio::awaitable<bool> clear_boot(System system);
     // Does the same, but only for an override that set_boot() may have set.
@@ -45,6 +47,8 @@ public:
     asio::awaitable<std::string> insert_boot_data(System system, std::string where, std::string not_in,
                                                   Displacement displace);
     using SlotTest = std::function<bool(const MediaSlot&)>;
+    // Returns false if the BMC shows all its slots and no image in them passes the test.
+    asio::awaitable<bool> may_have_media(System system, SlotTest test);
     // Ejects the images in slots that pass the test. Returns false if one may still be there, also because
     // the BMC does not show all its slots at the moment.
     asio::awaitable<bool> eject_media(System system, SlotTest test);

@@ -49,6 +49,16 @@ OnStep next_on_step(const System& system, const Progress& progress, const PowerL
     return OnStep::wait;
 }
 
+bool may_be_booting(const Progress& progress, base::TimePoint now) {
+    // What an earlier process asked for is not known here.
+    const bool is_known = progress.is_prepared && !progress.on_taken && !progress.on_unanswered;
+    return !is_known && !is_off_for_long(progress.still_off, now);
+}
+
+bool is_off_for_long(const std::optional<base::TimePoint>& off_since, base::TimePoint now) {
+    return off_since && now - *off_since >= kRemembered;
+}
+
 bool is_surely_off(const Progress& progress, base::TimePoint now) {
     const bool is_doubtful = progress.may_be_on || progress.is_off_unasked;
     return progress.off_seen && now - *progress.off_seen >= (is_doubtful ? kRemembered : kSettled);

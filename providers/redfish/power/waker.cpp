@@ -164,6 +164,10 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
         co_return co_await leave_to_others(std::move(spec), std::move(host), std::move(station), kFoundOn);
     }
     if (progress.on_asked && is_coming(system)) progress.has_been_on = true;
+    if (system.power != PowerState::off)
+        progress.still_off.reset();
+    else if (!progress.still_off)
+        progress.still_off = clock_.now();
     const bool is_off_again = progress.has_been_on && system.power == PowerState::off;
     if (!is_off_again) progress.fell.reset();
     if (is_off_again && !progress.fell) progress.fell = clock_.now();
@@ -312,8 +316,16 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
         co_return co_await leave_to_others(std::move(spec), *entered, std::move(station), kFoundOn,
                                            is_undone);
     }
-    if (system.power != PowerState::off)
-        co_return not_ready("host " + name + " is changing its power state", kConflictRetry);
+    const auto changing = not_ready("host " + name + " is changing its power state", kConflictRetry);
+    if (system.power != PowerState::off) co_return changing;
+    const bool is_kept = co_await preparation_.is_kept(spec, *entered, station, system);
+    if (!is_kept) {
+        auto wait = co_await prepare_again(spec, *entered, station, system);
+        if (wait) co_return std::move(*wait);
+        // This may have taken a minute, in which somebody else may have turned it on.
+        system = co_await station->hardware.system();
+        if (system.power != PowerState::off) co_return changing;
+    }
     const bool is_locked = !lock_.is_wanted() || co_await lock_.still_holds(spec.identity, station, system);
     if (!is_locked) co_return not_ready("the AssetTag of host " + name + " was changed", kConflictRetry);
     co_return co_await ask(std::move(spec), *entered, std::move(station), std::move(system));
@@ -324,12 +336,37 @@ asio::awaitable<std::optional<Host>> Waker::prepare(MachineSpec spec, Host host,
                                                     std::shared_ptr<Station> station, System system) {
     auto& progress = progress_.of(host.name, spec.identity.claim_uid);
     if (progress.is_prepared) co_return host;
-    const bool needs_undoing = settings_.spec.boot.method != api::v1alpha1::BootMethod::Disk;
-    std::optional<Host> noted = host;
-    if (needs_undoing && !host.use.is_prepared) noted = co_await binding_.note_prepared(std::move(host));
+    auto noted = co_await note_prepared(std::move(host));
     if (!noted) co_return std::nullopt;
     co_await preparation_.prepare(std::move(spec), *noted, std::move(station), std::move(system));
     progress.is_prepared = true;
+    co_return noted;
+}
+
+// BMCs that restart forget overrides and images. A host that was then turned on would boot its old disk.
+asio::awaitable<std::optional<EnsureResult>> Waker::prepare_again(MachineSpec spec, Host host,
+                                                                  std::shared_ptr<Station> station,
+                                                                  System system) {
+    const auto name = host.name;
+    auto& progress = progress_.of(name, spec.identity.claim_uid);
+    if (may_be_booting(progress, clock_.now()))
+        co_return not_ready("host " + name +
+                                " is off and its boot is not prepared any longer; making sure that it is not "
+                                "booting already",
+                            kSlotRetry);
+    const auto noted = co_await note_prepared(std::move(host));
+    if (!noted) co_return not_ready(changed_meanwhile(name), kConflictRetry);
+    const auto claim_uid = spec.identity.claim_uid;
+    co_await preparation_.prepare_again(std::move(spec), *noted, std::move(station), std::move(system));
+    progress_.of(name, claim_uid).is_prepared = true;
+    co_return std::nullopt;
+}
+
+// Records that the BMC is about to get something to undo, unless this is recorded already.
+asio::awaitable<std::optional<Host>> Waker::note_prepared(Host host) {
+    const bool needs_undoing = settings_.spec.boot.method != api::v1alpha1::BootMethod::Disk;
+    std::optional<Host> noted = host;
+    if (needs_undoing && !host.use.is_prepared) noted = co_await binding_.note_prepared(std::move(host));
     co_return noted;
 }
 
@@ -400,6 +437,7 @@ asio::awaitable<EnsureResult> Waker::ask(MachineSpec spec, Host host, std::share
     if (!asked.on_asked) asked.on_asked = asked.on_asked_last;
     if (outcome.answer == ResetAnswer::taken) asked.on_taken = asked.on_asked_last;
     if (outcome.answer == ResetAnswer::lost) asked.on_unanswered = asked.on_asked_last;
+    if (outcome.answer != ResetAnswer::refused) asked.still_off.reset();
     asked.looks = 0;
     asked.refusal = std::move(outcome.words);
     asked.task = std::move(outcome.task);

@@ -1,0 +1,79 @@
+// What a BMC forgets, and what the operator must not forget or take for granted.
+#include "test/support/catch.hpp"
+#include "test/unit/redfish/world.hpp"
+
+using namespace redfish_tests;
+using api::v1alpha1::BootMethod;
+using redfish_simulator::merging;
+using redfish_simulator::Power;
+using redfish_simulator::refusal;
+using redfish_simulator::requests;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr const char* kImage = "https://images.example/live.iso";
+const auto kReset = requests("POST", "ComputerSystem.Reset");
+
+api::v1alpha1::RedfishSpec booting(BootMethod method) {
+    api::v1alpha1::RedfishSpec spec;
+    spec.boot.method = method;
+    spec.boot.imageURL = kImage;
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("an override that a BMC forgets while it refuses On is set again before the next On") {
+    World world(booting(BootMethod::PXE));
+    auto& bmc = world.add("a");
+    auto& refuses = world.odd("a").add({.is_for = kReset, .instead = refusal(409)});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim, seconds{70}));
+    REQUIRE(bmc.boot_enabled() == "Once");
+    bmc.set_override("None", "Disabled");
+    const bool restarts = GENERATE(false, true);
+    if (restarts) world.restart();
+    refuses.times = 0;
+    CHECK(world.wake(claim));
+    CHECK(bmc.booted_from() == "Pxe");
+    CHECK(bmc.boots() == 1);
+}
+
+TEST_CASE("an image that a BMC forgets while it refuses On is inserted again before the next On") {
+    World world(booting(BootMethod::VirtualMedia));
+    auto& bmc = world.add("a");
+    auto& refuses = world.odd("a").add({.is_for = kReset, .instead = refusal(409)});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim, seconds{70}));
+    REQUIRE(bmc.media("Cd").inserted);
+    bmc.media("Cd") = {};
+    refuses.times = 0;
+    CHECK(world.wake(claim));
+    CHECK(bmc.booted_from() == "Cd");
+    CHECK(bmc.media("Cd").image == kImage);
+    CHECK(world.inventory.announced.empty());
+}
+
+TEST_CASE("an override that appears while On is refused does not keep a host from its disk") {
+    World world(booting(BootMethod::Disk));
+    auto& bmc = world.add("a");
+    auto& refuses = world.odd("a").add({.is_for = kReset, .instead = refusal(409)});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim, seconds{70}));
+    bmc.set_override("Pxe", "Once");
+    refuses.times = 0;
+    CHECK(world.wake(claim));
+    CHECK(bmc.booted_from() == "Hdd");
+}
+
+TEST_CASE("an override that a boot has used up is not set again because the BMC still says Off") {
+    World world(booting(BootMethod::PXE));
+    auto& bmc = world.add("a", {.power_on = seconds{1}, .remembers_power = seconds{60}});
+    auto claim = world.claim("c");
+    CHECK(world.wake(claim));
+    CHECK(bmc.booted_from() == "Pxe");
+    CHECK(bmc.boots() == 1);
+    CHECK(bmc.boot_enabled() == "Disabled");
+}
