@@ -155,6 +155,15 @@ bool BootPreparation::has_images() const {
     return settings_.spec.boot.method == BootMethod::VirtualMedia && settings_.spec.powerOff.ejectMedia;
 }
 
+asio::awaitable<void> BootPreparation::eject_shown(Host host, std::shared_ptr<Station> station,
+                                                   System system) {
+    if (!has_images()) co_return;
+    const HardwareBoot::SlotTest test = [this, host](const MediaSlot& slot) {
+        return !slot.image.empty() && is_boot_image(host, slot);
+    };
+    co_await station->hardware.boot().eject_media(std::move(system), test);
+}
+
 asio::awaitable<bool> BootPreparation::cancel(std::shared_ptr<Station> station, System system) {
     if (settings_.spec.boot.method == BootMethod::Disk) co_return true;
     auto wish = boot_wish(settings_.spec.boot);

@@ -34,6 +34,8 @@ public:
     asio::awaitable<bool> undo(Host host, std::shared_ptr<Station> station, System system);
     // Ejects our images and no others. Returns false if one may still be there.
     asio::awaitable<bool> eject(Host host, std::shared_ptr<Station> station, System system);
+    // Ejects the boot image, but only where its slot shows it. It is for hosts for which nothing is recorded.
+    asio::awaitable<void> eject_shown(Host host, std::shared_ptr<Station> station, System system);
     // Returns why the host cannot be booted this way, as far as known; empty: no known obstacle.
     asio::awaitable<std::string> obstacle(Host host, std::shared_ptr<Station> station, System system);
 

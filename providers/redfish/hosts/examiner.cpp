@@ -190,17 +190,19 @@ asio::awaitable<void> Examiner::look_at_boot(Host host, std::shared_ptr<Station>
         if (!fresh || fresh->use.owner) co_return;
         // Another operator of the same hosts may have prepared it.
         if (!fleet_.why_not_destroy().why.empty()) co_return;
-        // If others may be using the host, only our own known remains are undone.
+        // Only what is recorded is known to be ours. Without a record only our image shows itself, which a
+        // backup of the host's object may have forgotten.
         const bool is_quiet = is_new && system.power == PowerState::off && !host.is_in_maintenance;
         const bool is_left = fresh->use.is_prepared;
-        const bool may_undo = is_left || is_quiet;
-        if (!may_undo) co_return;
         const bool is_it = base::same_uuid(system.uuid, host.system_uuid);
-        if (is_it && may_undo_now(*station)) {
+        if (is_it && is_left && may_undo_now(*station)) {
             const bool is_undone = co_await preparation_.undo(host, station, std::move(system));
-            note_undoing(*station, is_undone || !is_left);
-            if (is_undone && is_left) co_await binding_.note_undone(*fresh);
+            note_undoing(*station, is_undone);
+            if (is_undone) co_await binding_.note_undone(*fresh);
+        } else if (is_it && !is_left && is_quiet) {
+            co_await preparation_.eject_shown(host, station, std::move(system));
         }
+        if (!is_left && !is_quiet) co_return;
         if (is_left && station->kept_boots > 0)
             report.left_prepared = std::string("what was prepared for a boot could not be undone yet: ") +
                                    kStillPrepared + "; it is tried again, or clear it on the BMC";

@@ -287,8 +287,10 @@ TEST_CASE("what could not be undone is undone when the BMC answers again") {
     world.odd("a").add({.is_for = requests("POST", "ComputerSystem.Reset"), .instead = refusal(503)});
     world.ensure(claim);
     world.ensure(claim);
+    // A process died after it had prepared the boot, which was recorded before.
     bmc.set_override("Pxe", "Once");
     world.host("a").use.stage = HostStage::reserved;
+    world.host("a").use.is_prepared = true;
     world.inventory.touch("a");
     world.odd("a").add({.is_for = requests("", ""), .instead = refusal(503)});
     CHECK(world.put_to_sleep(claim));

@@ -77,3 +77,22 @@ TEST_CASE("an override that a boot has used up is not set again because the BMC 
     CHECK(bmc.boots() == 1);
     CHECK(bmc.boot_enabled() == "Disabled");
 }
+
+TEST_CASE("a free host that is off keeps whatever is not proven to be ours") {
+    World world(booting(BootMethod::VirtualMedia));
+    auto& bmc = world.add("a");
+    const bool is_recorded = GENERATE(false, true);
+    world.host("a").use.is_prepared = is_recorded;
+    world.inventory.touch("a");
+    const std::string image = GENERATE(as<std::string>{}, "", "http://192.0.2.9/other.iso", kImage);
+    bmc.media("Cd") = {image, true, {}};
+    bmc.set_override("Cd", "Once");
+    for (int looks = 0; looks < 3; ++looks) {
+        CHECK(world.examine("a").reason.empty());
+        world.pass(std::chrono::hours{25});
+    }
+    // The record is written before the BMC gets anything, so it also covers a process that died in between.
+    CHECK((bmc.boot_enabled() == "Once") == !is_recorded);
+    const bool is_ours = image == kImage || (image.empty() && is_recorded);
+    CHECK(bmc.media("Cd").inserted == !is_ours);
+}
