@@ -106,6 +106,8 @@ MUTATIONS = [
              Edit("poll", r"(response\.status == 200) \?", "false")),
     Mutation("erase a drive again and again", "a drive that reports failures is worn out", "providers/redfish",
              Edit("why_not_erase", r"if \((count < kWipeAttempts) \|\|", "true")),
+    Mutation("erase a drive once for each controller", "drives are worn out", "providers/redfish",
+             Edit("distinct", r"if \((paths\.insert\(path_of_link\(link\)\)\.second)\)", "true")),
     Mutation("forget at a restart how often a drive was erased", "a drive that reports failures is worn out", "providers/redfish",
              Edit("note_erasures", r"use\.erasures = (count);", "0")),
     Mutation("cancel an override that a person set", "a host in use does not boot what he wants", "providers/redfish",

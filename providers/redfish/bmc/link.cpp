@@ -1,5 +1,6 @@
 #include "providers/redfish/bmc/link.hpp"
 
+#include <set>
 #include <stdexcept>
 
 namespace providers::redfish {
@@ -32,6 +33,24 @@ std::optional<std::string> target_of(const std::string& link, const base::Url& o
     } catch (const std::invalid_argument&) {
         return std::nullopt;
     }
+}
+
+std::string path_of_link(const std::string& link) {
+    auto path = link.substr(0, link.find('#'));
+    const auto scheme = path.find("://");
+    const auto begin = scheme == std::string::npos ? 0 : path.find('/', scheme + 3);
+    path = begin == std::string::npos ? std::string("/") : path.substr(begin);
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    return path;
+}
+
+std::vector<std::string> distinct(const std::vector<std::string>& links) {
+    std::vector<std::string> result;
+    std::set<std::string> paths;
+    for (const auto& link : links) {
+        if (paths.insert(path_of_link(link)).second) result.push_back(link);
+    }
+    return result;
 }
 
 }  // namespace providers::redfish

@@ -6,6 +6,7 @@
 #include "base/uuid.hpp"
 #include "providers/redfish/bmc/collection.hpp"
 #include "providers/redfish/bmc/document.hpp"
+#include "providers/redfish/bmc/link.hpp"
 
 namespace providers::redfish {
 
@@ -270,7 +271,7 @@ asio::awaitable<std::vector<std::string>> Hardware::drives(System system) {
         const auto more = links_at(resource.body, "Drives");
         links.insert(links.end(), more.begin(), more.end());
     }
-    co_return links;
+    co_return distinct(links);
 }
 
 asio::awaitable<Erasure> Hardware::erase_drive(std::string drive) {

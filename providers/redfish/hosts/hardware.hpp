@@ -95,8 +95,8 @@ public:
     // Writes the tag, a text or null, only if it is still as in `place`.
     asio::awaitable<TagWrite> write_tag(TagPlace place, json::value tag);
 
-    // Returns the links of all drives. Empty: the BMC reports none. Throws if it does not show a controller
-    // that it lists.
+    // Returns the links of all drives, each once. Empty: the BMC reports none. Throws if it does not show a
+    // controller that it lists.
     asio::awaitable<std::vector<std::string>> drives(System system);
     // Starts erasing one drive. An error of kind unsupported means that the drive cannot do it.
     asio::awaitable<Erasure> erase_drive(std::string drive);

@@ -5,6 +5,7 @@
 #include "providers/foreign/shown_text.hpp"
 #include "providers/redfish/bmc/collection.hpp"
 #include "providers/redfish/bmc/document.hpp"
+#include "providers/redfish/bmc/link.hpp"
 
 namespace providers::redfish {
 
@@ -103,10 +104,12 @@ asio::awaitable<void> DetailsReader::read_processors(System system, Details& det
 asio::awaitable<void> DetailsReader::read_disks(System system, Details& details) {
     const auto controllers = co_await members_of(bmc_, "Storage", system.storage, details.flaws);
     std::size_t read = 0;
+    std::set<std::string> paths;  // several controllers may link to the same drive
     for (const auto& link : controllers) {
         const auto controller = co_await find_once(bmc_, link);
         if (!controller) continue;
         for (const auto& drive : links_at(controller->body, "Drives")) {
+            if (!paths.insert(path_of_link(drive)).second) continue;
             if (++read > kMostDisks) co_return;
             const auto resource = co_await find_once(bmc_, drive);
             const auto disk = resource ? disk_of(resource->body) : std::nullopt;

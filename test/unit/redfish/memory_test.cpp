@@ -23,6 +23,16 @@ api::v1alpha1::RedfishSpec booting(BootMethod method) {
     return spec;
 }
 
+api::v1alpha1::RedfishSpec erasing() {
+    api::v1alpha1::RedfishSpec spec;
+    spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
+    return spec;
+}
+
+std::size_t erasures(Bmc& bmc) {
+    return bmc.count("POST", "SecureErase");
+}
+
 }  // namespace
 
 TEST_CASE("an override that a BMC forgets while it refuses On is set again before the next On") {
@@ -95,4 +105,24 @@ TEST_CASE("a free host that is off keeps whatever is not proven to be ours") {
     CHECK((bmc.boot_enabled() == "Once") == !is_recorded);
     const bool is_ours = image == kImage || (image.empty() && is_recorded);
     CHECK(bmc.media("Cd").inserted == !is_ours);
+}
+
+TEST_CASE("a drive that two controllers link to is one drive") {
+    World world(erasing());
+    auto& bmc = world.add("a");
+    const std::string storage = "/redfish/v1/Systems/Blade1/Storage";
+    world.odd("a").add({.is_for = requests("GET", "/Storage"),
+                        .alter = merging(R"({"Members":[{"@odata.id":")" + storage +
+                                         R"(/1"},{"@odata.id":")" + storage + R"(/2"}]})")});
+    base::HttpResponse second;
+    second.status = 200;
+    second.body = R"({"Drives":[{"@odata.id":")" + storage + R"(/1/Drives/1/"},{"@odata.id":"https://bmc)" +
+                  storage + R"(/1/Drives/2"}]})";
+    world.odd("a").add({.is_for = requests("GET", "/Storage/2"), .instead = second});
+    const auto disks = world.examine("a").disks;
+    REQUIRE(disks.size() == 1);
+    CHECK(disks.front().count == 2);
+    auto claim = world.serving("c", "a");
+    CHECK(world.put_to_sleep(claim));
+    CHECK(erasures(bmc) == 2);
 }
