@@ -1,13 +1,17 @@
 #include "providers/redfish/power/sleeper.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "api/names.hpp"
 #include "base/backoff.hpp"
+#include "base/hex.hpp"
 #include "base/saturating.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/uuid.hpp"
 #include "providers/foreign/shown_text.hpp"
+#include "providers/redfish/bmc/link.hpp"
 #include "providers/redfish/power/off_words.hpp"
 
 namespace providers::redfish {
@@ -83,6 +87,7 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
                               " is gone, so its power state cannot be checked; create it again, or state "
                               "that the machine is gone",
                           kPersonRetry);
+    const auto claim_uid = identity.claim_uid;
     Command command{std::move(identity), std::move(in_use)};
     if (!is_bound_to(*host, command.identity)) {
         if (host->use.owner) co_return Gone{};
@@ -93,7 +98,10 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
         if (undoing.obstacle) co_return std::move(*undoing.obstacle);
         co_return co_await give_back_untouched(command.identity, name, undoing.is_done);
     }
-    co_return co_await visit(std::move(command), *host);
+    auto& wipe = wipe_of(name, claim_uid);
+    if (wipe.drives.empty()) wipe.record = record.task;
+    auto result = co_await visit(std::move(command), *host);
+    co_return with_record(std::move(result), name, claim_uid);
 }
 
 // Undoes the preparation of a boot. We did not turn the host on, but its next boot must not use our image. If
@@ -135,10 +143,10 @@ asio::awaitable<RemoveResult> Sleeper::give_back_untouched(MachineIdentity ident
 }
 
 // Removes a machine whose host has no owner: it was given back, or never taken. The host may still run what
-// the claim started, if the hosts' objects were restored from an older backup.
+// the claim started, if the hosts' objects were restored from an older backup. Then the recorded power state
+// is as old.
 asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host host) {
-    const bool was_off = host.power_state == "Off";
-    if (was_off || !base::same_uuid(command.identity.system_uuid, host.system_uuid)) co_return Gone{};
+    if (!base::same_uuid(command.identity.system_uuid, host.system_uuid)) co_return Gone{};
     // The host was left to somebody who had turned it on. Nothing of this cluster ever ran there.
     const bool never_joined = command.in_use && !co_await command.in_use();
     if (never_joined) co_return Gone{};
@@ -146,7 +154,14 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host hos
         const auto station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
         const auto system = co_await station->hardware.system();
-        if (system.power == PowerState::off) co_return Gone{};
+        const auto claim_uid = command.identity.claim_uid;
+        const auto now = clock_.now();
+        const bool is_off = system.power == PowerState::off;
+        if (is_off && !is_off_for_long(lost_off_.try_emplace(claim_uid, now).first->second, now))
+            co_return in_progress("host " + host.name + " is off; making sure that it stays so",
+                                  kSettleRetry);
+        lost_off_.erase(claim_uid);
+        if (is_off) co_return Gone{};
         // It was off and given back; only the claim did not record it. Another cluster turned it on.
         const bool is_theirs = co_await lock_.is_of_others(command.identity, station, system);
         if (is_theirs) co_return Gone{};
@@ -436,7 +451,7 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
         const auto wiping = co_await binding_.enter(host, HostStage::wiping, "its drives are being erased");
         if (!wiping) co_return in_progress(changed_meanwhile(host.name), kConflictRetry);
         host = *wiping;
-        auto outcome = co_await wipe(host, station, system);
+        auto outcome = co_await wipe(host, identity.claim_uid, station, system);
         if (outcome) co_return std::move(*outcome);
     }
     // This comes last, as others may turn on a host that they see free.
@@ -495,6 +510,51 @@ asio::awaitable<bool> Sleeper::release(MachineIdentity identity, MachineRecord r
 // ---- erasing the drives of a host that is off
 namespace {
 
+// Limit of a claim's task.
+constexpr std::size_t kLongestRecord = 512;
+constexpr std::string_view kErases = " erases ", kErased = "erased ";
+
+// Returns a name of the drive that is short enough for a record of many.
+std::string short_name(const std::string& drive) {
+    constexpr std::size_t kBytes = 6;
+    const auto fingerprint = base::sha256(path_of_link(drive));
+    return base::hex(std::span(fingerprint).first(kBytes));
+}
+
+// Returns "erased DRIVE DRIVE; TASK erases DRIVE". What has no room is erased again after a restart.
+std::string recorded_erasures(const std::map<std::string, Erasure>& drives) {
+    std::string task, done;
+    for (const auto& [drive, erasure] : drives) {
+        if (!erasure.task.empty() && !erasure.is_done)
+            task = erasure.task + std::string(kErases) + short_name(drive);
+    }
+    // The link comes from the BMC, and an API server refuses what is no text.
+    if (task.size() > kLongestRecord || foreign::shown(task) != task) task.clear();
+    for (const auto& [drive, erasure] : drives) {
+        const auto name = short_name(drive);
+        const auto size = task.size() + done.size() + kErased.size() + name.size() + 2;
+        if (erasure.is_done && size <= kLongestRecord) done += (done.empty() ? "" : " ") + name;
+    }
+    if (!done.empty()) done = std::string(kErased) + done;
+    return done + (done.empty() || task.empty() ? "" : "; ") + task;
+}
+
+// Returns what an earlier process recorded of the drive.
+Erasure erasure_in(const std::string& record, const std::string& drive, base::TimePoint now) {
+    const auto name = short_name(drive);
+    const auto end_of_done = record.starts_with(kErased) ? std::min(record.find("; "), record.size()) : 0;
+    Erasure erasure;
+    erasure.is_done = record.substr(0, end_of_done).find(" " + name) != std::string::npos;
+    auto task = record.substr(end_of_done);
+    if (task.starts_with("; ")) task.erase(0, 2);
+    const auto ending = std::string(kErases) + name;
+    if (!erasure.is_done && task.ends_with(ending)) {
+        erasure.task = task.substr(0, task.size() - ending.size());
+        erasure.since = now;
+    }
+    return erasure;
+}
+
 constexpr base::Duration kWipePoll = std::chrono::seconds{15};
 // A BMC may hide a controller for a moment.
 constexpr base::Duration kHiddenController = std::chrono::seconds{30};
@@ -519,8 +579,25 @@ bool is_attempt(RedfishErrorKind kind) {
 
 }  // namespace
 
-asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::shared_ptr<Station> station,
-                                                           System system) {
+Sleeper::Wipe& Sleeper::wipe_of(const std::string& host, const std::string& claim_uid) {
+    auto& wipe = wipes_[host];
+    if (wipe.claim_uid != claim_uid) wipe = Wipe{.claim_uid = claim_uid};
+    return wipe;
+}
+
+RemoveResult Sleeper::with_record(RemoveResult result, const std::string& host,
+                                  const std::string& claim_uid) const {
+    auto* busy = std::get_if<RemovalInProgress>(&result);
+    const auto wipe = wipes_.find(host);
+    const bool is_known = wipe != wipes_.end() && wipe->second.claim_uid == claim_uid;
+    if (busy && is_known)
+        busy->task =
+            wipe->second.drives.empty() ? wipe->second.record : recorded_erasures(wipe->second.drives);
+    return result;
+}
+
+asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::string claim_uid,
+                                                           std::shared_ptr<Station> station, System system) {
     const auto name = host.name;
     std::vector<std::string> drives;
     std::string hidden;
@@ -537,8 +614,10 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::share
                 "); some show them only while the host is on; the host stays reserved until it does. Erase "
                 "the drives yourself and set spec.redfish.powerOff.wipe to None if it never does",
             kHiddenController});
-    auto& erasures = wipes_[name];
-    for (const auto& drive : drives) erasures.try_emplace(drive);
+    auto& wipe = wipe_of(name, claim_uid);
+    auto& erasures = wipe.drives;
+    for (const auto& drive : drives)
+        erasures.try_emplace(drive, erasure_in(wipe.record, drive, clock_.now()));
     const auto listed = static_cast<std::int64_t>(drives.size());
     const auto known = std::max(host.disks, static_cast<std::int64_t>(erasures.size()));
     if (drives.empty())
@@ -564,7 +643,7 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::share
         // The erasure of the drive before was recorded.
         const auto fresh = co_await binding_.read(name);
         if (!fresh) co_return in_progress(changed_meanwhile(name), kConflictRetry);
-        auto outcome = co_await erase(*fresh, drive, station);
+        auto outcome = co_await erase(*fresh, claim_uid, drive, station);
         if (outcome) co_return outcome;
     }
     co_return std::nullopt;
@@ -589,10 +668,11 @@ std::optional<RemoveResult> Sleeper::why_not_erase(const Host& host, const std::
 
 // Erases one drive after another, as controllers accept one erasure at a time. Each request is counted before
 // it is sent, as each may wear the drive out, and a later process must know of it.
-asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(Host host, std::string drive,
+asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(Host host, std::string claim_uid,
+                                                            std::string drive,
                                                             std::shared_ptr<Station> station) {
     const auto name = host.name;
-    auto& erasure = wipes_[name][drive];
+    auto& erasure = wipe_of(name, claim_uid).drives[drive];
     const RemovalInProgress waiting{"erasing drive " + drive + " of host " + name, {}, kWipePoll};
     const auto changed = in_progress(changed_meanwhile(name), kConflictRetry);
     if (erasure.is_done) co_return std::nullopt;

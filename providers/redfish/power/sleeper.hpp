@@ -36,8 +36,17 @@ public:
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record);
 
 private:
-    // The erasures of a host by drive. A restart loses them, and each begins anew.
-    using Erasures = std::map<std::string, Erasure>;
+    // Wipe has the erasures of a host for one claim.
+    struct Wipe {
+        std::string claim_uid;
+        std::string record;  // of an earlier process, see recorded_erasures()
+        std::map<std::string, Erasure> drives;
+    };
+    // Returns the wipe of the host for the claim. Nothing that was erased for another claim counts.
+    Wipe& wipe_of(const std::string& host, const std::string& claim_uid);
+    // Returns the result with the erasures as its task, which its claim records.
+    RemoveResult with_record(RemoveResult result, const std::string& host,
+                             const std::string& claim_uid) const;
 
     // Returns that the removal waits, as another operator may own the same hosts; nullopt: none does.
     std::optional<RemoveResult> held(const Host& host, const std::string& tried = "turning off host") const;
@@ -70,11 +79,11 @@ private:
                                        System system);
     asio::awaitable<void> unlock(MachineIdentity identity, Host host);
     // Returns nullopt if every drive is erased.
-    asio::awaitable<std::optional<RemoveResult>> wipe(Host host, std::shared_ptr<Station> station,
-                                                      System system);
+    asio::awaitable<std::optional<RemoveResult>> wipe(Host host, std::string claim_uid,
+                                                      std::shared_ptr<Station> station, System system);
     std::optional<RemoveResult> why_not_erase(const Host& host, const std::string& drive,
                                               const std::string& words) const;
-    asio::awaitable<std::optional<RemoveResult>> erase(Host host, std::string drive,
+    asio::awaitable<std::optional<RemoveResult>> erase(Host host, std::string claim_uid, std::string drive,
                                                        std::shared_ptr<Station> station);
     // `is_undone`: nothing of the preparation for a boot is left. Otherwise a later look undoes it.
     asio::awaitable<RemoveResult> give_back(Host host, bool is_undone);
@@ -86,7 +95,10 @@ private:
     base::Clock& clock_;
     HostLock lock_;
     BootPreparation preparation_;
-    std::map<std::string, Erasures> wipes_;  // by host
+    std::map<std::string, Wipe> wipes_;  // by host
+    // Hosts without an owner that were off at all looks since then, by UID of the claim that looks for its
+    // machine.
+    std::map<std::string, base::TimePoint> lost_off_;
 };
 
 }  // namespace providers::redfish

@@ -107,6 +107,60 @@ TEST_CASE("a free host that is off keeps whatever is not proven to be ours") {
     CHECK(bmc.media("Cd").inserted == !is_ours);
 }
 
+TEST_CASE("a machine whose host lost its record is not gone because its BMC once says Off") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    // The object was restored from a backup.
+    world.host("a").use = {};
+    world.host("a").power_state = GENERATE("On", "Off");
+    world.inventory.touch("a");
+    auto& says_off = world.odd("a").add({.is_for = requests("GET", "/Systems/Blade1"),
+                                         .times = 1,
+                                         .alter = merging(R"({"PowerState":"Off"})")});
+    CHECK_FALSE(std::holds_alternative<providers::Gone>(world.remove(claim)));
+    REQUIRE(says_off.times == 0);
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{3}));
+    CHECK(claim.outcome.starts_with("OwnershipMismatch"));
+    CHECK(bmc.power() == Power::on);
+    bmc.set_power(Power::off);
+    const auto begin = world.clock.now();
+    CHECK(world.put_to_sleep(claim, minutes{10}));
+    CHECK(world.clock.now() - begin >= seconds{65});
+}
+
+TEST_CASE("a restart begins no erasure that is under way or done a second time") {
+    World world(erasing());
+    auto& bmc = world.add("a", {.drives = 3, .erase = minutes{2}});
+    auto claim = world.serving("c", "a");
+    bool is_gone = false;
+    for (int steps = 0; steps < 300 && !is_gone; ++steps) {
+        is_gone = std::holds_alternative<providers::Gone>(world.remove(claim));
+        world.pass(seconds{6});
+        // Each process lives just long enough to be sure that the host is off.
+        if (erasures(bmc) > 0 && steps % 15 == 0) world.restart();
+    }
+    CHECK(is_gone);
+    CHECK(erasures(bmc) == 3);
+    CHECK(bmc.erased_drives() == 3);
+}
+
+TEST_CASE("what an earlier claim erased does not count for the next one") {
+    World world(erasing());
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{2}));
+    REQUIRE(erasures(bmc) > 0);
+    // A person states that its machine is gone.
+    CHECK(world.run(world.provider->release(claim.identity, claim.record)));
+    const auto before = erasures(bmc);
+    world.host("a").readiness = providers::HostReadiness{true, ""};
+    world.inventory.touch("a");
+    auto next = world.serving("d", "a");
+    CHECK(world.put_to_sleep(next));
+    CHECK(erasures(bmc) == before + 2);
+}
+
 TEST_CASE("a drive that two controllers link to is one drive") {
     World world(erasing());
     auto& bmc = world.add("a");

@@ -131,7 +131,11 @@ providers::EnsureResult World::ensure(Claim& claim) {
 }
 
 providers::RemoveResult World::remove(Claim& claim, providers::InUseCheck in_use) {
-    return run(provider->remove(claim.identity, claim.record, std::move(in_use)));
+    auto result = run(provider->remove(claim.identity, claim.record, std::move(in_use)));
+    const auto* busy = std::get_if<providers::RemovalInProgress>(&result);
+    if (busy) claim.record.task = busy->task;
+    if (std::holds_alternative<providers::Gone>(result)) claim.record.task.clear();
+    return result;
 }
 
 bool World::wake(Claim& claim, base::Duration limit) {
