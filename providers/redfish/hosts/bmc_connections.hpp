@@ -61,8 +61,7 @@ struct Station {
     std::string epoch_refusal;   // why no operator's epoch can be written there; empty: no known reason
     int epoch_refusals = 0;      // consecutive
     base::TimePoint epoch_refused_at{};
-    std::optional<base::TimePoint> epoch_fails_since;  // nullopt: the last epoch was written, or none was
-    std::optional<base::TimePoint> unread_since;       // nullopt: the last look for an epoch succeeded
+    std::optional<base::TimePoint> unread_since;  // nullopt: the last look for an epoch succeeded
 
     // Reports whether the BMC refused an epoch a short time ago, so that it is not asked again now.
     bool refuses_epoch(base::TimePoint now) const {

@@ -12,6 +12,8 @@ namespace {
 
 // A host that cannot be read is waited for this long, as it may carry the record.
 constexpr base::Duration kPatience = std::chrono::minutes{3};
+// After this time without a failure a BMC that fails again is waited for as at first.
+constexpr base::Duration kForgotten = std::chrono::minutes{15};
 // A BMC shows what it was told after this time.
 constexpr base::Duration kShows = std::chrono::seconds{5};
 
@@ -22,8 +24,16 @@ asio::awaitable<EpochLook> HostEpochs::read_epoch(ExpectedUuid) {
     look.is_empty = true;
     std::string unread;  // why the first host with a claim could not be read
     bool has_read = false;
+    std::optional<RedfishError> awaited;
     for (const auto& host : fleet_.inventory().hosts(settings_.namespace_, settings_.name)) {
-        auto sight = co_await look_at(*host);
+        Sight sight;
+        try {
+            sight = co_await look_at(*host);
+        } catch (const RedfishError& error) {
+            // The time that the others are waited for begins meanwhile.
+            if (!awaited) awaited = error;
+            continue;
+        }
         // A reserved host was never on for its claim, so it bears no record of that claim.
         const bool is_claimed = host->use.owner && host->use.stage != HostStage::reserved;
         if (host->use.owner || sight.is_marked || !sight.unread.empty()) look.is_empty = false;
@@ -34,6 +44,7 @@ asio::awaitable<EpochLook> HostEpochs::read_epoch(ExpectedUuid) {
         if (has_record || (sight.slot && !look.slot)) look.slot = std::move(sight.slot);
         if (has_record) break;
     }
+    if (awaited) throw RedfishError(*awaited);
     const bool is_blind = !look.slot && !unread.empty() && !has_read;
     if (is_blind) throw ProviderError("no host with a claim can be read: " + unread);
     co_return look;
@@ -84,7 +95,43 @@ asio::awaitable<HostEpochs::Sight> HostEpochs::visit(Host host, std::shared_ptr<
     co_return sight;
 }
 
+// Another host gets the record at once. Otherwise a new leader would hold removals for minutes by each host.
 asio::awaitable<void> HostEpochs::write_epoch(EpochSlot slot, EpochRecord record) {
+    const auto first = slot.machine.host;
+    const bool is_fresh = !slot.record;
+    const auto refusal = co_await write_at(std::move(slot), record);
+    if (refusal.empty()) co_return;
+    // A record stays where the other operators read it.
+    std::vector<EpochSlot> others;
+    if (is_fresh) others = co_await free_slots();
+    for (auto& other : others) {
+        if (other.machine.host == first) continue;
+        const auto next = co_await write_at(std::move(other), record);
+        if (next.empty()) co_return;
+    }
+    throw ProviderError(refusal + ", so it is written elsewhere");
+}
+
+asio::awaitable<std::vector<EpochSlot>> HostEpochs::free_slots() {
+    std::vector<EpochSlot> slots;
+    for (const auto& host : fleet_.inventory().hosts(settings_.namespace_, settings_.name)) {
+        auto sight = co_await look_at(*host);
+        if (!sight.slot) continue;
+        if (sight.slot->record) co_return std::vector<EpochSlot>();
+        slots.push_back(std::move(*sight.slot));
+    }
+    co_return slots;
+}
+
+bool HostEpochs::has_patience() {
+    const auto now = clock_.now();
+    // The leader looks every minute. Failures that are further apart have nothing to do with each other.
+    if (!failures_ || now - failures_->last > kForgotten) failures_ = Failures{now, now};
+    failures_->last = now;
+    return now < failures_->since + kPatience;
+}
+
+asio::awaitable<std::string> HostEpochs::write_at(EpochSlot slot, EpochRecord record) {
     const auto name = slot.machine.host;
     const auto host = fleet_.inventory().find(settings_.namespace_, settings_.name, name);
     if (!host) throw ProviderError(changed_meanwhile(name));
@@ -98,19 +145,17 @@ asio::awaitable<void> HostEpochs::write_epoch(EpochSlot slot, EpochRecord record
     if (attempt.refusal.empty()) {
         station->epoch_refusal.clear();
         station->epoch_refusals = 0;
-        station->epoch_fails_since.reset();
-        co_return;
+        failures_.reset();
+        co_return std::string();
     }
-    if (!station->epoch_fails_since) station->epoch_fails_since = clock_.now();
-    const bool is_early = attempt.may_pass && clock_.now() < *station->epoch_fails_since + kPatience;
-    if (is_early)
+    if (attempt.may_pass && has_patience())
         throw ProviderError("writing the operator's epoch into the AssetTag of host " + name + ": " +
                             attempt.refusal);
     base::count_up(station->epoch_refusals);
     station->epoch_refusal = attempt.refusal;
     station->epoch_refused_at = clock_.now();
-    throw ProviderError("the BMC of host " + name + " does not take the operator's epoch as AssetTag (" +
-                        attempt.refusal + "), so it is written elsewhere");
+    co_return "the BMC of host " + name + " does not take the operator's epoch as AssetTag (" +
+        attempt.refusal + ")";
 }
 
 asio::awaitable<HostEpochs::Attempt> HostEpochs::try_to_write(std::shared_ptr<Station> station,

@@ -2,7 +2,9 @@
 // of a copied control plane is noticed.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "providers/capabilities.hpp"
 #include "providers/redfish/hosts/host_lock.hpp"
@@ -23,7 +25,8 @@ public:
     // served a claim answers, ProviderError says why.
     asio::awaitable<EpochLook> read_epoch(ExpectedUuid expected) override;
     // Also reads what the BMC kept. One that refuses the record is passed over for pauses that grow from a
-    // minute to a day. If it may only be busy, it is tried for some minutes before.
+    // minute to a day, and the next host without a record gets it at once. If a BMC may only be busy, it is
+    // tried for some minutes before. All hosts share these minutes, as a rack of hosts often refuses alike.
     asio::awaitable<void> write_epoch(EpochSlot slot, EpochRecord record) override;
 
 private:
@@ -34,6 +37,13 @@ private:
     };
     // Throws ProviderError if the host has to be waited for.
     asio::awaitable<Sight> look_at(Host host);
+    // Returns the slots that take a record and bear none; empty: one bears a record.
+    asio::awaitable<std::vector<EpochSlot>> free_slots();
+    // Returns why the BMC of the slot's host is passed over; empty: it has the record. Throws ProviderError
+    // if the host has to be waited for.
+    asio::awaitable<std::string> write_at(EpochSlot slot, EpochRecord record);
+    // Reports whether a BMC that may take the record a moment later is still waited for.
+    bool has_patience();
     asio::awaitable<Sight> visit(Host host, std::shared_ptr<Station> station);
     struct Attempt {
         std::string refusal;    // empty: it was written
@@ -48,6 +58,11 @@ private:
     BmcConnections& fleet_;
     base::Clock& clock_;
     HostLock lock_;
+    struct Failures {
+        base::TimePoint since;
+        base::TimePoint last;
+    };
+    std::optional<Failures> failures_;  // of writes by any host in a row; nullopt: the last write succeeded
 };
 
 }  // namespace providers::redfish
