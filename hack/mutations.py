@@ -113,7 +113,7 @@ MUTATIONS = [
     Mutation("count what was erased for another claim", "a claim reads the data of the one before", "providers/redfish",
              Edit("wipe_of", r"if \((wipe\.claim_uid != claim_uid)\)", "false")),
     Mutation("forget at a restart which drives are erased", "each restart wears the drives out", "providers/redfish",
-             Edit("remove", r"if \((wipe\.drives\.empty\(\))\)", "false")),
+             Edit("remove", r"if \((wipe\.drives\.empty\(\)) &&", "false")),
     Mutation("cancel an override that a person set", "a host in use does not boot what he wants", "providers/redfish",
              Edit("cancel_served_boot", r"in_use && (host\.use\.is_prepared);", "true")),
     Mutation("go on with a power cycle of hours ago", "a system that could shut down loses its power", "providers/redfish",

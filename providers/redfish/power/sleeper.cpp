@@ -99,7 +99,7 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
         co_return co_await give_back_untouched(command.identity, name, undoing.is_done);
     }
     auto& wipe = wipe_of(name, claim_uid);
-    if (wipe.drives.empty()) wipe.record = record.task;
+    if (wipe.drives.empty() && !wipe.begins_anew) wipe.record = record.task;
     auto result = co_await visit(std::move(command), *host);
     co_return with_record(std::move(result), name, claim_uid);
 }
@@ -227,6 +227,9 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
         progress.off_seen = now;
     }
     const bool is_on = system.power == PowerState::on || system.power == PowerState::powering_on;
+    // Whoever turned it on may have written on drives that were erased before.
+    if (is_on && host.use.stage == HostStage::wiping)
+        wipe_of(name, identity.claim_uid) = Wipe{.claim_uid = identity.claim_uid, .begins_anew = true};
     // The host may not yet show that the BMC accepted the request. Later it does, until the host was off.
     const bool is_woken = host.use.stage == HostStage::powering_on && progress.on_taken.has_value();
     if (is_on && !is_woken && !is_ours(host)) {

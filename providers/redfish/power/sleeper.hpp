@@ -41,6 +41,7 @@ private:
         std::string claim_uid;
         std::string record;  // of an earlier process, see recorded_erasures()
         std::map<std::string, Erasure> drives;
+        bool begins_anew = false;  // the host was on since, so what is recorded does not count
     };
     // Returns the wipe of the host for the claim. Nothing that was erased for another claim counts.
     Wipe& wipe_of(const std::string& host, const std::string& claim_uid);

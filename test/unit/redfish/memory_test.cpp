@@ -145,6 +145,21 @@ TEST_CASE("a restart begins no erasure that is under way or done a second time")
     CHECK(bmc.erased_drives() == 3);
 }
 
+TEST_CASE("a host that was on while its drives were erased is erased again") {
+    World world(erasing());
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    while (erasures(bmc) < 2) {
+        world.remove(claim);
+        world.pass(seconds{6});
+    }
+    bmc.set_power(Power::on);
+    CHECK(std::holds_alternative<providers::RemovalBlocked>(world.remove(claim)));
+    bmc.set_power(Power::off);
+    CHECK(world.put_to_sleep(claim));
+    CHECK(erasures(bmc) == 4);
+}
+
 TEST_CASE("what an earlier claim erased does not count for the next one") {
     World world(erasing());
     auto& bmc = world.add("a");
