@@ -92,6 +92,7 @@ asio::awaitable<HostEpochs::Sight> HostEpochs::visit(Host host, std::shared_ptr<
     if (found->is_of_owner) slot.claim_uid = host.use.owner->claim_uid;
     slot.text = found->place.tag;
     slot.record = record;
+    slot.takes_none = record && station->refuses_epoch(clock_.now());
     co_return sight;
 }
 
@@ -109,7 +110,7 @@ asio::awaitable<void> HostEpochs::write_epoch(EpochSlot slot, EpochRecord record
         const auto next = co_await write_at(std::move(other), record);
         if (next.empty()) co_return;
     }
-    throw ProviderError(refusal + ", so it is written elsewhere");
+    throw ProviderError(refusal + (is_fresh ? ", so it is written elsewhere" : ""));
 }
 
 asio::awaitable<std::vector<EpochSlot>> HostEpochs::free_slots() {

@@ -49,10 +49,9 @@ OnStep next_on_step(const System& system, const Progress& progress, const PowerL
     return OnStep::wait;
 }
 
-bool may_be_booting(const Progress& progress, base::TimePoint now) {
+bool has_booted_nothing(const Progress& progress) {
     // What an earlier process asked for is not known here.
-    const bool is_known = progress.is_prepared && !progress.on_taken && !progress.on_unanswered;
-    return !is_known && !is_off_for_long(progress.still_off, now);
+    return progress.is_prepared && !progress.on_taken && !progress.on_unanswered;
 }
 
 bool is_off_for_long(const std::optional<base::TimePoint>& off_since, base::TimePoint now) {

@@ -19,9 +19,7 @@ struct Progress {
     std::optional<base::TimePoint> on_unanswered;  // the same, but the answer was lost
     bool has_been_on = false;                      // seen on or powering on after that
     std::optional<base::TimePoint> fell;           // off again since then
-    // Off at all looks since then, and since the last On that may have had an effect.
-    std::optional<base::TimePoint> still_off;
-    std::optional<base::TimePoint> off_asked;  // first graceful request, whatever the answer
+    std::optional<base::TimePoint> off_asked;      // first graceful request, whatever the answer
     std::optional<base::TimePoint> off_asked_last;
     std::optional<base::TimePoint> off_taken;  // last accepted one
     std::optional<base::TimePoint> cycled;     // last look of a power cycle that turns it off
@@ -74,9 +72,9 @@ enum class OnStep {
 OnStep next_on_step(const System& system, const Progress& progress, const PowerLimits& limits,
                     base::TimePoint now);
 
-// Reports whether an On that was sent may have started a boot that the BMC does not show yet. That boot has
-// then used up what was prepared for it.
-bool may_be_booting(const Progress& progress, base::TimePoint now);
+// Reports whether each On that was sent was refused. Otherwise a boot that the BMC does not show yet, for
+// minutes on some, may have used up what was prepared for it, and a second preparation would install again.
+bool has_booted_nothing(const Progress& progress);
 
 // Reports whether the host has been off for so long that no cached power state explains it.
 bool is_off_for_long(const std::optional<base::TimePoint>& off_since, base::TimePoint now);

@@ -101,6 +101,11 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
     auto& wipe = wipe_of(name, claim_uid);
     if (wipe.drives.empty() && !wipe.begins_anew) wipe.record = record.task;
     auto result = co_await visit(std::move(command), *host);
+    // The host was on, so what was recorded as erased is not. A block would leave the record in the claim,
+    // and the next process would believe it.
+    const auto* blocked = std::get_if<RemovalBlocked>(&result);
+    if (blocked && !record.task.empty() && wipe_of(name, claim_uid).begins_anew)
+        co_return in_progress(blocked->message, kConflictRetry);
     co_return with_record(std::move(result), name, claim_uid);
 }
 
@@ -162,6 +167,9 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host hos
                                   kSettleRetry);
         lost_off_.erase(claim_uid);
         if (is_off) co_return Gone{};
+        const bool is_on = system.power == PowerState::on || system.power == PowerState::powering_on;
+        if (!is_on)
+            co_return in_progress("host " + host.name + " does not show whether it is on or off", kBusyRetry);
         // It was off and given back; only the claim did not record it. Another cluster turned it on.
         const bool is_theirs = co_await lock_.is_of_others(command.identity, station, system);
         if (is_theirs) co_return Gone{};
@@ -535,7 +543,7 @@ std::string recorded_erasures(const std::map<std::string, Erasure>& drives) {
     if (task.size() > kLongestRecord || foreign::shown(task) != task) task.clear();
     for (const auto& [drive, erasure] : drives) {
         const auto name = short_name(drive);
-        const auto size = task.size() + done.size() + kErased.size() + name.size() + 2;
+        const auto size = task.size() + done.size() + kErased.size() + name.size() + 3;
         if (erasure.is_done && size <= kLongestRecord) done += (done.empty() ? "" : " ") + name;
     }
     if (!done.empty()) done = std::string(kErased) + done;
@@ -547,7 +555,7 @@ Erasure erasure_in(const std::string& record, const std::string& drive, base::Ti
     const auto name = short_name(drive);
     const auto end_of_done = record.starts_with(kErased) ? std::min(record.find("; "), record.size()) : 0;
     Erasure erasure;
-    erasure.is_done = record.substr(0, end_of_done).find(" " + name) != std::string::npos;
+    erasure.is_done = (record.substr(0, end_of_done) + " ").find(" " + name + " ") != std::string::npos;
     auto task = record.substr(end_of_done);
     if (task.starts_with("; ")) task.erase(0, 2);
     const auto ending = std::string(kErases) + name;

@@ -164,10 +164,6 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
         co_return co_await leave_to_others(std::move(spec), std::move(host), std::move(station), kFoundOn);
     }
     if (progress.on_asked && is_coming(system)) progress.has_been_on = true;
-    if (system.power != PowerState::off)
-        progress.still_off.reset();
-    else if (!progress.still_off)
-        progress.still_off = clock_.now();
     const bool is_off_again = progress.has_been_on && system.power == PowerState::off;
     if (!is_off_again) progress.fell.reset();
     if (is_off_again && !progress.fell) progress.fell = clock_.now();
@@ -318,16 +314,19 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
     }
     const auto changing = not_ready("host " + name + " is changing its power state", kConflictRetry);
     if (system.power != PowerState::off) co_return changing;
+    const auto not_locked = not_ready("the AssetTag of host " + name + " was changed", kConflictRetry);
+    bool is_locked = !lock_.is_wanted() || co_await lock_.still_holds(spec.identity, station, system);
+    if (!is_locked) co_return not_locked;
     const bool is_kept = co_await preparation_.is_kept(spec, *entered, station, system);
-    if (!is_kept) {
-        auto wait = co_await prepare_again(spec, *entered, station, system);
-        if (wait) co_return std::move(*wait);
-        // This may have taken a minute, in which somebody else may have turned it on.
+    if (!is_kept && has_booted_nothing(progress_.of(name, spec.identity.claim_uid))) {
+        const bool is_noted = co_await prepare_again(spec, *entered, station, system);
+        if (!is_noted) co_return not_ready(changed_meanwhile(name), kConflictRetry);
+        // This may have taken a minute, in which somebody else may have turned it on or taken it.
         system = co_await station->hardware.system();
         if (system.power != PowerState::off) co_return changing;
+        is_locked = !lock_.is_wanted() || co_await lock_.still_holds(spec.identity, station, system);
+        if (!is_locked) co_return not_locked;
     }
-    const bool is_locked = !lock_.is_wanted() || co_await lock_.still_holds(spec.identity, station, system);
-    if (!is_locked) co_return not_ready("the AssetTag of host " + name + " was changed", kConflictRetry);
     co_return co_await ask(std::move(spec), *entered, std::move(station), std::move(system));
 }
 
@@ -344,22 +343,13 @@ asio::awaitable<std::optional<Host>> Waker::prepare(MachineSpec spec, Host host,
 }
 
 // BMCs that restart forget overrides and images. A host that was then turned on would boot its old disk.
-asio::awaitable<std::optional<EnsureResult>> Waker::prepare_again(MachineSpec spec, Host host,
-                                                                  std::shared_ptr<Station> station,
-                                                                  System system) {
-    const auto name = host.name;
-    auto& progress = progress_.of(name, spec.identity.claim_uid);
-    if (may_be_booting(progress, clock_.now()))
-        co_return not_ready("host " + name +
-                                " is off and its boot is not prepared any longer; making sure that it is not "
-                                "booting already",
-                            kSlotRetry);
+// Returns false if the host was changed meanwhile.
+asio::awaitable<bool> Waker::prepare_again(MachineSpec spec, Host host, std::shared_ptr<Station> station,
+                                           System system) {
     const auto noted = co_await note_prepared(std::move(host));
-    if (!noted) co_return not_ready(changed_meanwhile(name), kConflictRetry);
-    const auto claim_uid = spec.identity.claim_uid;
+    if (!noted) co_return false;
     co_await preparation_.prepare_again(std::move(spec), *noted, std::move(station), std::move(system));
-    progress_.of(name, claim_uid).is_prepared = true;
-    co_return std::nullopt;
+    co_return true;
 }
 
 // Records that the BMC is about to get something to undo, unless this is recorded already.
@@ -437,7 +427,6 @@ asio::awaitable<EnsureResult> Waker::ask(MachineSpec spec, Host host, std::share
     if (!asked.on_asked) asked.on_asked = asked.on_asked_last;
     if (outcome.answer == ResetAnswer::taken) asked.on_taken = asked.on_asked_last;
     if (outcome.answer == ResetAnswer::lost) asked.on_unanswered = asked.on_asked_last;
-    if (outcome.answer != ResetAnswer::refused) asked.still_off.reset();
     asked.looks = 0;
     asked.refusal = std::move(outcome.words);
     asked.task = std::move(outcome.task);

@@ -72,11 +72,9 @@ private:
     // Returns nullopt if somebody else changed the host meanwhile.
     asio::awaitable<std::optional<Host>> prepare(MachineSpec spec, Host host,
                                                  std::shared_ptr<Station> station, System system);
-    // Prepares the boot again if its BMC has forgotten it. Returns why no On may be sent yet; nullopt: it
-    // may, unless the host was turned on meanwhile.
-    asio::awaitable<std::optional<EnsureResult>> prepare_again(MachineSpec spec, Host host,
-                                                               std::shared_ptr<Station> station,
-                                                               System system);
+    // Prepares a boot again that the BMC has forgotten. Returns false if the host was changed meanwhile.
+    asio::awaitable<bool> prepare_again(MachineSpec spec, Host host, std::shared_ptr<Station> station,
+                                        System system);
     asio::awaitable<std::optional<Host>> note_prepared(Host host);
     asio::awaitable<bool> undo(Host host, std::shared_ptr<Station> station, System system);
     std::optional<std::string> why_not_now(const Host& host);

@@ -43,8 +43,6 @@ TEST_CASE("an override that a BMC forgets while it refuses On is set again befor
     CHECK_FALSE(world.wake(claim, seconds{70}));
     REQUIRE(bmc.boot_enabled() == "Once");
     bmc.set_override("None", "Disabled");
-    const bool restarts = GENERATE(false, true);
-    if (restarts) world.restart();
     refuses.times = 0;
     CHECK(world.wake(claim));
     CHECK(bmc.booted_from() == "Pxe");
@@ -80,7 +78,8 @@ TEST_CASE("an override that appears while On is refused does not keep a host fro
 
 TEST_CASE("an override that a boot has used up is not set again because the BMC still says Off") {
     World world(booting(BootMethod::PXE));
-    auto& bmc = world.add("a", {.power_on = seconds{1}, .remembers_power = seconds{60}});
+    const auto lag = GENERATE(seconds{60}, seconds{90});
+    auto& bmc = world.add("a", {.power_on = seconds{1}, .remembers_power = lag});
     auto claim = world.claim("c");
     CHECK(world.wake(claim));
     CHECK(bmc.booted_from() == "Pxe");
@@ -154,7 +153,11 @@ TEST_CASE("a host that was on while its drives were erased is erased again") {
         world.pass(seconds{6});
     }
     bmc.set_power(Power::on);
+    // What the claim recorded of erased drives ends before the claim waits for a person.
+    CHECK(std::holds_alternative<providers::RemovalInProgress>(world.remove(claim)));
     CHECK(std::holds_alternative<providers::RemovalBlocked>(world.remove(claim)));
+    const bool restarts = GENERATE(false, true);
+    if (restarts) world.restart();
     bmc.set_power(Power::off);
     CHECK(world.put_to_sleep(claim));
     CHECK(erasures(bmc) == 4);
