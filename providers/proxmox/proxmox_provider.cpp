@@ -57,7 +57,7 @@ public:
           restarter_(settings_, client_, view_, machines_, tasks_, environment.clock),
           power_switch_(settings_, client_, machines_, tasks_, environment.clock),
           adoption_(settings_, client_, view_),
-          epoch_carrier_(settings_, client_, view_, machines_),
+          epoch_carrier_(settings_, client_, view_, machines_, environment.clock),
           half_made_(settings_, client_, view_, machines_, cloner_, tasks_),
           left_volumes_(client_, view_, environment.clock),
           doubts_(environment.clock),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/backoff.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/vm/half_made.hpp"
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr base::Duration kGuestsAge = std::chrono::seconds{10};
 constexpr std::string_view kSuspended = "suspended";
+// A task that hangs may hold the lock of a VM for days.
+constexpr base::Backoff kRefusalPauses{std::chrono::minutes{10}, std::chrono::hours{24}};
 
 }  // namespace
 
@@ -81,15 +84,27 @@ asio::awaitable<std::optional<EpochSlot>> EpochCarrier::read_slot(std::string ho
     slot.text = description;
     slot.version = config.option("digest");
     slot.record = parse_epoch(description);
-    slot.takes_none = config.is_suspended();  // Proxmox changes no VM that is locked
+    const auto refusal = refusals_.find(slot.machine.machine_id);
+    const bool is_refused = refusal != refusals_.end() && clock_.now() < refusal->second.until;
+    // Proxmox changes no VM that is locked, or whose hanging task holds the lock of its file.
+    slot.takes_none = config.is_suspended() || is_refused;
     co_return slot;
 }
 
 asio::awaitable<void> EpochCarrier::write_epoch(EpochSlot slot, EpochRecord record) {
     base::FormFields change{{"description", with_epoch(slot.text, record)}};
     if (!slot.version.empty()) change.emplace_back("digest", slot.version);
-    co_await client_.change(
-        configure_vm(slot.machine.host, vmid_of(slot.machine.machine_id), std::move(change)));
+    const auto id = slot.machine.machine_id;
+    try {
+        co_await client_.change(configure_vm(slot.machine.host, vmid_of(id), std::move(change)));
+        refusals_.erase(id);
+    } catch (const ProxmoxError& error) {
+        if (error.kind == ErrorKind::lock_timeout) {
+            auto& refusal = refusals_[id];
+            refusal.until = clock_.now() + kRefusalPauses.after(++refusal.count);
+        }
+        throw;
+    }
 }
 
 }  // namespace providers::proxmox

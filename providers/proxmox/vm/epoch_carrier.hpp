@@ -2,6 +2,9 @@
 // copied control plane is noticed.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "providers/capabilities.hpp"
 #include "providers/proxmox/vm/vm_finder.hpp"
 #include "providers/proxmox/wire/client.hpp"
@@ -11,8 +14,9 @@ namespace providers::proxmox {
 class EpochCarrier final : public EpochKeeper {
 public:
     // All arguments must outlive this.
-    EpochCarrier(const Settings& settings, ProxmoxClient& client, ClusterView& view, VmFinder& machines)
-        : settings_(settings), client_(client), view_(view), machines_(machines) {}
+    EpochCarrier(const Settings& settings, ProxmoxClient& client, ClusterView& view, VmFinder& machines,
+                 base::Clock& clock)
+        : settings_(settings), client_(client), view_(view), machines_(machines), clock_(clock) {}
 
     // Reads the finished VM with the lowest ID that is ours, on a host that is online, and not locked. It
     // sends one request besides those of a list of machines.
@@ -29,6 +33,12 @@ private:
     ProxmoxClient& client_;
     ClusterView& view_;
     VmFinder& machines_;
+    base::Clock& clock_;
+    struct Refusal {
+        int count = 0;
+        base::TimePoint until;
+    };
+    std::map<std::string, Refusal> refusals_;  // VMs that took no record, by ID
 };
 
 }  // namespace providers::proxmox

@@ -236,6 +236,35 @@ TEST_CASE("A machine that was moved is found and removed where it is") {
     CHECK(lab.vm(spec) == nullptr);
 }
 
+TEST_CASE("A VM whose lock hangs does not keep the leader's epoch from the other VMs") {
+    Lab lab;
+    auto first = lab.machine(1);
+    auto second = lab.machine(2);
+    lab.launch(first);
+    lab.launch(second);
+    lab.simulator.faults().add("PUT", ".*/qemu/" + first.record.machine_id + "/config",
+                               {.status = 500,
+                                .reason = "can't lock file '/var/lock/qemu-server/lock-" +
+                                          first.record.machine_id + ".conf' - got timeout"},
+                               1000);
+    auto* keeper = lab.provider->capabilities().epoch_keeper;
+    const ExpectedUuid expected = [&](const std::string& claim_uid, std::int64_t) {
+        return claim_uid == first.identity.claim_uid ? first.identity.system_uuid
+                                                     : second.identity.system_uuid;
+    };
+    const auto write = [keeper](EpochSlot slot) -> asio::awaitable<bool> {
+        co_await keeper->write_epoch(std::move(slot), {"aaaaaa11", ""});
+        co_return true;
+    };
+    const auto lowest = lab.run(keeper->read_epoch(expected)).slot.value();
+    REQUIRE(lowest.machine.machine_id == first.record.machine_id);
+    CHECK_THROWS_WITH(lab.run(write(lowest)), Contains("got timeout"));
+    const auto other = lab.run(keeper->read_epoch(expected)).slot.value();
+    CHECK(other.machine.machine_id == second.record.machine_id);
+    CHECK(lab.run(write(other)));
+    CHECK(lab.run(keeper->read_epoch(expected)).slot->record == EpochRecord{"aaaaaa11", ""});
+}
+
 TEST_CASE("A removal that waits for the wait of a new leader is not stuck, and one for a person is") {
     Lab lab;
     auto spec = lab.machine(1);
