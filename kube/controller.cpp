@@ -92,6 +92,7 @@ struct Controller::Impl {
             overtaken = error.is_conflict() || error.is_not_found();
             failure = error.what();
             retry_after = error.pause_wanted();
+            if (!overtaken && options.on_error) options.on_error(key, error);
         } catch (const std::exception& error) {
             failure = error.what();
         }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "base/interface.hpp"
 #include "base/task_group.hpp"
+#include "kube/api_error.hpp"
 #include "kube/work_queue.hpp"
 
 namespace kube {
@@ -38,6 +40,8 @@ public:
 struct ControllerOptions {
     std::string name;  // "claim"; label in logs and metrics
     int max_concurrent = 1;
+    // Called when the API server refused a request of a reconcile, or left it unanswered.
+    std::function<void(const ObjectKey&, const ApiError&)> on_error;
 };
 
 class Controller {

@@ -22,10 +22,11 @@ constexpr int kConcurrentNamespaces = 16;
 }  // namespace
 
 template <class Reconciler>
-void Wiring::add(std::string name, Reconciler& reconciler, int workers) {
+void Wiring::add(std::string name, Reconciler& reconciler, int workers, OnError on_error) {
     kube::ControllerOptions options;
     options.name = std::move(name);
     options.max_concurrent = workers;
+    options.on_error = std::move(on_error);
     auto controller = std::make_unique<kube::Controller>(options, reconciler, executor(), clock(), metrics);
     reconciler.subscribe(controller->queue());
     controllers.push_back(std::move(controller));
@@ -92,16 +93,16 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
         };
         add("epoch", epochs, kConcurrentProviders);
     }
-    add("controlplane", control_planes, 1);
-    add("provider", providers, kConcurrentProviders);
-    add("pool", pools, kConcurrentPools);
+    add("controlplane", control_planes, 1, telling(informers.control_planes.store()));
+    add("provider", providers, kConcurrentProviders, telling(informers.providers.store()));
+    add("pool", pools, kConcurrentPools, telling(informers.pools.store()));
     add("provisioning", provisioning, 1);
     add("nomination", nominator, 16);
     claims.share_workers(static_cast<std::size_t>(settings.concurrent_claims));
-    add("claim", claims, settings.concurrent_claims);
+    add("claim", claims, settings.concurrent_claims, telling(informers.claims.store()));
     add("disruption", disruption, 1);
     add("stoppedmachines", disruption.stopped_machines(), kConcurrentProviders);
-    add("host", hosts, kConcurrentHosts);
+    add("host", hosts, kConcurrentHosts, telling(informers.hosts.store()));
     add("garbagecollection", garbage, kConcurrentProviders);
     add("certificate", certificates, kConcurrentNamespaces);
     add("clusteraddresses", certificates.cluster_addresses(), 1);

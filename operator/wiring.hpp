@@ -17,6 +17,7 @@
 #include "controllers/provider_reconciler.hpp"
 #include "controllers/provisioning/nominator.hpp"
 #include "controllers/provisioning/provisioning_reconciler.hpp"
+#include "controllers/services/claim_refusals.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/services/host_inventory.hpp"
 #include "controllers/services/provider_instances.hpp"
@@ -86,8 +87,20 @@ struct Wiring {
     std::vector<std::unique_ptr<kube::Controller>> controllers;
 
 private:
+    using OnError = std::function<void(const kube::ObjectKey&, const kube::ApiError&)>;
     template <class Reconciler>
-    void add(std::string name, Reconciler& reconciler, int workers);
+    void add(std::string name, Reconciler& reconciler, int workers, OnError on_error = nullptr);
+    // Returns what lets an Event about the object tell that a webhook or policy blocks its reconcile. Its
+    // status cannot tell if it is what cannot be written.
+    template <class Store>
+    OnError telling(const Store& store) {
+        return [this, &store](const kube::ObjectKey& key, const kube::ApiError& error) {
+            if (!controllers::is_refusal(error) && !controllers::took_long(error)) return;
+            if (const auto object = store.get(key))
+                decisions.warning(*object, std::string(api::reasons::kRequestRefused),
+                                  std::string("the operator cannot go on with it: ") + error.what());
+        };
+    }
     void add_unmanaged();
     std::unique_ptr<kube::LeaderElector> make_elector(kube::LeaderElectionOptions election);
 };

@@ -96,6 +96,34 @@ TEST_CASE_METHOD(Fixture, "a key whose server asks to be left alone waits as lon
     CHECK(script.calls.size() == 3);
 }
 
+TEST_CASE("who runs a controller hears of each answer of the API server that stops a reconcile") {
+    asio::io_context context{1};
+    fake::VirtualClock clock;
+    base::MetricsRegistry metrics;
+    Script script{clock};
+    std::vector<std::string> heard;
+    kube::ControllerOptions options{"test", 1};
+    options.on_error = [&heard](const kube::ObjectKey& key, const kube::ApiError& error) {
+        heard.push_back(key.str() + ": " + error.message);
+    };
+    kube::Controller controller{options, script, context.get_executor(), clock, metrics};
+    base::TaskGroup group{context.get_executor()};
+    group.spawn(controller.run());
+    script.failures = 1;
+    script.refusal = kube::ApiError("PATCH", 504, "Timeout", "a webhook may hang");
+    controller.queue().add({"n", "a"});
+    clock.run_for(context, 1s);
+    CHECK(heard == std::vector<std::string>{"n/a: a webhook may hang"});
+    // Somebody else wrote the object first; the next look sees it.
+    script.failures = 1;
+    script.refusal = kube::ApiError("PATCH", 409, "Conflict", "changed");
+    controller.queue().add({"n", "b"});
+    clock.run_for(context, 1s);
+    CHECK(heard.size() == 1);
+    group.stop();
+    clock.run_for(context, 1s);
+}
+
 TEST_CASE_METHOD(Fixture, "a wish to come back is kept to the second") {
     script.result.requeue_after = 10s;
     add("a");
