@@ -218,10 +218,12 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     for (const auto& refusal : reservations_.refusals().of(*pool))
         result.requeue_after =
             kube::sooner(result.requeue_after, refusal.pause_ends + ClaimRefusals::kBelieved - clock_.now());
-    // The oldest creation of the hour is forgotten without an event.
+    // The oldest creation of the hour is forgotten, and a machine has served for long enough, without an
+    // event.
     const auto* available = api::find_condition(pool->status.conditions, conditions::kAvailable);
-    if (available && available->reason == reasons::kRateLimited)
-        result.requeue_after = kube::sooner(result.requeue_after, std::chrono::minutes{1});
+    const bool ends_by_time =
+        available && (available->reason == reasons::kRateLimited || available->reason == "OneAtATime");
+    if (ends_by_time) result.requeue_after = kube::sooner(result.requeue_after, std::chrono::minutes{1});
     // A Node needs a while to show that it has none of the taints.
     if (!pool->status.undeclaredTaints.empty())
         result.requeue_after = kube::sooner(result.requeue_after, std::chrono::minutes{1});

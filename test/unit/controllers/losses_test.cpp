@@ -165,6 +165,12 @@ TEST_CASE("after a replacement was taken away, too, machines come one at a time 
     for (auto& condition : next.status.conditions) condition.lastTransitionTime = objects::at(70s);
     CHECK(probe(80s).claim == next.metadata.name);
     CHECK(probe(80s).proven_at == objects::at(70s + 2min));
+    world.look(90s);
+    REQUIRE(world.condition("Available"));
+    CHECK(world.condition("Available")->reason == "OneAtATime");
+    CHECK_THAT(world.condition("Available")->message, Contains("claim " + next.metadata.name));
+    world.look(70s + 2min);
+    CHECK(world.condition("Available")->reason == "Available");
     CHECK_FALSE(probe(70s + 2min).is_needed);
 }
 
