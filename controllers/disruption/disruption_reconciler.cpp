@@ -23,6 +23,7 @@ namespace {
 
 // The nodes of all pools count, and changes of other pools do not queue this one.
 constexpr base::Duration kAskForHealth = std::chrono::minutes{1};
+constexpr base::Duration kQuietAfterLateWrite = std::chrono::minutes{5};
 
 }  // namespace
 
@@ -46,6 +47,7 @@ asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey ke
     const auto pool = informers_.pools.store().get(key);
     if (!pool) {
         metrics_.forget(key);
+        quiet_until_.erase(key);
         co_return kube::Result{};
     }
     if (!began_) began_ = clock_.now();
@@ -58,7 +60,7 @@ asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey ke
         pass.renew(observer_.observe(pool));
     }
     co_await decide(pass);
-    co_await attempt(pass, note_series(pass));
+    if (!pass.is_unanswered()) co_await attempt(pass, note_series(pass));
     if (is_outage(standing_blocker(pass.view().facts))) pass.look_again(kAskForHealth);
     co_return kube::Result{pass.again()};
 }
@@ -77,10 +79,20 @@ void DisruptionReconciler::report_use(Pass& pass) {
     }
 }
 
+// One worker serves all pools. What is only noted in the status of a pool must not delay the others each
+// time.
 asio::awaitable<void> DisruptionReconciler::attempt(Pass& pass, asio::awaitable<void> note) {
+    const auto key = api::key_of(*pass.view().pool);
+    const auto quiet = quiet_until_.find(key);
+    if (quiet != quiet_until_.end() && clock_.now() < quiet->second) {
+        pass.look_again(std::chrono::seconds{30});
+        co_return;
+    }
     try {
         co_await std::move(note);
+        quiet_until_.erase(key);
     } catch (const kube::ApiError& error) {
+        if (took_long(error)) quiet_until_[key] = clock_.now() + kQuietAfterLateWrite;
         pass.look_again(error.is_conflict() ? std::chrono::seconds{1} : std::chrono::seconds{30});
         base::log::write(error.is_conflict() ? base::log::Level::debug : base::log::Level::warning,
                          "The status of a pool could not be written",

@@ -2,6 +2,7 @@
 // and the queue carries out the removal. It has one key per pool.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -86,7 +87,8 @@ private:
     Queue queue_;
     Stays stays_;
     DisruptionMetrics metrics_;
-    std::optional<base::TimePoint> began_;  // start of the decisions; nullopt: not yet
+    std::map<kube::ObjectKey, base::TimePoint> quiet_until_;  // pools whose status took long to write
+    std::optional<base::TimePoint> began_;                    // start of the decisions; nullopt: not yet
 };
 
 }  // namespace controllers::disruption

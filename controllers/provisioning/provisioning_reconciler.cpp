@@ -4,6 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <exception>
 #include <map>
+#include <numeric>
 
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -239,21 +240,44 @@ ProvisioningDecision ProvisioningReconciler::decide(api::Time now) {
     return decision;
 }
 
+namespace {
+
+// A reservation that takes so long was held up, most probably by an admission webhook.
+constexpr std::chrono::seconds kLateWrite{10};
+
+}  // namespace
+
 asio::awaitable<void> ProvisioningReconciler::launch(const ProvisioningDecision& decision) {
     // A pool that cannot launch now must not stop the others. Limits are shared, so places are reserved one
     // pool after the other. The claims of all pools are created concurrently.
     std::exception_ptr failure;
-    for (const auto& launch : decision.launches) {
+    const auto id_of = [&decision](std::size_t launch) {
+        return api::key_of(*decision.world.pools[decision.launches[launch].pool].pool).str();
+    };
+    std::vector<std::size_t> order(decision.launches.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    bool was_one_late = false;
+    for (const auto number : reserving_turns_.in_turn(std::move(order), id_of)) {
+        // An admission webhook that hangs for some pools costs each decision the time of one write only.
+        if (was_one_late && reserving_turns_.is_late(id_of(number))) {
+            look_at(api::Time(clock_.wall_now()));
+            continue;
+        }
+        const auto& launch = decision.launches[number];
         std::vector<PlannedClaim> planned_claims;
         for (const auto claim : launch.claims)
             planned_claims.push_back(planned_claim_of(decision.result.claims[claim], informers_));
         const auto& supply = decision.world.pools[launch.pool];
         take_places(*supply.pool, planned_claims);
+        const auto begun = clock_.now();
         try {
             co_await launch_for(supply, launch.observed_by, std::move(planned_claims));
         } catch (const std::exception&) {
             if (!failure) failure = std::current_exception();
         }
+        const bool is_late = clock_.now() - begun >= kLateWrite;
+        is_late ? reserving_turns_.note_late(id_of(number)) : reserving_turns_.note_success(id_of(number));
+        was_one_late = was_one_late || is_late;
         co_await claim_creator_.begin();
     }
     co_await claim_creator_.work_off();

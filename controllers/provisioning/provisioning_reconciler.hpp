@@ -80,9 +80,10 @@ private:
     Metrics metrics_;
     claim::TemplateHashes template_hashes_;
     ClaimCreator claim_creator_;
-    WriteTurns withdrawals_;     // of superfluous claims
-    WriteTurns predictions_;     // of pools
-    scheduling::Solver solver_;  // shared by all decisions, because it caches what nodes hold
+    WriteTurns reserving_turns_;  // of pools
+    WriteTurns withdrawals_;      // of superfluous claims
+    WriteTurns predictions_;      // of pools
+    scheduling::Solver solver_;   // shared by all decisions, because it caches what nodes hold
     kube::WorkQueue* queue_ = nullptr;
 
     BatchingWindow window_;

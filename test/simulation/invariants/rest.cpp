@@ -82,6 +82,10 @@ private:
             !api::controller_of(claim.metadata) &&
             !world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
         if (is_left_behind && waits(claim, api::conditions::kLaunched, {api::reasons::kPoolMissing})) return;
+        // The operator replaces no claim that a person made. If it lost its status and its machine, it meets
+        // its own old Node.
+        const bool is_a_persons = !api::controller_of(claim.metadata);
+        if (is_a_persons && waits(claim, api::conditions::kLaunched, {api::reasons::kNameTaken})) return;
         // A failed attempt's machine that joined late is drained like any other.
         const bool is_drained_first = waits(claim, api::conditions::kDrained,
                                             {api::reasons::kBlockedByBudget, api::reasons::kDrainStalled});

@@ -133,6 +133,24 @@ TEST_CASE("a pool whose status cannot be written in time keeps no other pool fro
     CHECK(world.events.count("an admission webhook may hang") >= 1);
 }
 
+TEST_CASE("several pools whose status cannot be written in time cost a decision the time of one write") {
+    TwoPools world("a");
+    world.refusal.is_in_force = false;
+    const std::vector<std::string> late{"late-1", "late-2", "late-3", "late-4"};
+    for (const auto& name : late) world.server.put(TwoPools::pool_for_team(name));
+    world.run_for(2s);
+    world.requests.slowness = [](const base::HttpRequest& request) {
+        const bool is_its =
+            request.method == "PATCH" && request.target.find("/nodesmithpools/late-") != std::string::npos;
+        return is_its ? base::Duration(60s) : base::Duration::zero();
+    };
+    for (const auto& name : late) world.put_pod_of(name);
+    world.run_for(5min);
+    world.put_pod_of("good");
+    world.run_for(70s);
+    CHECK(world.claims("good").size() == 1);
+}
+
 TEST_CASE("a pod whose claim is under way gets no second one, and one of another pool once it is refused") {
     TwoPools world("a");
     world.hang();

@@ -77,6 +77,23 @@ TEST_CASE("many nodes whose decisions are not written in time hold up the others
     CHECK_FALSE(world.find("f"));
 }
 
+TEST_CASE("what is only noted in a pool's status is left out for minutes after it took long to write") {
+    World world({"a", "b"}, World::Launching::off, 4);
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b");
+    world.edit_pool([](auto& pool) { pool.spec.limits.minNodes = 2; });
+    int notes = 0;
+    world.requests.slowness = [&notes](const base::HttpRequest& request) {
+        const bool is_note = request.target.find("/nodesmithpools/small/status") != std::string::npos &&
+                             request.body.find("Consolidatable") != std::string::npos;
+        notes += is_note ? 1 : 0;
+        return is_note ? base::Duration(60s) : base::Duration::zero();
+    };
+    world.live(15min);
+    CHECK(notes >= 1);
+    CHECK(notes <= 4);
+}
+
 TEST_CASE("a provider that hangs holds up no decisions") {
     World world({"a", "b"});
     world.put_running_pod("one", "b");

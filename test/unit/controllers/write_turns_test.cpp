@@ -26,6 +26,9 @@ TEST_CASE(
     CHECK(in_turn(turns, {"a", "b", "c"}) == Names{"b", "c", "a"});
     CHECK(turns.note_failure("b", error_of(504)));
     CHECK(in_turn(turns, {"a", "b", "c"}) == Names{"c", "a", "b"});
+    // One that is late again and again takes no turn from the others.
+    CHECK(turns.note_failure("a", error_of(504)));
+    CHECK(in_turn(turns, {"a", "b", "c"}) == Names{"c", "b", "a"});
     turns.note_success("a");
     CHECK(in_turn(turns, {"a", "b", "c"}) == Names{"a", "c", "b"});
 }
