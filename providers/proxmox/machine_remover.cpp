@@ -12,9 +12,6 @@ namespace {
 
 constexpr base::Duration kRemovalRetry = std::chrono::seconds{3};
 constexpr base::Duration kSoon = std::chrono::milliseconds{500};
-constexpr const char* kLooksAgain =
-    "looking again at the VM: its configuration was changed meanwhile, or Proxmox took more than 5 s to show "
-    "it";
 constexpr base::Duration kBlockedRetry = std::chrono::seconds{30};
 const base::FormFields kUnprotected{{"protection", "0"}};
 
@@ -283,9 +280,11 @@ asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, Remove
         case RemoveStep::destroy: {
             task = co_await images_.delete_for_destruction(identity, seen.look);
             if (!task.empty()) break;
-            const bool is_in_doubt = co_await may_have_changed(identity, seen.look);
-            if (is_in_doubt) co_return in_progress(kLooksAgain, "", kSoon);
-            task = co_await destroy(seen.look);
+            const auto looked_at = clock_.now();
+            const bool is_changed = co_await has_changed(identity, seen.look);
+            if (is_changed)
+                co_return in_progress("looking again at the VM, which was changed meanwhile", "", kSoon);
+            task = co_await destroy(seen.look, looked_at);
             break;
         }
     }
@@ -319,16 +318,17 @@ asio::awaitable<std::string> MachineRemover::volume_obstacle(const Look& machine
 
 // A destruction has no digest, and the looks at volumes and images take a while. What somebody attached in
 // the meantime would be destroyed with the VM.
-asio::awaitable<bool> MachineRemover::may_have_changed(const MachineIdentity& identity, const Look& machine) {
-    const auto asked_at = clock_.now();
+asio::awaitable<bool> MachineRemover::has_changed(const MachineIdentity& identity, const Look& machine) {
     const auto now = co_await machines_.look_at(identity, machine.host, machine.vmid);
-    co_return clock_.now() - asked_at > kLongestLastLook || now.presence != machine.presence ||
-        now.ownership != machine.ownership || now.config.option("digest") != machine.config.option("digest");
+    co_return now.presence != machine.presence || now.ownership != machine.ownership ||
+        now.config.option("digest") != machine.config.option("digest");
 }
 
-asio::awaitable<std::string> MachineRemover::destroy(const Look& machine) {
+asio::awaitable<std::string> MachineRemover::destroy(const Look& machine, base::TimePoint looked_at) {
+    auto destruction = destroy_vm(machine.host, machine.vmid);
+    destruction.not_after = looked_at + kLongestLastLook;
     try {
-        const auto upid = co_await client_.change(destroy_vm(machine.host, machine.vmid));
+        const auto upid = co_await client_.change(destruction);
         co_return text_of(upid);
     } catch (const ProxmoxError& error) {
         // The clone may still have its template's protection. A change that removed it may be pending, and
@@ -338,8 +338,10 @@ asio::awaitable<std::string> MachineRemover::destroy(const Look& machine) {
         if (!is_inherited) throw;
     }
     const auto change = unless_changed(machine.config, kUnprotected);
+    // The digest of this change proves that the VM is still the same.
+    destruction.not_after = clock_.now() + kLongestLastLook;
     co_await client_.change(configure_leaving_vm(machine.host, machine.vmid, change));
-    const auto upid = co_await client_.change(destroy_vm(machine.host, machine.vmid));
+    const auto upid = co_await client_.change(std::move(destruction));
     co_return text_of(upid);
 }
 

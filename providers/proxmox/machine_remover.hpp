@@ -53,10 +53,10 @@ private:
     asio::awaitable<std::string> switch_off(const Look& machine);
     // Returns why the stopped machine must not be destroyed; empty: it may be.
     asio::awaitable<std::string> volume_obstacle(const Look& machine);
-    // Looks again. Reports whether somebody changed the VM since it was looked at, or may have done so while
-    // the answer came.
-    asio::awaitable<bool> may_have_changed(const MachineIdentity& identity, const Look& machine);
-    asio::awaitable<std::string> destroy(const Look& machine);
+    // Looks again. Reports whether somebody changed the VM since it was looked at.
+    asio::awaitable<bool> has_changed(const MachineIdentity& identity, const Look& machine);
+    // `looked_at` is the time of the last look at the VM.
+    asio::awaitable<std::string> destroy(const Look& machine, base::TimePoint looked_at);
 
     const Settings& settings_;
     ProxmoxClient& client_;

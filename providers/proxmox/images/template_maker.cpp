@@ -237,9 +237,9 @@ asio::awaitable<TemplateMaker::Step> TemplateMaker::turn_into_template(std::stri
     // would be destroyed with it.
     const auto asked_at = clock_.now();
     const auto fresh = co_await client_.read(get_vm_config(guest.node, guest.vmid));
-    const bool is_late = clock_.now() - asked_at > kLongestLastLook;
-    if (is_late || !is_same(parse_vm_config(fresh), config)) co_return Step{kNextStep, kMaking};
+    if (!is_same(parse_vm_config(fresh), config)) co_return Step{kNextStep, kMaking};
     auto call = has_disk ? convert_to_template(guest.node, guest.vmid) : destroy_vm(guest.node, guest.vmid);
+    call.not_after = asked_at + kLongestLastLook;
     const auto upid = co_await client_.change(std::move(call));
     co_return begun(host, upid);
 }

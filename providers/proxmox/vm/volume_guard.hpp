@@ -2,7 +2,6 @@
 // are detached, or they block the destruction.
 #pragma once
 
-#include <chrono>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,10 +10,6 @@
 #include "providers/proxmox/wire/client.hpp"
 
 namespace providers::proxmox {
-
-// Limits how long the last look at a VM may take if a request without a digest follows it. What somebody
-// attaches after the look would be destroyed with the VM.
-inline constexpr base::Duration kLongestLastLook = std::chrono::seconds{5};
 
 class VolumeGuard {
 public:

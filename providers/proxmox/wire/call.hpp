@@ -1,9 +1,12 @@
 // Requests to Proxmox as values. Pure.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/http.hpp"
 #include "base/url.hpp"
 #include "providers/proxmox/wire/proxmox_error.hpp"
@@ -14,6 +17,10 @@ namespace providers::proxmox {
 // empty list, and all objects would look removed.
 // A task answers with its UPID or nothing, and is then polled.
 enum class DataKind { any, list, object, task };
+
+// Limits the age of the last look at a VM when a request without a digest is sent. What somebody attaches
+// after the look would be destroyed with the VM.
+inline constexpr std::chrono::seconds kLongestLastLook{5};
 
 struct Call {
     std::string method;
@@ -27,6 +34,8 @@ struct Call {
     std::string file_content;
     DataKind data = DataKind::any;
     bool destroys = false;  // ends or removes a VM
+    // The look at the VM on which the call relies is too old from then on, so the call is not sent any more.
+    std::optional<base::TimePoint> not_after;
 };
 
 // Calls that only read.

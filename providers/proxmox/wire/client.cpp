@@ -249,6 +249,11 @@ asio::awaitable<base::HttpResponse> ProxmoxClient::authorized_exchange(const Cal
 }
 
 asio::awaitable<base::HttpResponse> ProxmoxClient::exchange(const Call& call, Endpoint& endpoint) {
+    if (call.not_after && environment_.clock.now() > *call.not_after)
+        throw ProxmoxError(
+            ErrorKind::transient, call.tried,
+            "not requested, because the last look at the VM was too old when the request could be "
+            "sent: the VM is looked at again");
     auto request = to_request(call);
     authorize(request);
     if (call.method != "GET") request.before_writing = [this, &call] { require_permission(call); };
