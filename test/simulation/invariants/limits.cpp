@@ -1,5 +1,6 @@
 // Invariant 2: the limits of pools and of the ControlPlane are never exceeded, whatever the status says. A
 // user who lowers a limit below the present use causes no violation. A launch after that would be one.
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -111,12 +112,15 @@ private:
         }
     }
 
+    // Does not judge a look at which a claim has just lost its status: nothing was launched then.
     void judge(std::map<std::string, Account>& accounts, const std::map<std::string, Figures>& used,
-               const char* what) {
+               const char* what, std::set<std::string>& lost_before, std::set<std::string> lost) {
+        const bool is_restored = !std::ranges::includes(lost_before, lost);
+        lost_before = std::move(lost);
         for (auto& [name, account] : accounts) {
             auto found = used.find(name);
             auto excess = account.check(found == used.end() ? Figures{} : found->second, world_.now());
-            if (excess.empty()) continue;
+            if (excess.empty() || is_restored) continue;
             stage_.violate("limits hold", (name.empty() ? "the ControlPlane" : "pool " + name) +
                                               " has more " + what + " than allowed: " + excess);
         }
@@ -146,15 +150,17 @@ private:
 
     void check_claims() {
         std::map<std::string, Figures> used;
+        std::set<std::string> lost;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
             const bool lost_status = has_lost_machine(*claim);
+            if (lost_status) lost.insert(claim->metadata.uid);
             if ((!may_have_machine(*claim) && !lost_status) || is_forged(*claim)) continue;
             const auto& size = claim->spec.requirements;
             for (const auto& name : {claim->spec.poolRef, std::string()}) {
                 used[name] += {1, size.cpuCores, size.memoryMiB};
             }
         }
-        judge(by_claims_, used, "claims");
+        judge(by_claims_, used, "claims", lost_claims_, std::move(lost));
     }
 
     // Counts machines that exist, and those that have a place on a host and may be made at any moment. It
@@ -163,10 +169,13 @@ private:
     void check_machines() {
         const auto with_machine = claims_with_machine();
         std::map<std::string, Figures> used;
+        std::set<std::string> lost;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
             const bool may_have_one = !claim->status.machineID.empty() && !is_forged(*claim);
             const bool has_mark = with_machine.contains(claim->metadata.uid);
-            if (!may_have_one && !has_mark && !has_lost_machine(*claim)) continue;
+            const bool lost_status = has_lost_machine(*claim);
+            if (lost_status) lost.insert(claim->metadata.uid);
+            if (!may_have_one && !has_mark && !lost_status) continue;
             if (api::is_true(claim->status.conditions, api::conditions::kMachineDeleted)) continue;
             if (claim->status.keptSince) continue;  // stopped, and kept for inspection
             const auto& size = claim->spec.requirements;
@@ -174,10 +183,11 @@ private:
                 used[name] += {1, size.cpuCores, size.memoryMiB};
             }
         }
-        judge(by_machines_, used, "machines");
+        judge(by_machines_, used, "machines", lost_machines_, std::move(lost));
     }
 
     std::map<std::string, Account> by_claims_, by_machines_;  // by pool; "": the ControlPlane
+    std::set<std::string> lost_claims_, lost_machines_;       // UIDs of claims that had lost their status
 };
 
 }  // namespace
