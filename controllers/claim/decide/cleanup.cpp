@@ -143,10 +143,11 @@ void intend_removal(ClaimStatus& status, const Situation& s) {
         s.now);
 }
 
-// Reports whether the machine is kept. A machine that never registered is not worth keeping and is removed.
-bool is_retained(const NodeSmithClaim& claim) {
-    return claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
-           is_true(claim, conditions::kRegistered);
+// Reports whether the machine is kept. A machine that never registered is not worth keeping and is removed. A
+// claim that lost its status has a Node all the same.
+bool is_retained(const Situation& s) {
+    return s.claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
+           (is_true(s.claim, conditions::kRegistered) || s.node);
 }
 
 // Reports whether the machine waits for a person to decide about the volumes on its disk. The
@@ -234,7 +235,7 @@ Decision decide_removal(const Situation& s) {
     if (!api::has_finalizer(claim.metadata, api::finalizers::kClaim))
         return {Step::nothing, claim.status, {}};
     if (is_unadopted(claim.status) && !stated_gone(s)) return {Step::adopt, claim.status, std::nullopt};
-    if (is_retained(claim)) return decide_release(s);
+    if (is_retained(s)) return decide_release(s);
     return decide_cleanup(s, {Step::drop_finalizer, claim.status, std::nullopt});
 }
 

@@ -39,6 +39,24 @@ TEST_CASE(
     CHECK(world.cloud.machines.size() == 1);
 }
 
+TEST_CASE("with deletionPolicy Retain a machine stays whose claim lost its status before it was deleted") {
+    World world;
+    {
+        Process process(world);
+        world.launch();
+        world.server.edit<NodeSmithClaim>(
+            kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
+        REQUIRE(world.run_until([&] { return world.ready(); }));
+    }
+    world.server.edit<NodeSmithClaim>(kClaim, [](auto& claim) { claim.status = {}; });
+    world.server.remove<NodeSmithClaim>(kClaim);
+    Process next(world);
+    world.cloud.on_gone = nullptr;
+    REQUIRE(world.run_until([&] { return world.gone(); }, 10min));
+    CHECK(world.cloud.machines.size() == 1);
+    CHECK(world.server.get<api::Node>({"", "c"}));
+}
+
 TEST_CASE("a machine that cannot be released is tried with growing pauses and nothing is written meanwhile") {
     struct Down : fake::ProviderCalls {
         void before(const std::string& method) override {
