@@ -83,6 +83,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       refusals_hold_up_no_others,
                       only_the_leader_writes,
                       kept_machines_rest,
+                      retained_machines_stay,
                       tokens_are_bound,
                       nothing_is_hammered,
                       tenants_get_nothing,

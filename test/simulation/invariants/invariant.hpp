@@ -120,6 +120,7 @@ std::unique_ptr<Invariant> outsiders_are_waited_for(const Stage& stage);
 std::unique_ptr<Invariant> refusals_hold_up_no_others(const Stage& stage);
 std::unique_ptr<Invariant> only_the_leader_writes(const Stage& stage);
 std::unique_ptr<Invariant> kept_machines_rest(const Stage& stage);
+std::unique_ptr<Invariant> retained_machines_stay(const Stage& stage);
 std::unique_ptr<Invariant> tokens_are_bound(const Stage& stage);
 std::unique_ptr<Invariant> nothing_is_hammered(const Stage& stage);
 std::unique_ptr<Invariant> tenants_get_nothing(const Stage& stage);

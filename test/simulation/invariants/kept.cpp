@@ -86,10 +86,43 @@ private:
     }
 };
 
+// A machine that served under deletionPolicy Retain is not destroyed, whatever the status of its claim says.
+class RetainedMachinesStay final : public Invariant {
+public:
+    explicit RetainedMachinesStay(const Stage& stage) : Invariant(stage) {
+        world_.view.subscribe<NodeSmithClaim>([this](const NodeSmithClaim*, const NodeSmithClaim* claim) {
+            if (claim && api::is_true(claim->status.conditions, api::conditions::kRegistered))
+                served_[claim->metadata.uid] = claim->status.systemUUID;
+        });
+        world_.observe([this](const proxmox::RequestRecord& request) {
+            const auto vmid = vmid_of(request.path);
+            if (request.method != "DELETE" || request.status != 200 || !vmid) return;
+            const auto& machines = world_.proxmox.cluster().world.machines;
+            const auto machine = machines.find(*vmid);
+            if (machine == machines.end()) return;
+            const auto mark = world_.administrators.mark_of(machine->second);
+            const auto* claim = mark ? world_.view.claim_by_uid(mark->claim_uid) : nullptr;
+            if (!claim || claim->spec.deletionPolicy != api::v1alpha1::DeletionPolicy::Retain) return;
+            const auto served = served_.find(claim->metadata.uid);
+            if (served == served_.end() || served->second != uuid_of(machine->second)) return;
+            if (stage_.deeds.stated_gone.contains(claim->metadata.uid)) return;
+            stage_.violate("retained machines stay", "machine " + std::to_string(*vmid) + " of claim " +
+                                                         claim->metadata.name + " is destroyed");
+        });
+    }
+
+private:
+    std::map<std::string, std::string> served_;  // system UUID of the machine that registered, by claim UID
+};
+
 }  // namespace
 
 std::unique_ptr<Invariant> kept_machines_rest(const Stage& stage) {
     return std::make_unique<KeptMachinesRest>(stage);
+}
+
+std::unique_ptr<Invariant> retained_machines_stay(const Stage& stage) {
+    return std::make_unique<RetainedMachinesStay>(stage);
 }
 
 }  // namespace simulation
