@@ -253,7 +253,8 @@ TEST_CASE("A VM whose lock hangs does not keep the leader's epoch from the other
                                                      : second.identity.system_uuid;
     };
     const auto write = [keeper](EpochSlot slot) -> asio::awaitable<bool> {
-        co_await keeper->write_epoch(std::move(slot), {"aaaaaa11", ""});
+        EpochRecord record{"aaaaaa11", ""};
+        co_await keeper->write_epoch(std::move(slot), std::move(record));
         co_return true;
     };
     const auto lowest = lab.run(keeper->read_epoch(expected)).slot.value();
