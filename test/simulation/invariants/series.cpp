@@ -64,6 +64,7 @@ private:
         Series series;
         std::size_t number = 0;  // of the replacement in its series
         bool is_vain = false;    // nothing explains it
+        base::TimePoint at{};
     };
 
     static std::string tries_of(const NodeSmithPool& pool) {
@@ -93,14 +94,16 @@ private:
         const auto decided = replaced ? decided_.find(*replaced) : decided_.end();
         if (decided != decided_.end()) {
             const auto& decision = decided->second;
-            length_[{claim.metadata.uid, decision.series.second}] = decision.number;
+            if (!has_changed_since(claim.spec.poolRef, decision.at))
+                length_[{claim.metadata.uid, decision.series.second}] = decision.number;
             return forget_open(decision);
         }
         for (auto& [series, numbers] : open_) {
             std::erase_if(numbers,
                           [this](const auto& open) { return open.second + kAwaited < world_.now(); });
             if (series.first != claim.spec.poolRef || numbers.empty()) continue;
-            length_[{claim.metadata.uid, series.second}] = numbers.begin()->first;
+            if (!has_changed_since(claim.spec.poolRef, numbers.begin()->second))
+                length_[{claim.metadata.uid, series.second}] = numbers.begin()->first;
             numbers.erase(numbers.begin());
         }
     }
@@ -133,7 +136,8 @@ private:
     }
 
     void decide(const NodeSmithClaim& claim, const api::Condition& disrupted) {
-        Decision decision{{claim.spec.poolRef, cause_of(claim, disrupted)}, 1, is_vain(claim, disrupted)};
+        Decision decision{
+            {claim.spec.poolRef, cause_of(claim, disrupted)}, 1, is_vain(claim, disrupted), world_.now()};
         if (decision.is_vain) decision.number += length_of(claim, decision.series.second);
         open_[decision.series].emplace(decision.number, world_.now());
         decided_[claim.metadata.name] = std::move(decision);
@@ -156,9 +160,12 @@ private:
 
     // Reports whether the settings that the machine was made from are unchanged since its creation.
     bool is_as_configured(const NodeSmithClaim& claim) const {
-        const auto created = created_.at(claim.metadata.uid);
-        const auto changed = changed_.find(claim.spec.poolRef);
-        return provider_changed_ < created && (changed == changed_.end() || changed->second < created);
+        return !has_changed_since(claim.spec.poolRef, created_.at(claim.metadata.uid));
+    }
+
+    bool has_changed_since(const std::string& pool, base::TimePoint time) const {
+        const auto changed = changed_.find(pool);
+        return time <= provider_changed_ || (changed != changed_.end() && time <= changed->second);
     }
 
     static bool was_old_from_the_start(const NodeSmithClaim& claim) {
