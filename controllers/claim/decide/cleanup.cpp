@@ -4,6 +4,7 @@
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/claim/decide/launch.hpp"
 #include "controllers/claim/decide/vanished.hpp"
+#include "controllers/claim/facts/local_volumes.hpp"
 #include "controllers/claim/facts/node_changes.hpp"
 #include "controllers/claim/facts/pool_counts.hpp"
 #include "controllers/disruption/facts/disruption_state.hpp"
