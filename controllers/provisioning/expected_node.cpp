@@ -90,8 +90,10 @@ bool is_held_up(const NodeSmithClaim& claim) {
 
 const api::Condition* refused_certificate(const NodeSmithClaim& claim) {
     const auto* registered = api::find_condition(claim.status.conditions, conditions::kRegistered);
+    // Other requests for the claim's own objects have the same reason, and concern no other machine.
     const bool is_refused = registered && registered->status != ConditionStatus::True &&
-                            registered->reason == reasons::kRequestRefused;
+                            registered->reason == reasons::kRequestRefused &&
+                            registered->message.find("first certificate") != std::string::npos;
     return is_refused ? registered : nullptr;
 }
 

@@ -91,7 +91,7 @@ class RetainedMachinesStay final : public Invariant {
 public:
     explicit RetainedMachinesStay(const Stage& stage) : Invariant(stage) {
         world_.view.subscribe<NodeSmithClaim>([this](const NodeSmithClaim*, const NodeSmithClaim* claim) {
-            if (claim && api::is_true(claim->status.conditions, api::conditions::kRegistered))
+            if (claim && api::is_true(claim->status.conditions, api::conditions::kInitialized))
                 served_[claim->metadata.uid] = claim->status.systemUUID;
         });
         world_.observe([this](const proxmox::RequestRecord& request) {

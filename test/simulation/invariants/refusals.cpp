@@ -77,7 +77,9 @@ private:
             const auto* registered =
                 api::find_condition(claim->status.conditions, api::conditions::kRegistered);
             const bool is_refused = registered && registered->reason == api::reasons::kRequestRefused &&
-                                    registered->status != api::ConditionStatus::True;
+                                    registered->status != api::ConditionStatus::True &&
+                                    registered->message.find("first certificate") != std::string::npos &&
+                                    !api::is_true(claim->status.conditions, api::conditions::kFailed);
             if (is_refused && !claim->metadata.deletionTimestamp)
                 still[claim->metadata.uid] =
                     refused_since_.try_emplace(claim->metadata.uid, world_.now()).first->second;

@@ -200,6 +200,8 @@ TEST_CASE("while the certificate of a machine is refused, its pool makes no mach
         objects::set_condition(all, api::conditions::kLaunched, api::ConditionStatus::True);
         objects::set_condition(all, api::conditions::kRegistered, api::ConditionStatus::False,
                                objects::kStart, "RequestRefused");
+        all.back().message = "the request for the kubelet's first certificate cannot be approved";
+        REQUIRE(all.back().type == api::conditions::kRegistered);
     });
     world.put_pending_pod("web");
     world.run_for(2h);
