@@ -259,9 +259,9 @@ asio::awaitable<std::string> CertificateApprover::carry_out(Request request, Cla
 // Says that a decision could not be written. A refused denial changes nothing for the claim's own machine.
 void CertificateApprover::note_refusal(const Request& request, const NodeSmithClaim& claim,
                                        const Approval& approval, const std::string& refusal) {
-    const std::string kind = is_serving(request) ? "serving" : "first";
+    const std::string kind(is_serving(request) ? "serving certificate" : MachineReports::kFirstCertificate);
     const std::string decision = approval.verdict == Verdict::Approve ? "approved" : "denied";
-    const auto message = "the request for the kubelet's " + kind + " certificate cannot be " + decision +
+    const auto message = "the request for the kubelet's " + kind + " cannot be " + decision +
                          ", and is tried again several times a minute: " + refusal;
     parts_.events.warning(claim, std::string(reasons::kRequestRefused), message);
     if (approval.verdict == Verdict::Approve && !is_serving(request))

@@ -8,6 +8,7 @@
 #include "controllers/claim/facts/node_changes.hpp"
 #include "controllers/provisioning/facts/room.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/services/machine_reports.hpp"
 #include "controllers/state/contested_labels.hpp"
 
 namespace controllers::provisioning {
@@ -93,7 +94,7 @@ const api::Condition* refused_certificate(const NodeSmithClaim& claim) {
     // Other requests for the claim's own objects have the same reason, and concern no other machine.
     const bool is_refused = registered && registered->status != ConditionStatus::True &&
                             registered->reason == reasons::kRequestRefused &&
-                            registered->message.find("first certificate") != std::string::npos;
+                            registered->message.find(MachineReports::kFirstCertificate) != std::string::npos;
     return is_refused ? registered : nullptr;
 }
 

@@ -23,6 +23,8 @@ public:
         std::string cluster{};  // identity of the provider's cluster that has it; empty: as claimed
     };
 
+    // These words are in a refusal of the first certificate, and tell it from those of other requests.
+    static constexpr std::string_view kFirstCertificate = "first certificate";
     // Certificate says whether the API server lets the operator approve the machine's first certificate.
     struct Certificate {
         std::string refusal;             // its words while it refuses the approval; empty: it does not
