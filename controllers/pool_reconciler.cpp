@@ -222,7 +222,7 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     // event.
     const auto* available = api::find_condition(pool->status.conditions, conditions::kAvailable);
     const bool ends_by_time =
-        available && (available->reason == reasons::kRateLimited || available->reason == "OneAtATime");
+        available && (available->reason == reasons::kRateLimited || available->reason == kOneAtATime);
     if (ends_by_time) result.requeue_after = kube::sooner(result.requeue_after, std::chrono::minutes{1});
     // A Node needs a while to show that it has none of the taints.
     if (!pool->status.undeclaredTaints.empty())

@@ -103,14 +103,7 @@ std::optional<LaunchGate> closed_by_time(const GateFacts& facts, api::Time now) 
 
 // Returns a gate that waits for the claim that shows whether the obstacle is gone.
 LaunchGate closed_by_trial(const GateFacts& facts) {
-    const auto failures = base::counted(facts.pool.status.consecutiveFailures, "claim");
-    return closed(
-        "OneAtATime",
-        failures + " failed in a row, so claims are created one at a time: the next one " +
-            (facts.trial.claim.empty() ? std::string("once the present one is created")
-                                       : "once the machine of claim " + facts.trial.claim + " is there") +
-            (facts.trial.ends ? ", at the latest at " + facts.trial.ends->str() : ""),
-        facts.trial.ends);
+    return closed(kOneAtATime, trial_text(facts.pool, facts.trial), facts.trial.ends);
 }
 
 }  // namespace
@@ -139,12 +132,7 @@ LaunchGate gate_of(const GateFacts& facts, api::Time now) {
     }
     if (facts.probe.is_needed) {
         if (!facts.probe.claim.empty())
-            return for_a_while(closed(
-                "OneAtATime",
-                "someone else removed the replacements, too, so machines are created one at a time: the "
-                "next one after the machine of claim " +
-                    facts.probe.claim + " has been in service for two minutes",
-                facts.probe.proven_at));
+            return for_a_while(closed(kOneAtATime, probe_text(facts.probe), facts.probe.proven_at));
         gate.most_claims = std::min<std::int64_t>(gate.most_claims, 1);
     }
     if (facts.trial.is_needed) {

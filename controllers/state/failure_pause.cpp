@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/backoff.hpp"
+#include "base/text.hpp"
 #include "controllers/claim/facts/boot_rights.hpp"
 #include "controllers/claim/facts/claim_state.hpp"
 #include "controllers/claim/facts/template_hash.hpp"
@@ -176,6 +177,14 @@ Trial trial_of(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time
         trial.ends = api::Time(ends);
     }
     return trial;
+}
+
+std::string trial_text(const NodeSmithPool& pool, const Trial& trial) {
+    return base::counted(pool.status.consecutiveFailures, "claim") +
+           " failed in a row, so claims are created one at a time: the next one " +
+           (trial.claim.empty() ? std::string("once the present one is created")
+                                : "once the machine of claim " + trial.claim + " is there") +
+           (trial.ends ? ", at the latest at " + trial.ends->str() : "");
 }
 
 }  // namespace controllers

@@ -34,5 +34,7 @@ struct Trial {
     std::optional<api::Time> ends;  // when another claim may be tried beside it
 };
 Trial trial_of(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time now);
+// Says for what the next claim of a pool with a trial waits.
+std::string trial_text(const NodeSmithPool& pool, const Trial& trial);
 
 }  // namespace controllers

@@ -169,4 +169,10 @@ Probe probe_of(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time
     return probe;
 }
 
+std::string probe_text(const Probe& probe) {
+    return "someone else removed the replacements, too, so machines are created one at a time: the next one "
+           "after the machine of claim " +
+           probe.claim + " has been in service for two minutes";
+}
+
 }  // namespace controllers

@@ -38,5 +38,9 @@ struct Probe {
     std::optional<api::Time> proven_at;  // when it will have stayed long enough, once it is in service
 };
 Probe probe_of(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time now);
+// Says for what the next machine of a pool waits whose probe has a claim.
+std::string probe_text(const Probe& probe);
+// Reason of a pool that waits for a trial or a probe.
+inline constexpr std::string_view kOneAtATime = "OneAtATime";
 
 }  // namespace controllers

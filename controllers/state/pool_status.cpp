@@ -195,15 +195,9 @@ std::string one_at_a_time(const PoolObservation& facts, const PoolStatus& status
     auto judged = facts.object;
     judged.status = status;
     if (const auto probe = probe_of(judged, facts.claims, now); probe.is_needed && !probe.claim.empty())
-        return "someone else removed the replacements, too, so machines are created one at a time: the next "
-               "one "
-               "after the machine of claim " +
-               probe.claim + " has been in service for two minutes";
+        return probe_text(probe);
     if (const auto trial = trial_of(judged, facts.claims, now); trial.is_needed && !trial.claim.empty())
-        return base::counted(status.consecutiveFailures, "claim") +
-               " failed in a row, so claims are created one at a time: the next one once the machine of "
-               "claim " +
-               trial.claim + " is there" + (trial.ends ? ", at the latest at " + trial.ends->str() : "");
+        return trial_text(judged, trial);
     return {};
 }
 
@@ -242,7 +236,7 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
                                             last_failure(facts.claims));
     if (pauses_after_losses(status, now)) return no(reasons::kBackingOff, pause_text(*status.losses));
     if (auto waits = one_at_a_time(facts, status, now); !waits.empty())
-        return no("OneAtATime", std::move(waits));
+        return no(kOneAtATime, std::move(waits));
     if (auto delayed = delayed_by_scale_up(facts, status, counts, now))
         return no(delayed->reason, delayed->message);
     if (auto full = why_no_room(facts, size); !full.empty())
