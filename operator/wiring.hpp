@@ -97,8 +97,7 @@ private:
         return [this, &store](const kube::ObjectKey& key, const kube::ApiError& error) {
             if (!controllers::is_refusal(error) && !controllers::took_long(error)) return;
             if (const auto object = store.get(key))
-                decisions.warning(*object, std::string(api::reasons::kRequestRefused),
-                                  std::string("the operator cannot go on with it: ") + error.what());
+                decisions.warning(*object, std::string(api::reasons::kRequestRefused), error.what());
         };
     }
     void add_unmanaged();
