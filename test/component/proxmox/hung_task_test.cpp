@@ -33,15 +33,21 @@ std::size_t stops(Lab& lab) {
     return lab.count("DELETE", "/nodes/[^/]+/tasks/.*");
 }
 
-}  // namespace
-
-TEST_CASE("A creation that hangs is stopped when its machine shall be gone, and leaves nothing") {
-    Lab lab;
+// Returns a machine whose creation hangs for as long as scaleUp.provisionTimeout.
+MachineSpec overdue_creation(Lab& lab) {
     lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang, ""});
     auto spec = lab.machine(1);
     lab.place(spec);
     launch_until(lab, spec, "qmcreate");
-    lab.wait(10min);  // scaleUp.provisionTimeout
+    lab.wait(10min);
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("A creation that hangs is stopped when its machine shall be gone, and leaves nothing") {
+    Lab lab;
+    auto spec = overdue_creation(lab);
     const auto begin = lab.clock.now();
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
     CHECK(lab.clock.now() - begin < 1min);
@@ -70,11 +76,7 @@ TEST_CASE("A clone that hangs is stopped as soon as its pool gives machines up, 
 
 TEST_CASE("A copy of the control plane does not stop the task that makes a machine of the original") {
     Lab lab;
-    lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang, ""});
-    auto spec = lab.machine(1);
-    lab.place(spec);
-    launch_until(lab, spec, "qmcreate");
-    lab.wait(10min);  // scaleUp.provisionTimeout
+    auto spec = overdue_creation(lab);
     RemovalHold hold{"another operator owns the same machines", true};
     lab.environment.why_not_destroy = [&](const std::string&) { return hold; };
     for (int i = 0; i < 20; ++i) {
@@ -169,11 +171,7 @@ TEST_CASE("A removal whose tasks fail out of sight, as the answers are lost, is 
 
 TEST_CASE("A restart of the operator begins the waiting for a hung task anew, and does not forget it") {
     Lab lab;
-    lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang, ""});
-    auto spec = lab.machine(1);
-    lab.place(spec);
-    launch_until(lab, spec, "qmcreate");
-    lab.wait(10min);
+    auto spec = overdue_creation(lab);
     lab.restart();
     const auto begin = lab.clock.now();
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));

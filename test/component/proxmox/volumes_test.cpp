@@ -88,6 +88,15 @@ std::string free_option(const proxmox_simulator::Config& config) {
     return config.contains("scsi5") ? "scsi6" : "scsi5";
 }
 
+// Attaches a disk with the machine's own ID, which was not made with it, and returns its name.
+std::string attach_own_disk(Lab& lab, const MachineSpec& spec) {
+    const auto& id = spec.record.machine_id;
+    auto disk = put_volume(lab, "local", std::stoi(id), "vm-" + id + "-disk-7.raw");
+    auto& config = lab.vm(spec)->config;
+    config[free_option(config)] = disk + ",size=1G";
+    return disk;
+}
+
 }  // namespace
 
 TEST_CASE("Templates and machines come and go, and the volumes of a CSI plugin stay") {
@@ -181,13 +190,9 @@ TEST_CASE(
     use_disk(lab);
     auto spec = lab.machine(1);
     lab.launch(spec);
-    const auto vmid = std::stoi(spec.record.machine_id);
     std::string disk;
-    AroundRequest attach(AroundRequest::When::after, "/" + spec.record.machine_id + "/pending", [&] {
-        disk = put_volume(lab, "local", vmid, "vm-" + spec.record.machine_id + "-disk-7.raw");
-        auto& config = lab.vm(spec)->config;
-        config[free_option(config)] = disk + ",size=1G";
-    });
+    AroundRequest attach(AroundRequest::When::after, "/" + spec.record.machine_id + "/pending",
+                         [&] { disk = attach_own_disk(lab, spec); });
     lab.simulator.cluster().faults = &attach;
     const auto why = held(lab, spec);
     lab.simulator.cluster().faults = nullptr;
@@ -249,13 +254,8 @@ TEST_CASE("A disk that is attached while the answer to the last look comes late 
     use_disk(lab);
     auto spec = lab.machine(1);
     lab.launch(spec);
-    const auto vmid = std::stoi(spec.record.machine_id);
     std::string disk;
-    LateLook late(spec.record.machine_id, [&] {
-        disk = put_volume(lab, "local", vmid, "vm-" + spec.record.machine_id + "-disk-7.raw");
-        auto& config = lab.vm(spec)->config;
-        config[free_option(config)] = disk + ",size=1G";
-    });
+    LateLook late(spec.record.machine_id, [&] { disk = attach_own_disk(lab, spec); });
     lab.simulator.cluster().faults = &late;
     const auto why = held(lab, spec);
     lab.simulator.cluster().faults = nullptr;

@@ -112,7 +112,8 @@ public:
     }
 
 private:
-    std::map<std::string, std::string> served_;  // system UUID of the machine that registered, by claim UID
+    std::map<std::string, std::string>
+        served_;  // system UUID of the machine that was in service, by claim UID
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a BMC forgets, and what the operator must not forget or take for granted.
+// Tests what a BMC forgets, and what the operator must not forget or take for granted.
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 
