@@ -16,6 +16,7 @@ constexpr int kMostStrangers = 4;
 constexpr const char* kStranger = "simulation/stranger";
 constexpr const char* kStrangersName = "stranger-";
 constexpr const char* kForgedClaim = "said-to-be-";
+constexpr const char* kForgedHost = "elsewhere";
 
 std::string uuid_of_stranger(int number) {
     char uuid[40];
@@ -155,7 +156,7 @@ void Forgers::make_claim() {
     if (random_->below(2) == 0) {
         reached.push_back(api::conditions::kAdopted);
         status.machineID = std::to_string(900 + made_);
-        status.host = "elsewhere";
+        status.host = kForgedHost;
     }
     for (const auto type : reached) {
         api::ConditionUpdate update;
@@ -233,8 +234,12 @@ void Forgers::end_claims() {
         if (is_forged(*claim)) keys.push_back(key);
     for (const auto& key : keys) {
         world_.server.edit<NodeSmithClaim>(key, [](NodeSmithClaim& claim) {
-            // The claim gets a machine like any other once the stranger's Node is gone.
-            const bool has_machine = bears_name_of_stranger(claim) && claim.status.launchAttempts > 0;
+            // The claim gets a machine like any other once the stranger's Node is gone, or once somebody
+            // restored the claim without its forged status.
+            const auto& status = claim.status;
+            const bool has_machine = bears_name_of_stranger(claim)
+                                         ? status.launchAttempts > 0
+                                         : !status.host.empty() && status.host != kForgedHost;
             if (!has_machine)
                 claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
         });
