@@ -1,5 +1,6 @@
 #include "controllers/state/field_managers.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "api/names.hpp"
@@ -27,11 +28,21 @@ bool has_label(const json::value& entry, const std::string& label) {
     return member(labels, "f:" + label) != nullptr;
 }
 
+// Returns the entries of metadata.managedFields; null: there are none.
+const json::array* entries_of(const json::value& object) {
+    const auto* fields = member(member(&object, "metadata"), "managedFields");
+    return fields ? fields->if_array() : nullptr;
+}
+
+bool is_usual(std::string_view manager) {
+    return manager == api::kFieldManager || manager == "kubelet" || manager == "kube-controller-manager" ||
+           manager.starts_with("kubectl");
+}
+
 }  // namespace
 
 std::string label_writer(const json::value& object, const std::string& label) {
-    const auto* fields = member(member(&object, "metadata"), "managedFields");
-    const auto* entries = fields ? fields->if_array() : nullptr;
+    const auto* entries = entries_of(object);
     std::string writer;
     std::string last;
     if (!entries) return writer;
@@ -45,6 +56,19 @@ std::string label_writer(const json::value& object, const std::string& label) {
         last = std::move(time);
     }
     return writer;
+}
+
+std::vector<std::string> unusual_managers(const json::value& node) {
+    std::vector<std::string> managers;
+    const auto* entries = entries_of(node);
+    if (!entries) return managers;
+    for (const auto& entry : *entries) {
+        auto manager = text_in(entry, "manager");
+        if (manager.empty() || is_usual(manager) || std::ranges::find(managers, manager) != managers.end())
+            continue;
+        managers.push_back(std::move(manager));
+    }
+    return managers;
 }
 
 }  // namespace controllers

@@ -1,8 +1,9 @@
-// Finds out who wrote a field of an object, from metadata.managedFields. Pure.
+// Finds out who wrote to an object, from metadata.managedFields. Pure.
 #pragma once
 
 #include <boost/json/value.hpp>
 #include <string>
+#include <vector>
 
 namespace controllers {
 
@@ -10,5 +11,9 @@ namespace controllers {
 // not know, for example because the label was removed.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
 std::string label_writer(const boost::json::value& object, const std::string& label);
+
+// Returns the field managers of a Node that a cluster does not have anyway, each once: neither the kubelet
+// nor the controller manager, kubectl or the operator itself.
+std::vector<std::string> unusual_managers(const boost::json::value& node);
 
 }  // namespace controllers

@@ -126,6 +126,11 @@ public:
         change(after);
         return api::decode<T>(patch_json(key<T>(name), api::merge_patch(before, after))->value());
     }
+    // Applies a merge patch, for fields that our types lack.
+    template <api::Kind T>
+    void patch(const api::ObjectKey& name, const json::object& change) {
+        patch_json(key<T>(name), change);
+    }
     template <api::Kind T>
     void remove(const api::ObjectKey& name, std::optional<std::int64_t> grace_seconds = std::nullopt) {
         DeleteRequest request;

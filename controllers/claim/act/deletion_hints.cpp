@@ -1,5 +1,8 @@
 #include "controllers/claim/act/deletion_hints.hpp"
 
+#include <algorithm>
+
+#include "controllers/state/field_managers.hpp"
 #include "providers/foreign/shown_text.hpp"
 
 namespace controllers::claim {
@@ -7,6 +10,7 @@ namespace controllers::claim {
 namespace {
 
 constexpr std::size_t kMostTraces = 256;
+constexpr std::size_t kMostManagers = 5;
 // k8s.io/cloud-provider: controllers/nodelifecycle
 constexpr std::string_view kDeletingNode = "DeletingNode";
 
@@ -61,11 +65,38 @@ asio::awaitable<std::string> DeletionHints::events_about(std::string node) {
         " says: " + providers::foreign::shown(event.message);
 }
 
-asio::awaitable<std::string> DeletionHints::about(std::string node) {
+asio::awaitable<std::string> DeletionHints::writers_of_nodes(ClaimPointer claim) {
+    NodePointer other;
+    for (const auto& [key, node] : informers_.nodes.store().all()) {
+        if (key.name == claim->status.nodeName) continue;
+        const bool is_managed = api::find(node->metadata.labels, api::labels::kClaim);
+        if (!other || is_managed) other = node;
+        if (is_managed) break;
+    }
+    if (!other) co_return std::string();
+    std::optional<boost::json::value> live;
+    try {
+        live = co_await client_.get_json(kube::path_of(api::Node::kResource, api::key_of(*other)));
+    } catch (const kube::ApiError&) {
+        co_return std::string();
+    } catch (const base::TransportError&) {
+        co_return std::string();
+    }
+    auto managers = live ? unusual_managers(*live) : std::vector<std::string>();
+    if (managers.empty()) co_return std::string();
+    managers.resize(std::min(managers.size(), kMostManagers));
+    for (auto& manager : managers) manager = providers::foreign::shown(manager);
+    co_return "programs that write to Nodes, as metadata.managedFields of Node " + other->metadata.name +
+        " shows: " + base::joined(managers);
+}
+
+asio::awaitable<std::string> DeletionHints::about(ClaimPointer claim) {
+    const auto& node = claim->status.nodeName;
     auto said = co_await events_about(node);
     const auto traces = traces_of(node);
+    auto writers = co_await writers_of_nodes(claim);
     std::string text;
-    for (const auto& hint : {said, traces})
+    for (const auto& hint : {said, traces, writers})
         if (!hint.empty()) text += (text.empty() ? "" : "; ") + hint;
     const auto log =
         "the API server's audit log shows who deleted it (verb delete, resource nodes, name " + node + ")";

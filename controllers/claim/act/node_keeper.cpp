@@ -146,7 +146,7 @@ asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) 
         set(status, conditions::kDrained, ConditionStatus::True, reasons::kNodeDeleted,
             "Node " + claim->status.nodeName + " is gone, and its pods with it", observation.now);
     } else {
-        auto hints = co_await hints_.about(claim->status.nodeName);
+        auto hints = co_await hints_.about(claim);
         const auto why = "Node " + claim->status.nodeName + " was deleted while its machine still exists" +
                          time_in_service(*claim, observation.now) + ": the claim is replaced; " + hints;
         set(status, conditions::kDisrupted, ConditionStatus::True, reasons::kNodeDeleted, why,

@@ -225,6 +225,10 @@ TEST_CASE("where something deletes each new Node, fewer and fewer machines are m
             }
         }
     };
+    world.server.put(objects::node("control-plane"));
+    const auto managers = boost::json::parse(R"({"metadata": {"managedFields": [
+        {"manager": "kubelet"}, {"manager": "lifecycle-manager"}, {"manager": "kubectl-label"}]}})");
+    world.server.patch<api::Node>({"", "control-plane"}, managers.as_object());
     live_with_deleter(240s);
     CHECK(made.size() >= 3);
     CHECK(made.size() <= 6);
@@ -236,6 +240,7 @@ TEST_CASE("where something deletes each new Node, fewer and fewer machines are m
     REQUIRE(taken);
     CHECK_THAT(taken->message, Contains("Event DeletingNode of cloud-node-lifecycle-controller"));
     CHECK_THAT(taken->message, Contains("in the cloud provider; "));
+    CHECK_THAT(taken->message, Contains("Node control-plane shows: lifecycle-manager; "));
     CHECK_THAT(taken->message, Contains("audit log"));
     CHECK(world.events.count("TakenAway") > 0);
     // The deletions end now. The pool has its node again, and drops the condition after an hour.
