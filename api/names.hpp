@@ -141,6 +141,9 @@ inline constexpr std::string_view kPowerCycled = "PowerCycled";  // a repair pow
 inline constexpr std::string_view kPoweredOff = "PoweredOff";
 // Present only while True: its machine waits for a person's decision about the volumes on its disk.
 inline constexpr std::string_view kKeptForVolumes = "KeptForVolumes";
+// Present only while True: the claim took its machine up again without knowing whether it had been in
+// service.
+inline constexpr std::string_view kStatusLost = "StatusLost";
 // Present only while True: several Nodes report the system UUID of its machine.
 inline constexpr std::string_view kIdentityContested = "IdentityContested";
 // Present only if its young Node had a taint that its pool does not declare. False: the taint is present.
@@ -243,6 +246,7 @@ inline constexpr std::string_view kRequestRefused = "RequestRefused";    // any:
 inline constexpr std::string_view kVolumeDetachTimeout = "VolumeDetachTimeout";  // VolumesDetached
 inline constexpr std::string_view kKept = "Kept";                      // MachineDeleted: stopped and kept
 inline constexpr std::string_view kLocalVolumes = "LocalVolumes";      // KeptForVolumes
+inline constexpr std::string_view kTakenUp = "TakenUp";                // StatusLost
 inline constexpr std::string_view kPaused = "Paused";                  // Launched: ControlPlane.mode
 inline constexpr std::string_view kObserve = "Observe";                // Launched: ControlPlane.mode
 inline constexpr std::string_view kStarting = "Starting";              // PoweredOff: we are starting it

@@ -847,4 +847,8 @@ MUTATIONS = [
              Edit("note_failure", r"if \((!took_long\(error\))\)", "true")),
     Mutation("begin each loop with the write that hangs", "the other claims of a pool are never deleted", "controllers",
              Edit("in_turn", r"\((late != late_\.end\(\)) \? last", "false")),
+    Mutation("forget with its status that a machine may have served", "a retained machine is destroyed", "controllers",
+             Edit("is_retained", r"(is_true\(s\.claim, conditions::kStatusLost\));", "false")),
+    Mutation("try a retained machine that did not join again once more", "a retained machine is destroyed", "controllers",
+             Edit("decide_failed", r"if \((is_taken_up) && is_retained", "false")),
 ]

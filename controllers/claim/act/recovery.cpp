@@ -67,7 +67,9 @@ std::vector<ProviderPointer> possible_providers(const Informers& informers, cons
 bool has_gone_back(const NodeSmithClaim& before, const NodeSmithClaim& after) {
     const bool lost_machine =
         !before.status.machineID.empty() && before.status.machineID != after.status.machineID;
-    return after.status.launchAttempts < before.status.launchAttempts || lost_machine;
+    const bool lost_service =
+        is_true(before, conditions::kRegistered) && !is_true(after, conditions::kRegistered);
+    return after.status.launchAttempts < before.status.launchAttempts || lost_machine || lost_service;
 }
 
 // Reports whether a claim that is being deleted has no machine at a provider that cannot be asked without its
@@ -85,6 +87,15 @@ bool never_had_machine(const Informers& informers, const NodeSmithClaim& claim,
 
 std::string described(const providers::Machine& machine) {
     return machine.record.machine_id + " on host " + machine.record.host;
+}
+
+// Records that what the status told of the machine's service was lost. Without its Node, nothing else tells
+// a machine that served from one that never joined.
+void note_loss(ClaimStatus& status, const providers::MachineRecord& record, api::Time now) {
+    set(status, conditions::kStatusLost, ConditionStatus::True, reasons::kTakenUp,
+        "the claim lost its status and took machine " + record.machine_id + " on host " + record.host +
+            " up again; it is not known whether the machine has been in service",
+        now);
 }
 
 }  // namespace
@@ -254,7 +265,15 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
     const auto node = node_of_unknown_attempt(informers_, *observation.claim);
     if (!is_settled) is_settled = co_await has_recorded(observation, own);
     if (is_settled) {
-        note_looked(observation.claim->metadata.uid);
+        const auto& claim = *observation.claim;
+        const bool is_told =
+            is_true(claim, conditions::kRegistered) || is_true(claim, conditions::kStatusLost);
+        if (observation.went_back && !is_told) {
+            auto status = claim.status;
+            note_loss(status, record_of(claim.status), observation.now);
+            co_await writer_.record(observation, std::move(status));
+        }
+        note_looked(claim.metadata.uid);
         co_return std::nullopt;
     }
     const auto proves = [](const auto& entry) { return entry.first.is_unfinished || is_proven(entry.first); };
@@ -339,6 +358,7 @@ asio::awaitable<kube::Result> Recovery::record(Observation observation, provider
         for (const auto& reservation : observation.pool->status.addresses)
             if (reservation.claim == claim.metadata.name) status.addresses.push_back(reservation.address);
     }
+    if (!machine.is_unfinished) note_loss(status, machine.record, observation.now);
     events_.warning(
         claim, "MachineFound",
         "machine " + described(machine) +

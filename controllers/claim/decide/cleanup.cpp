@@ -144,13 +144,6 @@ void intend_removal(ClaimStatus& status, const Situation& s) {
         s.now);
 }
 
-// Reports whether the machine is kept. A machine that never registered is not worth keeping and is removed. A
-// claim that lost its status has a Node all the same.
-bool is_retained(const Situation& s) {
-    return s.claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
-           (is_true(s.claim, conditions::kRegistered) || s.node);
-}
-
 // Reports whether the machine waits for a person to decide about the volumes on its disk. The
 // provider was not asked to remove it yet.
 bool is_held(const Situation& s) {
@@ -199,6 +192,14 @@ bool has_node_to_delete(const Situation& s) {
 }
 
 }  // namespace
+
+// A claim that lost its status has a Node all the same, or says that it took up a machine that may have
+// served.
+bool is_retained(const Situation& s) {
+    const bool may_have_served =
+        is_true(s.claim, conditions::kRegistered) || s.node || is_true(s.claim, conditions::kStatusLost);
+    return s.claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain && may_have_served;
+}
 
 Decision decide_cleanup(const Situation& s, const Decision& done) {
     const auto& status = s.claim.status;

@@ -13,6 +13,9 @@ namespace controllers::claim {
 // Removes node, machine and token. `done` is the decision once nothing is left.
 Decision decide_cleanup(const Situation& situation, const Decision& done);
 Decision decide_removal(const Situation& situation);
+// Reports whether the machine outlives its claim (deletionPolicy Retain). A machine that never registered is not
+// worth keeping and is removed.
+bool is_retained(const Situation& situation);
 
 // Waits until the taint had time to reach the scheduler, which could otherwise still bind a pod.
 ClaimStatus after_drain(const Situation& situation, const DrainProgress& progress);

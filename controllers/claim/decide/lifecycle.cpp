@@ -23,6 +23,10 @@ constexpr std::chrono::minutes kLookForOddObjects{1};
 // Decides about a failed claim, or a failed attempt of a live one.
 Decision decide_failed(const Situation& s) {
     const auto& claim = s.claim;
+    // Another attempt would destroy the machine. The claim is replaced instead, and the machine stays.
+    const bool is_taken_up =
+        is_true(claim, conditions::kStatusLost) && !is_true(claim, conditions::kMachineDeleted);
+    if (is_taken_up && is_retained(s)) return {Step::delete_claim, claim.status, std::nullopt};
     if (!is_true(claim, conditions::kFailed)) {
         Decision again{Step::nothing, claim.status, std::nullopt};
         forget_attempt(again.status, s.pool ? s.pool->spec.scaleUp.retry : api::v1alpha1::Retry{}, s.now);
@@ -212,6 +216,8 @@ Decision decide(const Situation& s) {
     note_doubt(decision.status, s);
     note_contest(decision.status, s);
     renew_hash(decision.status, s);
+    if (is_true(s.claim, conditions::kRegistered))
+        api::remove_condition(decision.status.conditions, conditions::kStatusLost);
     if (s.node && !s.claim.status.nodeName.empty() && !s.claim.metadata.deletionTimestamp)
         decision.status.volumePlaces = s.volume_places;
     if (s.claim.metadata.deletionTimestamp || loses_machine(s.claim))

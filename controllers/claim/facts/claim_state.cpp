@@ -179,7 +179,8 @@ std::chrono::seconds pause_after(const api::v1alpha1::Retry& retry, std::int32_t
 
 void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api::Time now) {
     for (auto type : {conditions::kMachineDeleted, conditions::kDrained, conditions::kVolumesDetached,
-                      conditions::kRegistered, conditions::kInitialized, conditions::kTaintsSettled}) {
+                      conditions::kRegistered, conditions::kInitialized, conditions::kTaintsSettled,
+                      conditions::kStatusLost}) {
         api::remove_condition(status.conditions, type);
     }
     forget_place(status);

@@ -57,6 +57,58 @@ TEST_CASE("with deletionPolicy Retain a machine stays whose claim lost its statu
     CHECK(world.server.get<api::Node>({"", "c"}));
 }
 
+// A world with a machine in service under deletionPolicy Retain, whose Node somebody deletes while no
+// operator runs. The kubelet does not register again.
+struct NodeLost : World {
+    NodeLost() {
+        {
+            Process process(*this);
+            launch();
+            server.edit<NodeSmithClaim>(kClaim, [](auto& claim) {
+                claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
+            });
+            REQUIRE(run_until([&] { return ready(); }));
+        }
+        server.remove<api::Node>({"", "c"});
+        cloud.on_gone = nullptr;
+    }
+};
+
+TEST_CASE(
+    "with deletionPolicy Retain a machine stays whose claim lost its status and whose Node is deleted") {
+    NodeLost world;
+    world.server.edit<NodeSmithClaim>(kClaim, [](auto& claim) { claim.status = {}; });
+    SECTION("and then the claim is deleted") {
+        world.server.remove<NodeSmithClaim>(kClaim);
+        Process next(world);
+        REQUIRE(world.run_until([&] { return world.gone(); }, 10min));
+    }
+    SECTION("and the claim is deleted after its machine was found") {
+        Process next(world);
+        REQUIRE(world.run_until([&] { return world.condition(conditions::kStatusLost); }, 1min));
+        world.server.remove<NodeSmithClaim>(kClaim);
+        REQUIRE(world.run_until([&] { return world.gone(); }, 10min));
+    }
+    SECTION("and the machine does not join again") {
+        Process next(world);
+        REQUIRE(world.run_until([&] { return world.gone(); }, 2h));
+    }
+    CHECK(world.cloud.machines.size() == 1);
+}
+
+TEST_CASE("a machine that joins again after its claim lost its status is like any other") {
+    World world;
+    {
+        Process process(world);
+        world.launch();
+        REQUIRE(world.run_until([&] { return world.ready(); }));
+    }
+    world.server.edit<NodeSmithClaim>(kClaim, [](auto& claim) { claim.status = {}; });
+    Process next(world);
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    CHECK_FALSE(world.condition(conditions::kStatusLost));
+}
+
 TEST_CASE("a machine that cannot be released is tried with growing pauses and nothing is written meanwhile") {
     struct Down : fake::ProviderCalls {
         void before(const std::string& method) override {
