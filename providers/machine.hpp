@@ -59,6 +59,10 @@ struct Machine {
     // True for one that was made for the claim in its mark, but does not have the claim's UUID yet.
     bool is_unfinished = false;
     base::Duration retry_after{};  // time until the next call; 0: no need to wait
+    // True while its creation waits for what is not its host's fault: a backup's lock, a missing right.
+    bool waits_for_others = false;
+    // Time since the beginning of its creation in which it waited so, as far as this process knows.
+    base::Duration waited{};
 };
 
 enum class Power { off, on };

@@ -12,6 +12,7 @@ namespace providers::proxmox {
 enum class EnsureStep {
     look,         // read the machine, then decide with after_look
     follow_task,  // the task is running: poll it again
+    // Both wait for what is not the host's fault:
     retry_later,  // no task is running; the obstacle may disappear soon
     try_again,    // a task failed for a temporary reason: repeat it after a growing pause
     create,       // blank, or as a clone

@@ -23,6 +23,7 @@ constexpr base::Duration kFresh = std::chrono::seconds{5};
 constexpr base::Duration kUntouchedAge = std::chrono::seconds{10};
 constexpr base::Duration kOwnRightsAge = std::chrono::minutes{5};
 constexpr base::Duration kRefusalAge = std::chrono::minutes{1};
+constexpr base::Duration kWaitForgotten = std::chrono::hours{1};
 
 bool carries_image(const MachineSpec& spec) {
     return spec.boot_image && !spec.served_boot_data();
@@ -50,6 +51,12 @@ const char* reason_of_refusal(const std::string& operation) {
 std::string waiting_for(const std::string& upid) {
     const auto task = parse_upid(upid);
     return task ? "waiting for task " + task->type + " on host " + task->node : "waiting for task " + upid;
+}
+
+// Marks a machine that waits for what is not its host's fault.
+EnsureResult waiting_for_others(EnsureResult result) {
+    std::get<Machine>(result).waits_for_others = true;
+    return result;
 }
 
 EnsureResult not_ready(const ProxmoxError& error, base::Duration retry_after) {
@@ -83,6 +90,33 @@ std::optional<EnsureResult> outcome_of(const ProxmoxError& error) {
 }  // namespace
 
 asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
+    const auto uuid = spec.identity.system_uuid;
+    auto result = co_await try_step(std::move(spec));
+    note_wait(uuid, result);
+    co_return result;
+}
+
+void Ensurer::note_wait(const std::string& uuid, EnsureResult& result) {
+    const auto now = clock_.now();
+    std::erase_if(waits_, [now](const auto& entry) { return now - entry.second.last > kWaitForgotten; });
+    auto* machine = std::get_if<Machine>(&result);
+    const bool is_paused = std::holds_alternative<NotReady>(result);
+    const bool is_in_creation =
+        machine && machine->state != MachineState::placed && machine->state != MachineState::running;
+    if (is_paused && !waits_.contains(uuid)) return;
+    if (!is_paused && !is_in_creation) {
+        waits_.erase(uuid);
+        return;
+    }
+    auto& wait = waits_[uuid];
+    if (wait.since) wait.total += now - *wait.since;
+    wait.since.reset();
+    if (is_paused || machine->waits_for_others) wait.since = now;
+    wait.last = now;
+    if (machine) machine->waited = wait.total;
+}
+
+asio::awaitable<EnsureResult> Ensurer::try_step(MachineSpec spec) {
     const auto uuid = spec.identity.system_uuid;
     const auto host = spec.record.host;
     const auto pause = pauses_.left(uuid);
@@ -254,9 +288,11 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
             co_return AttemptFailed{std::move(decision.reason), std::move(decision.message),
                                     decision.avoid_host, decision.is_excused};
         case EnsureStep::try_again:
-            co_return co_await pause(std::move(spec), std::move(decision.message));
-        case EnsureStep::look:
+            co_return waiting_for_others(co_await pause(std::move(spec), std::move(decision.message)));
         case EnsureStep::retry_later:
+            co_return waiting_for_others(
+                co_await progress(std::move(spec), MachineState::creating, "", std::move(decision.message)));
+        case EnsureStep::look:
             break;
     }
     co_return co_await progress(std::move(spec), MachineState::creating, "", std::move(decision.message));

@@ -31,13 +31,24 @@ public:
           tasks_(tasks),
           locks_(clock),
           pauses_(clock),
-          unread_(clock) {}
+          unread_(clock),
+          clock_(clock) {}
 
     // Throws ProxmoxError for unexpected outcomes, FencedError.
     asio::awaitable<EnsureResult> ensure(MachineSpec spec);
 
 private:
+    // Wait measures how long a machine in creation waits for what is not its host's fault.
+    struct Wait {
+        base::Duration total{};
+        std::optional<base::TimePoint> since;  // begin of the present wait that is not in the total
+        base::TimePoint last{};                // last look
+    };
+    // Takes the step unless the machine has to pause, and turns expected errors into results.
+    asio::awaitable<EnsureResult> try_step(MachineSpec spec);
     asio::awaitable<EnsureResult> step(MachineSpec spec);
+    // Writes into the result how long the machine has waited for others.
+    void note_wait(const std::string& uuid, EnsureResult& result);
     // Reports whether the machine is in untouched_, and removes it there.
     bool is_untouched(const MachineSpec& spec);
     void note_untouched(const EnsureResult& result);
@@ -80,6 +91,8 @@ private:
     GrowingPauses pauses_;
     // Pauses after reads that failed temporarily. Calls during a pause return without waiting.
     GrowingPauses unread_;
+    base::Clock& clock_;
+    std::map<std::string, Wait> waits_;  // by SMBIOS UUID, since the machine was first seen in creation
     // The recorded failed task after which this process has already paused, by SMBIOS UUID.
     std::map<std::string, std::string> paused_after_;
     // Machines that this process placed but has not requested yet, by SMBIOS UUID. They need no look-up.

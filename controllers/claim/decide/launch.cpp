@@ -94,13 +94,25 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
 
 // Reports whether a machine exists but does not start in time. Time in which the provider did
 // not answer does not count before the machine was first seen. A machine with a Ready Node is
-// up, whatever its provider reports.
-bool is_overdue(const ClaimStatus& status, const Situation& s) {
+// up, whatever its provider reports. Time in which others kept it waiting, such as a backup that locked it,
+// is not taken from the time of its host.
+bool is_overdue(const ClaimStatus& status, const Situation& s, const providers::Machine& machine) {
     if (s.node && api::is_true(s.node->status.conditions, conditions::kReady)) return false;
     const auto* launched = api::find_condition(status.conditions, conditions::kLaunched);
     if (!launched || launched->status != ConditionStatus::Unknown || !launched->lastTransitionTime)
         return false;
-    return deadline(s, *launched->lastTransitionTime, provision_timeout(s)) <= s.now;
+    const api::Duration others(machine.waits_for_others ? base::Duration{} : machine.waited);
+    return deadline(s, later(*launched->lastTransitionTime, others), provision_timeout(s)) <= s.now;
+}
+
+// Returns the failure of a machine that is overdue. Whoever only waits for others uses up no attempt.
+Failure overdue(const ClaimStatus& status, const Situation& s, const providers::Machine& machine) {
+    Failure failure{std::string(reasons::kProvisionTimeout),
+                    "the machine did not run within " + provision_timeout(s).str() + ": " + machine.message,
+                    status.host};
+    failure.is_excused = machine.waits_for_others;
+    if (machine.waits_for_others) failure.host.clear();
+    return failure;
 }
 
 void note(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now) {
@@ -207,13 +219,8 @@ ClaimStatus after_ensure(const Situation& s, const providers::EnsureResult& resu
     auto status = s.claim.status;
     if (const auto* machine = std::get_if<providers::Machine>(&result)) {
         follow(status, s, *machine);
-        if (is_overdue(status, s)) {
-            Failure failure{
-                std::string(reasons::kProvisionTimeout),
-                "the machine did not run within " + provision_timeout(s).str() + ": " + machine->message,
-                status.host};
-            fail_attempt(status, failure, max_attempts(s), s.now);
-        }
+        if (is_overdue(status, s, *machine))
+            fail_attempt(status, overdue(status, s, *machine), max_attempts(s), s.now);
     } else if (const auto* full = std::get_if<providers::InsufficientCapacity>(&result)) {
         // This also applies to a placed machine. The provider found that it does not
         // exist and has no other host for it.

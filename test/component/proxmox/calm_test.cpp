@@ -106,3 +106,69 @@ TEST_CASE(
     CHECK(pause_of_removal() == 3s);
     CHECK(pause_of_removal() == 6s);
 }
+
+namespace {
+
+// Takes steps until one waits for others.
+Machine until_it_waits(Lab& lab, MachineSpec& spec) {
+    for (int second = 0; second < 60; ++second) {
+        auto machine = lab.step(spec);
+        if (machine.waits_for_others) return machine;
+        REQUIRE(machine.state != MachineState::running);
+        lab.wait(1s);
+    }
+    FAIL("it never waited for others");
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("A machine that a backup locks before its start waits for others, and this time is counted") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    CHECK_FALSE(lab.step(spec).waits_for_others);
+    lab.wait(10s);
+    REQUIRE_FALSE(lab.vm(spec)->running);
+    lab.vm(spec)->config["lock"] = "backup";
+    const bool is_restarted = GENERATE(false, true);
+    if (is_restarted) lab.restart();
+    until_it_waits(lab, spec);
+    lab.wait(8min);
+    const auto locked = until_it_waits(lab, spec);
+    CHECK(locked.waited >= 8min);
+    CHECK(locked.waited <= 10min);
+    lab.vm(spec)->config.erase("lock");
+    auto starting = lab.step(spec);
+    CHECK_FALSE(starting.waits_for_others);
+    CHECK(starting.waited >= locked.waited);
+    // Time of the host itself does not count.
+    const auto waited = starting.waited;
+    lab.wait(1s);
+    starting = lab.step(spec);
+    CHECK((starting.state == MachineState::running || starting.waited == waited));
+    lab.launch(spec);
+}
+
+TEST_CASE("A machine waits for others while tasks lack a right and while calls are refused") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    lab.simulator.faults().add_task("qmcreate", ".*",
+                                    {proxmox_simulator::TaskTrouble::fail_at_once,
+                                     "403 Permission check failed (/sdn/zones/localnetwork/vmbr0, SDN.Use)"});
+    until_it_waits(lab, spec);
+    // The next call is refused: no machine is reported, and it still waits.
+    lab.simulator.faults().add("POST", "/nodes/[^/]+/qemu",
+                               {.status = 403, .reason = "Permission check failed (/vms/1000, VM.Allocate)"});
+    lab.wait(1min);
+    CHECK(std::holds_alternative<NotReady>(lab.ensure(spec)));
+    lab.wait(1min);
+    const auto creating = lab.step(spec);
+    CHECK_FALSE(creating.waits_for_others);
+    CHECK(creating.waited >= 2min);
+    lab.launch(spec);
+    auto next = lab.machine(2);
+    lab.place(next);
+    CHECK(lab.step(next).waited == 0s);
+}

@@ -315,6 +315,42 @@ TEST_CASE("a machine that does not come up in time is a failed attempt") {
     CHECK(late.lastFailure->reason == reasons::kProvisionTimeout);
 }
 
+TEST_CASE("a machine that others keep from running uses up no attempt, and its host is not blamed") {
+    Scene scene;
+    scene.placed();
+    scene.set(conditions::kLaunched, ConditionStatus::Unknown, reasons::kLaunching, at(0s));
+    auto locked = machine(providers::MachineState::creating);
+    locked.message = "VM is locked (backup)";
+    locked.waits_for_others = true;
+    locked.waited = 599s;
+    scene.now = at(599s);
+    CHECK_FALSE(after_ensure(scene.situation(), locked).lastFailure);
+    locked.waited = 600s;
+    scene.now = at(600s);
+    const auto late = after_ensure(scene.situation(), locked);
+    REQUIRE(late.lastFailure);
+    CHECK(late.lastFailure->reason == reasons::kProvisionTimeout);
+    CHECK(late.lastFailure->host.empty());
+    CHECK(late.failedHosts.empty());
+    CHECK(late.excusedAttempts == 1);
+    CHECK_THAT(late.lastFailure->message, Catch::Contains("VM is locked (backup)"));
+}
+
+TEST_CASE("the time in which a machine waited for others is not taken from the time of its host") {
+    Scene scene;
+    scene.placed();
+    scene.set(conditions::kLaunched, ConditionStatus::Unknown, reasons::kLaunching, at(0s));
+    auto starting = machine(providers::MachineState::starting);
+    starting.waited = 500s;
+    scene.now = at(1099s);
+    CHECK_FALSE(after_ensure(scene.situation(), starting).lastFailure);
+    scene.now = at(1100s);
+    const auto late = after_ensure(scene.situation(), starting);
+    REQUIRE(late.lastFailure);
+    CHECK(late.lastFailure->host == "pve1");
+    CHECK(late.excusedAttempts == 0);
+}
+
 TEST_CASE("a machine whose Node is Ready is no failed attempt, whatever its provider says of its power") {
     Scene scene;
     scene.placed();
