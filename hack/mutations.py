@@ -707,6 +707,8 @@ MUTATIONS = [
              Edit("overdue", r"failure\.is_excused = (machine\.waits_for_others);", "false")),
     Mutation("take the time of a backup from the host's", "a host is blamed for a lock of others", "controllers",
              Edit("is_overdue", r"later\(\*launched->lastTransitionTime, (others)\)", "api::Duration()")),
+    Mutation("compare a host's tasks with our clock", "a machine stays off after its host's restart, or is started against a person's will",
+             "providers/proxmox", Edit("time_of", r"if \((time > 0)\) co_return time;", "time < 0")),
     Mutation("never link again to what has the VMID of a template that could not be", "each machine has a copy of all disks", "providers/proxmox",
              Edit("read_source", r"disks = (base::joined[^;]+);", "std::to_string(source.vmid)")),
     Mutation("grant a right and take others away", "a person who follows a condition breaks the provider", "providers/proxmox",

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 5> kSwitchOn = {"qmstart", "qmreboot", "q
                                                        "hastart"};
 // Limit of the time that a host gives its guests before it goes down.
 constexpr std::int64_t kLongestHostShutdown = 1800;  // seconds
-// Limit of the difference between the clocks of hosts and ours.
+// Limit of the difference between a host's clock at the task and now. Without the host's time: from ours.
 constexpr std::int64_t kClocksDiffer = 300;  // seconds
 // A backup in the mode "stop" shuts guests down by a command of root, whoever began the backup.
 constexpr std::string_view kUserOfCommands = "root@pam";

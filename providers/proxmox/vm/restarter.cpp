@@ -162,7 +162,6 @@ asio::awaitable<std::string> Restarter::why_left_off(const Look& look, std::vect
     if (!permissions.has("/nodes/" + look.host, "Sys.Audit"))
         co_return "who switched it off is not visible without Sys.Audit on /nodes/" + look.host +
             ", so it is left off; start it, or grant that right";
-    const auto now = std::chrono::floor<std::chrono::seconds>(clock_.wall_now()).time_since_epoch();
     json::array tasks, host_tasks;
     Boots boots;
     for (const auto& host : hosts) {
@@ -173,15 +172,29 @@ asio::awaitable<std::string> Restarter::why_left_off(const Look& look, std::vect
             append(tasks, of_vm);
             append(host_tasks, shutdowns);
             append(host_tasks, backups);
+            const auto uptime = std::chrono::floor<std::chrono::seconds>(host.uptime).count();
+            if (uptime > 0 && !objects_of(shutdowns).empty())
+                boots[host.name] = co_await time_of(host.name) - uptime;
         } catch (const ProxmoxError& error) {
             if (host.name == look.host || !is_tried_later(error.kind)) throw;
         }
-        const auto uptime = std::chrono::floor<std::chrono::seconds>(host.uptime);
-        if (uptime.count() > 0) boots[host.name] = (now - uptime).count();
     }
     const auto who = switched_off_by(tasks, host_tasks, client_.user(), boots);
     if (who.empty()) co_return std::string();
     co_return who + " switched it off, so it is left off; start it, or delete the claim";
+}
+
+asio::awaitable<std::int64_t> Restarter::time_of(std::string host) {
+    std::int64_t time = 0;
+    try {
+        const auto answer = co_await client_.read(get_host_time(host));
+        time = integer_of(answer.get_object(), "time");
+    } catch (const ProxmoxError& error) {
+        base::log::debug("A host's time cannot be read, so its tasks are compared with our time",
+                         {{"host", host}, {"error", std::string(error.what())}});
+    }
+    if (time > 0) co_return time;
+    co_return std::chrono::floor<std::chrono::seconds>(clock_.wall_now()).time_since_epoch().count();
 }
 
 // Counts machines that are being started, or were a moment ago, as Proxmox does not list them as running yet.

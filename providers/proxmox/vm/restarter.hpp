@@ -48,6 +48,8 @@ private:
     asio::awaitable<std::optional<RestartResult>> follow(std::shared_ptr<Tried> tried, std::string message);
     // Returns why it must stay off, from the logs of these hosts; empty: nobody wants it off.
     asio::awaitable<std::string> why_left_off(const Look& look, std::vector<HostState> hosts);
+    // Returns the host's own time, in seconds since 1970, which its tasks carry. Without an answer: ours.
+    asio::awaitable<std::int64_t> time_of(std::string host);
     asio::awaitable<bool> are_others_starting(std::string host);
     bool has_room(const ClusterState& state, const Look& look) const;
     RestartResult waiting(const Tried& tried, std::string message) const;

@@ -144,6 +144,10 @@ Call get_host_shutdowns(const std::string& host) {
                      node_path(host) + "/tasks", {{"source", "all"}, {"typefilter", "stopall"}});
 }
 
+Call get_host_time(const std::string& host) {
+    return read_object("get_host_time", "reading the time of " + host, host, node_path(host) + "/time");
+}
+
 Call get_backups(const std::string& host) {
     return read_list("get_backups", "reading when guests of " + host + " were backed up", host,
                      node_path(host) + "/tasks", {{"source", "all"}, {"typefilter", "vzdump"}});

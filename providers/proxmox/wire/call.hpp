@@ -59,6 +59,8 @@ Call get_active_tasks(const std::string& host, std::int64_t vmid);
 Call get_last_tasks(const std::string& host, std::int64_t vmid);
 // Reads the last tasks that ended all guests of the host, before it went down or on request of a person.
 Call get_host_shutdowns(const std::string& host);
+// Reads the host's own time. Needs Sys.Audit on the host.
+Call get_host_time(const std::string& host);
 // Reads the last backups of guests on the host. A job for several guests has no VMID.
 Call get_backups(const std::string& host);
 // Reads the last successful and failed moves of the VM's disks to other storages.

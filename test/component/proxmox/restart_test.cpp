@@ -150,6 +150,48 @@ TEST_CASE("A host that went down ended its guests itself, and a person who ended
     until_running(lab, spec);
 }
 
+TEST_CASE("A host whose clock is wrong ended its guests before its boot by its own clock") {
+    Lab lab;
+    const auto ahead = GENERATE(20min, 0min, -20min);
+    INFO("the clocks are " << ahead.count() << " min ahead");
+    for (auto& each : lab.simulator.cluster().world.hosts) each.clock_ahead = ahead;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    auto& host = host_of(lab, spec);
+    SECTION("it went down") {
+        end_all_guests(lab, spec);
+        host.booted_at = lab.clock.now();
+        lab.wait(15s);
+        until_running(lab, spec);
+    }
+    SECTION("a person ended them a while after the last boot") {
+        host.booted_at = lab.clock.now();
+        lab.wait(10min);
+        end_all_guests(lab, spec);
+        const auto result = start_again(lab, spec);
+        const auto* left = std::get_if<LeftOff>(&result);
+        REQUIRE(left);
+        CHECK_THAT(left->message, Contains("root@pam switched it off"));
+    }
+}
+
+TEST_CASE("A host that cannot tell its time is believed to have the right one") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    end_all_guests(lab, spec);
+    host_of(lab, spec).booted_at = lab.clock.now();
+    lab.wait(15s);
+    // A host without systemd's timedated answers so.
+    lab.simulator.faults().add(
+        "GET", "/nodes/[^/]+/time",
+        {.status = 500,
+         .reason = "command 'timedatectl show '--property=Timezone' --value' failed: exit code 1"},
+        100);
+    until_running(lab, spec);
+    CHECK(lab.count("GET", "/nodes/[^/]+/time") > 0);
+}
+
 TEST_CASE("A machine that a backup shut down and started again runs after the next power cut") {
     Lab lab;
     auto spec = lab.machine(1);

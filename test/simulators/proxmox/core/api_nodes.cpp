@@ -100,7 +100,7 @@ asio::awaitable<json::value> list_cpu_models(Call&) {
 }
 
 asio::awaitable<json::value> get_time(Call& call) {
-    auto now = call.cluster.wall_seconds();
+    auto now = call.cluster.wall_seconds() + call.cluster.host(call.node).clock_ahead.count();
     co_return json::object{{"time", now}, {"localtime", now}, {"timezone", "UTC"}};
 }
 

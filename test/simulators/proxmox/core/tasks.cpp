@@ -68,7 +68,8 @@ Task& Tasks::create(Host& host, const std::string& type, const std::string& id, 
     auto since_boot = clock_.now() - host.booted_at.value_or(TimePoint{});
     task->start_ticks = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(since_boot).count() / 10);
-    task->start_time = to_seconds(clock_.wall_now());
+    task->clock_ahead = host.clock_ahead.count();
+    task->start_time = to_seconds(clock_.wall_now()) + task->clock_ahead;
     task->upid = "UPID:" + host.name + ":" + hex(task->pid, 8) + ":" + hex(task->start_ticks, 8) + ":" +
                  hex(static_cast<std::uint64_t>(task->start_time), 8) + ":" + type + ":" + id + ":" + user +
                  ":";
@@ -92,7 +93,7 @@ asio::awaitable<void> Tasks::supervise(Task& task, asio::awaitable<void> work,
     } catch (const WorkerDied&) {
         task.exit_status = "unexpected status";
     }
-    task.end_time = to_seconds(clock_.wall_now());
+    task.end_time = to_seconds(clock_.wall_now()) + task.clock_ahead;
 }
 
 asio::awaitable<void> Tasks::perform(Task& task, asio::awaitable<void> work, std::optional<TaskFault> fault) {

@@ -28,6 +28,7 @@ public:
     unsigned pid = 0;
     std::uint64_t start_ticks = 0;
     std::int64_t start_time = 0;
+    std::int64_t clock_ahead = 0;  // seconds, of its host
     std::optional<std::int64_t> end_time;
     std::string exit_status;
     std::vector<std::string> log;

@@ -48,6 +48,7 @@ struct Host {
     bool answered_since_power_off = false;  // the first call to a dead host takes longer
     bool maintenance = false;
     std::optional<TimePoint> booted_at;
+    std::chrono::seconds clock_ahead{};  // of the true time; its tasks carry its own time
     unsigned next_pid = 1000;
     std::map<std::string, std::string> options;  // options of GET /nodes/{node}/config
     std::vector<PciDevice> pci_devices{
