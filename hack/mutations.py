@@ -98,6 +98,8 @@ MUTATIONS = [
              "providers/proxmox",
              Edit("has_image_mark", r"is_ours && (\(mark->vmid > 0 \? mark->vmid == vmid : config\.is_template\(\)\))",
                   "true")),
+    Mutation("believe an Off during a shutdown while the Node is Ready", "drives are erased under a running system", "providers/redfish",
+             Edit("next_off_step", r"runs = \((may_run \|\| progress\.off_asked)\)", "may_run")),
     Mutation("pass over drives that a BMC does not list", "a claim reads the data of the one before", "providers/redfish",
              Edit("wipe", r"if \((listed < known)\)", "false")),
     Mutation("take a promise to erase for an erasure", "a claim reads the data of the one before", "providers/redfish",

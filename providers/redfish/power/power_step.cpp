@@ -92,15 +92,18 @@ OffStep next_off_step(const System& system, const Progress& progress, OffMeans m
     const bool asks_first = limits.mode != PowerOffMode::Force && means.can_shut_down &&
                             (progress.has_system || never_cuts) && !progress.force_asked;
     if (system.power == PowerState::off) {
-        // A Ready Node proves that something is running there. Then "Off" is only the BMC's cached state.
+        // A Ready Node proves that something is running there. Then "Off" is only the BMC's cached state, or
+        // the host still shuts down.
         const bool may_run = progress.may_be_on || progress.is_off_unasked;
-        const bool runs = may_run && progress.has_ready_node && !progress.force_asked;
+        const bool runs = (may_run || progress.off_asked) && progress.has_ready_node && !progress.force_asked;
         const bool is_sure = is_surely_off(progress, now);
         if (is_sure && !runs) return OffStep::done;
+        // A Node stays Ready for most of a minute after its host went off.
+        if (!may_run && !is_off_for_long(progress.off_seen, now)) return OffStep::wait;
         // The next looks show whether the BMC is wrong, or the Node not Ready any more.
         const bool is_open = progress.is_off_unasked && !progress.may_be_on && !progress.off_asked;
         if (is_open && !(is_sure && runs)) return OffStep::wait;
-        const bool is_doubtful = may_run && !progress.force_asked;
+        const bool is_doubtful = (may_run || runs) && !progress.force_asked;
         if (!is_doubtful || !means.is_ours || never_cuts) return OffStep::wait;
         const bool is_asked = runs || progress.off_asked;
         const auto gentle = is_asked && asks_first ? gentle_step(progress, limits, now) : std::nullopt;

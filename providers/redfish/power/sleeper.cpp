@@ -69,6 +69,17 @@ void begin_removal(Progress& progress, const HostUse& use, base::Clock& clock) {
     progress = std::move(begun);
 }
 
+// Says why a host that its BMC reports as off does not count as off yet.
+std::string why_not_off(const std::string& name, const Progress& progress, base::TimePoint now) {
+    const bool is_contradicted = progress.has_ready_node && (progress.is_off_unasked || progress.off_asked);
+    if (!is_contradicted) return "host " + name + " is off; making sure that it stays so";
+    if (!progress.is_off_unasked && !is_off_for_long(progress.off_seen, now))
+        return "host " + name + " is off, and its Node is still Ready; waiting until the cluster notices it";
+    return "the BMC of host " + name +
+           " says that it is off, but its Node is Ready, so the BMC is asked again; restart the BMC if it is "
+           "wrong";
+}
+
 // Reports whether the host was never asked to run.
 bool is_untouched(const Host& host) {
     return host.use.stage == HostStage::reserved;
@@ -244,8 +255,8 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
         co_return co_await leave_on(std::move(command), std::move(host), std::move(station), system);
     }
     const bool is_unasked = is_off && !progress.off_asked && !progress.force_asked;
-    const bool is_doubtful =
-        progress.may_be_on || !progress.has_system || is_unasked || progress.is_off_unasked;
+    const bool is_doubtful = progress.may_be_on || !progress.has_system || progress.is_off_unasked ||
+                             (is_off && !progress.force_asked);
     progress.has_ready_node = is_doubtful && co_await fleet_.inventory().has_ready_node(host);
     if (!is_off) progress.is_off_unasked = false;
     if (is_unasked && (begins || progress.has_ready_node)) progress.is_off_unasked = true;
@@ -349,14 +360,8 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std:
     auto wait = ends_it ? held(host) : std::nullopt;
     if (wait) co_return std::move(*wait);
     if (ends_it) co_await press(step, std::move(command), host, std::move(station), system);
-    if (system.power == PowerState::off && progress.is_off_unasked && progress.has_ready_node)
-        co_return in_progress(
-            "the BMC of host " + name +
-                " says that it is off, but its Node is Ready, so the BMC is asked again; restart "
-                "the BMC if it is wrong",
-            kSettleRetry);
     if (system.power == PowerState::off)
-        co_return in_progress("host " + name + " is off; making sure that it stays so", kSettleRetry);
+        co_return in_progress(why_not_off(name, progress, clock_.now()), kSettleRetry);
     const bool never_cuts = limits.mode == api::v1alpha1::PowerOffMode::GracefulOnly;
     if (never_cuts && !means.can_shut_down)
         co_return blocked("Unsupported",

@@ -402,6 +402,41 @@ TEST_CASE("a BMC that restarts and says Off for a while costs no host that is on
     CHECK(forced(world, "a") == 0);
 }
 
+TEST_CASE("a host that says Off during its shutdown is not believed while its Node is Ready") {
+    World world;
+    auto& bmc = world.add("a", {.shutdown = seconds{90}});
+    auto claim = world.serving("c", "a");
+    world.inventory.ready_nodes.insert("a");
+    bmc.on_change = [&](Power power) {
+        if (power == Power::off) world.inventory.ready_nodes.clear();
+    };
+    CHECK_FALSE(world.put_to_sleep(claim, seconds{10}));
+    world.odd("a").add({.is_for = requests("GET", kSystem), .alter = merging(R"({"PowerState":"Off"})")});
+    CHECK_FALSE(world.put_to_sleep(claim, seconds{70}));
+    CHECK_THAT(claim.outcome, Catch::Contains("its Node is Ready"));
+    CHECK(bmc.power() != Power::off);
+    CHECK(world.put_to_sleep(claim));
+    CHECK(bmc.power() == Power::off);
+    CHECK(forced(world, "a") == 0);
+}
+
+TEST_CASE("a Node that stays Ready after its host went off delays the end, and does not prevent it") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.serving("c", "a");
+    world.inventory.ready_nodes.insert("a");
+    CHECK_FALSE(world.put_to_sleep(claim, seconds{50}));
+    CHECK(bmc.power() == Power::off);
+    SECTION("the cluster notices it after a while") {
+        world.inventory.ready_nodes.clear();
+        CHECK(world.put_to_sleep(claim, seconds{10}));
+        CHECK(forced(world, "a") == 0);
+    }
+    SECTION("the cluster never notices it") {
+        CHECK(world.put_to_sleep(claim, minutes{5}));
+    }
+}
+
 TEST_CASE("one answer that says Off after a shutdown was asked for does not make a host that of others") {
     World world;
     auto& bmc = world.add("a", {.shutdown = seconds{60}});
