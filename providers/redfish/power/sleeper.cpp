@@ -1,18 +1,9 @@
 #include "providers/redfish/power/sleeper.hpp"
 
-#include <algorithm>
-#include <span>
-
 #include "api/names.hpp"
-#include "base/backoff.hpp"
-#include "base/hex.hpp"
-#include "base/saturating.hpp"
-#include "base/sha256.hpp"
-#include "base/text.hpp"
 #include "base/uuid.hpp"
-#include "providers/foreign/shown_text.hpp"
-#include "providers/redfish/bmc/link.hpp"
 #include "providers/redfish/power/off_words.hpp"
+#include "providers/redfish/power/removal_results.hpp"
 
 namespace providers::redfish {
 
@@ -22,21 +13,12 @@ using api::v1alpha1::WipeMode;
 namespace {
 
 constexpr base::Duration kSettleRetry = std::chrono::seconds{5};
-constexpr base::Duration kPersonRetry = std::chrono::minutes{5};
 // After this time a BMC's cached power state includes an accepted On.
 constexpr base::Duration kOnIsKnown = std::chrono::minutes{2};
 // A power cycle that goes on looks at the host every few seconds.
 constexpr base::Duration kCycleEnds = std::chrono::minutes{2};
 // Limit of the time that a claim waits for a BMC that refuses to undo its boot.
 constexpr base::Duration kUndoPatience = std::chrono::minutes{5};
-
-RemovalInProgress in_progress(std::string message, base::Duration retry_after) {
-    return {std::move(message), {}, retry_after};
-}
-
-RemovalBlocked blocked(std::string reason, std::string message, base::Duration retry_after) {
-    return {std::move(reason), std::move(message), retry_after};
-}
 
 RemoveResult failed_removal(const RedfishError& error) {
     const auto kind = error.kind();
@@ -109,15 +91,14 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
         if (undoing.obstacle) co_return std::move(*undoing.obstacle);
         co_return co_await give_back_untouched(command.identity, name, undoing.is_done);
     }
-    auto& wipe = wipe_of(name, claim_uid);
-    if (wipe.drives.empty() && !wipe.begins_anew) wipe.record = record.task;
+    eraser_.resume(name, claim_uid, record.task);
     auto result = co_await visit(std::move(command), *host);
     // The host was on, so what was recorded as erased is not. A block would leave the record in the claim,
     // and the next process would believe it.
     const auto* blocked = std::get_if<RemovalBlocked>(&result);
-    if (blocked && !record.task.empty() && wipe_of(name, claim_uid).begins_anew)
+    if (blocked && !record.task.empty() && eraser_.begins_anew(name, claim_uid))
         co_return in_progress(blocked->message, kConflictRetry);
-    co_return with_record(std::move(result), name, claim_uid);
+    co_return eraser_.with_record(std::move(result), name, claim_uid);
 }
 
 // Undoes the preparation of a boot. We did not turn the host on, but its next boot must not use our image. If
@@ -127,7 +108,7 @@ asio::awaitable<Sleeper::Undoing> Sleeper::undo_preparation(MachineIdentity iden
     const bool is_prepared = host.use.is_prepared;
     if (!is_prepared && !lock_.is_wanted()) co_return Undoing{};
     // Another operator of the same hosts may have turned it on since.
-    if (auto wait = held(host)) co_return Undoing{.obstacle = std::move(wait)};
+    if (auto wait = held(fleet_, host)) co_return Undoing{.obstacle = std::move(wait)};
     try {
         const auto station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
@@ -196,14 +177,6 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host hos
                       kPersonRetry);
 }
 
-std::optional<RemoveResult> Sleeper::held(const Host& host, const std::string& tried) const {
-    auto hold = fleet_.why_not_destroy();
-    if (hold.why.empty()) return std::nullopt;
-    auto why = tried + " " + host.name + ": " + hold.why;
-    if (hold.needs_person) return blocked("RemovalHeld", std::move(why), kPersonRetry);
-    return in_progress(std::move(why), kBusyRetry);
-}
-
 asio::awaitable<RemoveResult> Sleeper::visit(Command command, Host host) {
     try {
         const auto station = co_await fleet_.station(host);
@@ -234,7 +207,7 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
                               "host, or turn the machine off and state that it is gone",
                           kPersonRetry);
     }
-    if (auto wait = held(host)) co_return std::move(*wait);
+    if (auto wait = held(fleet_, host)) co_return std::move(*wait);
     const auto now = clock_.now();
     auto& progress = progress_.of(name, identity.claim_uid);
     const bool begins = host.use.stage != HostStage::powering_off && host.use.stage != HostStage::wiping;
@@ -247,8 +220,7 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
     }
     const bool is_on = system.power == PowerState::on || system.power == PowerState::powering_on;
     // Whoever turned it on may have written on drives that were erased before.
-    if (is_on && host.use.stage == HostStage::wiping)
-        wipe_of(name, identity.claim_uid) = Wipe{.claim_uid = identity.claim_uid, .begins_anew = true};
+    if (is_on && host.use.stage == HostStage::wiping) eraser_.begin_anew(name, identity.claim_uid);
     // The host may not yet show that the BMC accepted the request. Later it does, until the host was off.
     const bool is_woken = host.use.stage == HostStage::powering_on && progress.on_taken.has_value();
     if (is_on && !is_woken && !is_ours(host)) {
@@ -357,7 +329,7 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std:
     const bool is_lost = ends_it && !co_await binding_.still_has(command.identity, name);
     if (is_lost) co_return in_progress(changed_meanwhile(name), kConflictRetry);
     // Another operator may have shown itself during these questions.
-    auto wait = ends_it ? held(host) : std::nullopt;
+    auto wait = ends_it ? held(fleet_, host) : std::nullopt;
     if (wait) co_return std::move(*wait);
     if (ends_it) co_await press(step, std::move(command), host, std::move(station), system);
     if (system.power == PowerState::off)
@@ -398,7 +370,7 @@ asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::share
     const bool is_bound = co_await binding_.still_has(command.identity, name);
     if (!is_bound)
         throw ProviderError("host " + name + " is not reserved for claim " + command.identity.claim_name);
-    if (held(host)) co_return false;
+    if (held(fleet_, host)) co_return false;
     co_await press(step, std::move(command), std::move(host), std::move(station), std::move(system));
     co_return false;
 }
@@ -467,7 +439,7 @@ asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
         const auto wiping = co_await binding_.enter(host, HostStage::wiping, "its drives are being erased");
         if (!wiping) co_return in_progress(changed_meanwhile(host.name), kConflictRetry);
         host = *wiping;
-        auto outcome = co_await wipe(host, identity.claim_uid, station, system);
+        auto outcome = co_await eraser_.wipe(host, identity.claim_uid, station, system);
         if (outcome) co_return std::move(*outcome);
     }
     // This comes last, as others may turn on a host that they see free.
@@ -485,7 +457,7 @@ asio::awaitable<RemoveResult> Sleeper::give_back(Host host, bool is_undone) {
     const bool done = co_await binding_.give_back(std::move(host), is_undone);
     if (!done) co_return in_progress(changed_meanwhile(name), kConflictRetry);
     progress_.forget(name);
-    wipes_.erase(name);
+    eraser_.forget(name);
     co_return Gone{};
 }
 
@@ -521,236 +493,6 @@ asio::awaitable<bool> Sleeper::release(MachineIdentity identity, MachineRecord r
     const bool done = co_await binding_.give_back(*host, has_served);
     if (done) progress_.forget(name);
     co_return done;
-}
-
-// ---- erasing the drives of a host that is off
-namespace {
-
-// Limit of a claim's task.
-constexpr std::size_t kLongestRecord = 512;
-constexpr std::string_view kErases = " erases ", kErased = "erased ";
-
-// Returns a name of the drive that is short enough for a record of many.
-std::string short_name(const std::string& drive) {
-    constexpr std::size_t kBytes = 6;
-    const auto fingerprint = base::sha256(path_of_link(drive));
-    return base::hex(std::span(fingerprint).first(kBytes));
-}
-
-// Returns "erased DRIVE DRIVE; TASK erases DRIVE". What has no room is erased again after a restart.
-std::string recorded_erasures(const std::map<std::string, Erasure>& drives) {
-    std::string task, done;
-    for (const auto& [drive, erasure] : drives) {
-        if (!erasure.task.empty() && !erasure.is_done)
-            task = erasure.task + std::string(kErases) + short_name(drive);
-    }
-    // The link comes from the BMC, and an API server refuses what is no text.
-    if (task.size() > kLongestRecord || foreign::shown(task) != task) task.clear();
-    for (const auto& [drive, erasure] : drives) {
-        const auto name = short_name(drive);
-        const auto size = task.size() + done.size() + kErased.size() + name.size() + 3;
-        if (erasure.is_done && size <= kLongestRecord) done += (done.empty() ? "" : " ") + name;
-    }
-    if (!done.empty()) done = std::string(kErased) + done;
-    return done + (done.empty() || task.empty() ? "" : "; ") + task;
-}
-
-// Returns what an earlier process recorded of the drive.
-Erasure erasure_in(const std::string& record, const std::string& drive, base::TimePoint now) {
-    const auto name = short_name(drive);
-    const auto end_of_done = record.starts_with(kErased) ? std::min(record.find("; "), record.size()) : 0;
-    Erasure erasure;
-    erasure.is_done = (record.substr(0, end_of_done) + " ").find(" " + name + " ") != std::string::npos;
-    auto task = record.substr(end_of_done);
-    if (task.starts_with("; ")) task.erase(0, 2);
-    const auto ending = std::string(kErases) + name;
-    if (!erasure.is_done && task.ends_with(ending)) {
-        erasure.task = task.substr(0, task.size() - ending.size());
-        erasure.since = now;
-    }
-    return erasure;
-}
-
-constexpr base::Duration kWipePoll = std::chrono::seconds{15};
-// A BMC may hide a controller for a moment.
-constexpr base::Duration kHiddenController = std::chrono::seconds{30};
-// Disks are erased for hours, but some BMCs begin only when the host is on, and say nothing.
-constexpr base::Duration kLongErasure = std::chrono::minutes{30};
-// A person must act first.
-constexpr base::Duration kNextErasure = std::chrono::minutes{5};
-// Number of attempts without a pause, if an erasure is refused, or if its answer is lost, or if its task
-// vanishes or fails.
-constexpr int kWipeAttempts = 3;
-// After so many unreadable answers in a row a task counts as failed.
-constexpr int kMostUnread = 20;
-// Pauses between later attempts. Each erasure wears the drive out, whether or not its BMC reports success.
-constexpr base::Backoff kErasurePauses{std::chrono::minutes{5}, std::chrono::hours{24}};
-
-// Reports whether the BMC may have received the request: it began it, or it refused it for good.
-bool is_attempt(RedfishErrorKind kind) {
-    return kind == RedfishErrorKind::invalid_request || kind == RedfishErrorKind::parameter_missing ||
-           kind == RedfishErrorKind::state_conflict || kind == RedfishErrorKind::other ||
-           kind == RedfishErrorKind::outcome_unknown;
-}
-
-}  // namespace
-
-Sleeper::Wipe& Sleeper::wipe_of(const std::string& host, const std::string& claim_uid) {
-    auto& wipe = wipes_[host];
-    if (wipe.claim_uid != claim_uid) wipe = Wipe{.claim_uid = claim_uid};
-    return wipe;
-}
-
-RemoveResult Sleeper::with_record(RemoveResult result, const std::string& host,
-                                  const std::string& claim_uid) const {
-    auto* busy = std::get_if<RemovalInProgress>(&result);
-    const auto wipe = wipes_.find(host);
-    const bool is_known = wipe != wipes_.end() && wipe->second.claim_uid == claim_uid;
-    if (busy && is_known)
-        busy->task =
-            wipe->second.drives.empty() ? wipe->second.record : recorded_erasures(wipe->second.drives);
-    return result;
-}
-
-asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::string claim_uid,
-                                                           std::shared_ptr<Station> station, System system) {
-    const auto name = host.name;
-    std::vector<std::string> drives;
-    std::string hidden;
-    try {
-        drives = co_await station->hardware.drives(std::move(system));
-    } catch (const RedfishError& error) {
-        if (!is_absence(error.kind())) throw;
-        hidden = error.what();
-    }
-    if (!hidden.empty())
-        co_return RemoveResult(RemovalBlocked{
-            "WipeFailed",
-            "the BMC does not show all controllers of host " + name + " that it lists (" + hidden +
-                "); some show them only while the host is on; the host stays reserved until it does. Erase "
-                "the drives yourself and set spec.redfish.powerOff.wipe to None if it never does",
-            kHiddenController});
-    auto& wipe = wipe_of(name, claim_uid);
-    auto& erasures = wipe.drives;
-    for (const auto& drive : drives)
-        erasures.try_emplace(drive, erasure_in(wipe.record, drive, clock_.now()));
-    const auto listed = static_cast<std::int64_t>(drives.size());
-    const auto known = std::max(host.disks, static_cast<std::int64_t>(erasures.size()));
-    if (drives.empty())
-        co_return RemoveResult(RemovalBlocked{
-            "WipeUnsupported",
-            "the BMC of host " + name + " lists no drives" +
-                (known > 0 ? " now, but " + base::counted(known, "drive") +
-                                 " before (some list them only while "
-                                 "the host is on)"
-                           : "") +
-                ", so none can be erased; erase them yourself and set spec.redfish.powerOff.wipe to None",
-            kNextErasure});
-    if (listed < known)
-        co_return RemoveResult(RemovalBlocked{
-            "WipeFailed",
-            "the BMC of host " + name + " lists " + std::to_string(listed) + " of " +
-                base::counted(known, "drive") +
-                " that it listed before; the host is not clean and stays reserved until the others are "
-                "listed again. If a drive was taken out, turn the host on until its status.disks is right, "
-                "or erase the drives yourself and set spec.redfish.powerOff.wipe to None",
-            kNextErasure});
-    for (const auto& drive : drives) {
-        // The erasure of the drive before was recorded.
-        const auto fresh = co_await binding_.read(name);
-        if (!fresh) co_return in_progress(changed_meanwhile(name), kConflictRetry);
-        auto outcome = co_await erase(*fresh, claim_uid, drive, station);
-        if (outcome) co_return outcome;
-    }
-    co_return std::nullopt;
-}
-
-// Returns why the drive must not be erased yet; nullopt: it may be. `words` say why the last attempt failed.
-std::optional<RemoveResult> Sleeper::why_not_erase(const Host& host, const std::string& drive,
-                                                   const std::string& words) const {
-    const auto count = host.use.erasures;
-    if (count < kWipeAttempts || !host.use.last_erasure) return std::nullopt;
-    const auto now = clock_.wall_now();
-    // A wrong clock may have written a later time.
-    const auto last = std::min(*host.use.last_erasure, now);
-    if (now >= last + kErasurePauses.after(count - kWipeAttempts + 1)) return std::nullopt;
-    return blocked("WipeFailed",
-                   "drive " + drive + " of host " + host.name + " was not erased in " +
-                       base::counted(count, "attempt") + (words.empty() ? "" : " (" + words + ")") +
-                       ", which are repeated with growing pauses; the host is not clean and stays reserved. "
-                       "Erase it yourself and set spec.redfish.powerOff.wipe to None",
-                   kNextErasure);
-}
-
-// Erases one drive after another, as controllers accept one erasure at a time. Each request is counted before
-// it is sent, as each may wear the drive out, and a later process must know of it.
-asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(Host host, std::string claim_uid,
-                                                            std::string drive,
-                                                            std::shared_ptr<Station> station) {
-    const auto name = host.name;
-    auto& erasure = wipe_of(name, claim_uid).drives[drive];
-    const RemovalInProgress waiting{"erasing drive " + drive + " of host " + name, {}, kWipePoll};
-    const auto changed = in_progress(changed_meanwhile(name), kConflictRetry);
-    if (erasure.is_done) co_return std::nullopt;
-    if (!erasure.task.empty()) {
-        std::optional<TaskReport> report;
-        try {
-            report = co_await station->hardware.task(erasure.task);
-            erasure.unread = 0;
-        } catch (const RedfishError& error) {
-            // A monitor that ends with an empty answer never shows success.
-            if (error.kind() != RedfishErrorKind::unreadable || ++erasure.unread < kMostUnread) throw;
-            report = TaskReport{TaskProgress::failed, error.complaint.message};
-        }
-        if (report && report->progress == TaskProgress::running) {
-            auto going_on = waiting;
-            const bool is_long = clock_.now() - erasure.since >= kLongErasure;
-            if (is_long)
-                going_on.message +=
-                    ": after half an hour its task " + foreign::shown(erasure.task) + " is " + report->words +
-                    "; if it does not end, look at it on the BMC, or erase the drive yourself "
-                    "and set spec.redfish.powerOff.wipe to None";
-            co_return RemoveResult(std::move(going_on));
-        }
-        if (report && report->progress == TaskProgress::succeeded) {
-            const auto noted = co_await binding_.note_erasures(host, 0);
-            if (!noted) co_return changed;
-            erasure.is_done = true;
-            co_return std::nullopt;
-        }
-        erasure = {.words = report ? report->words : "its task vanished"};
-    }
-    auto obstacle = why_not_erase(host, drive, erasure.words);
-    if (obstacle) co_return obstacle;
-    // Another operator may have shown itself since this step began.
-    if (auto wait = held(host, "erasing the drives of host")) co_return wait;
-    const auto before = host.use.erasures;
-    auto count = before;
-    base::count_up(count);
-    const auto noted = co_await binding_.note_erasures(std::move(host), count);
-    if (!noted) co_return changed;
-    std::optional<RedfishError> refusal;
-    try {
-        erasure = co_await station->hardware.erase_drive(drive);
-        erasure.since = clock_.now();
-    } catch (const RedfishError& error) {
-        refusal = error;
-        erasure.words = error.complaint.message;
-    }
-    if (refusal && !is_attempt(refusal->kind())) co_await binding_.note_erasures(*noted, before);
-    if (refusal && is_impossibility(refusal->complaint))
-        co_return RemoveResult(
-            RemovalBlocked{"WipeUnsupported",
-                           "the BMC of host " + name + " cannot erase drive " + drive +
-                               "; erase it yourself and set spec.redfish.powerOff.wipe to None",
-                           kNextErasure});
-    if (refusal) throw RedfishError(*refusal);
-    if (!erasure.is_done && erasure.task.empty())
-        co_return in_progress("erasing drive " + drive + " of host " + name + " failed: " + erasure.words,
-                              kNextErasure);
-    if (!erasure.is_done) co_return RemoveResult(waiting);
-    co_await binding_.note_erasures(*noted, 0);
-    co_return std::nullopt;
 }
 
 }  // namespace providers::redfish

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "providers/redfish/power/eraser.hpp"
 #include "providers/redfish/power/waker.hpp"
 #include "providers/removal.hpp"
 
@@ -25,7 +26,8 @@ public:
           progress_(progress),
           clock_(clock),
           lock_(settings, fleet, clock),
-          preparation_(settings, fleet) {}
+          preparation_(settings, fleet),
+          eraser_(fleet, binding, clock) {}
 
     // Implements Provider::remove.
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
@@ -36,21 +38,6 @@ public:
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record);
 
 private:
-    // Wipe has the erasures of a host for one claim.
-    struct Wipe {
-        std::string claim_uid;
-        std::string record;  // of an earlier process, see recorded_erasures()
-        std::map<std::string, Erasure> drives;
-        bool begins_anew = false;  // the host was on since, so what is recorded does not count
-    };
-    // Returns the wipe of the host for the claim. Nothing that was erased for another claim counts.
-    Wipe& wipe_of(const std::string& host, const std::string& claim_uid);
-    // Returns the result with the erasures as its task, which its claim records.
-    RemoveResult with_record(RemoveResult result, const std::string& host,
-                             const std::string& claim_uid) const;
-
-    // Returns that the removal waits, as another operator may own the same hosts; nullopt: none does.
-    std::optional<RemoveResult> held(const Host& host, const std::string& tried = "turning off host") const;
     asio::awaitable<RemoveResult> visit(Command command, Host host);
     asio::awaitable<RemoveResult> look_after_lost(Command command, Host host);
     asio::awaitable<RemoveResult> step(Command command, Host host, std::shared_ptr<Station> station);
@@ -79,13 +66,6 @@ private:
     asio::awaitable<RemoveResult> tidy(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
                                        System system);
     asio::awaitable<void> unlock(MachineIdentity identity, Host host);
-    // Returns nullopt if every drive is erased.
-    asio::awaitable<std::optional<RemoveResult>> wipe(Host host, std::string claim_uid,
-                                                      std::shared_ptr<Station> station, System system);
-    std::optional<RemoveResult> why_not_erase(const Host& host, const std::string& drive,
-                                              const std::string& words) const;
-    asio::awaitable<std::optional<RemoveResult>> erase(Host host, std::string claim_uid, std::string drive,
-                                                       std::shared_ptr<Station> station);
     // `is_undone`: nothing of the preparation for a boot is left. Otherwise a later look undoes it.
     asio::awaitable<RemoveResult> give_back(Host host, bool is_undone);
 
@@ -96,7 +76,7 @@ private:
     base::Clock& clock_;
     HostLock lock_;
     BootPreparation preparation_;
-    std::map<std::string, Wipe> wipes_;  // by host
+    Eraser eraser_;
     // Hosts without an owner that were off at all looks since then, by UID of the claim that looks for its
     // machine.
     std::map<std::string, base::TimePoint> lost_off_;
