@@ -40,6 +40,9 @@ struct HttpRequest {
     // Called when there is a connection, before the first byte is written. An exception ends the call, and
     // nothing is written. It checks conditions that may have changed during the wait for a connection.
     std::function<void()> before_writing;
+    // Takes the body of a 2xx response to send() piece by piece, so that a large one is never held as a
+    // whole. A transport in memory may leave the body in the response instead. It must not throw.
+    std::function<void(std::string_view piece)> on_body;
 };
 
 struct HttpResponse {

@@ -121,10 +121,14 @@ public:
 
     asio::awaitable<HttpResponse> read_all(TimePoint deadline) {
         HttpResponse response = std::move(head_);
+        const bool is_passed_on = request_.on_body && response.status >= 200 && response.status < 300;
         for (bool more = true; more;) {
             const auto size_before = response.body.size();
             co_await read_until(deadline, response.body);
             more = response.body.size() > size_before;
+            if (!is_passed_on || !more) continue;
+            request_.on_body(response.body);
+            response.body.clear();
         }
         co_return response;
     }

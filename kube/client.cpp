@@ -83,18 +83,40 @@ json::value parse_answer(const std::string& subject, const std::string& text) {
     return document;
 }
 
-// Limits the objects of a page, which is held as text. Each may have more than a MiB: those of the operator's
-// own kinds, too, as anyone who may write them may add labels.
+// Limits the objects of a page, which has to arrive in time and within the transport's limit of an answer.
+// Each may have more than a MiB: those of the operator's own kinds, too, as anyone who may write them may add
+// labels.
 constexpr int kPageSize = 50;
 
-api::ListMeta read_list(PageReader& reader, const std::string& page, const std::string& subject) {
-    try {
-        reader.consume(page);
-        return reader.finish();
-    } catch (const std::runtime_error& error) {
-        throw std::runtime_error(subject + ": cannot decode the answer: " + error.what());
+// Intake passes a page to its reader as it arrives, so that a page of large objects is never held as a whole.
+class Intake {
+public:
+    explicit Intake(std::unique_ptr<PageReader> reader) : reader_(std::move(reader)) {}
+
+    // Skips what follows a failure, which finish() tells: the transport goes on reading the answer.
+    void take(std::string_view piece) {
+        if (failure_) return;
+        try {
+            reader_->consume(piece);
+        } catch (const std::runtime_error& error) {
+            failure_ = error.what();
+        }
     }
-}
+    api::ListMeta finish(const std::string& subject) {
+        api::ListMeta page;
+        try {
+            if (!failure_) page = reader_->finish();
+        } catch (const std::runtime_error& error) {
+            failure_ = error.what();
+        }
+        if (failure_) throw std::runtime_error(subject + ": cannot decode the answer: " + *failure_);
+        return page;
+    }
+
+private:
+    std::unique_ptr<PageReader> reader_;
+    std::optional<std::string> failure_;
+};
 
 const char* content_type_of(Patch::Type type) {
     switch (type) {
@@ -289,24 +311,22 @@ asio::awaitable<bool> Client::remove_json(std::string target, api::Preconditions
 asio::awaitable<void> Client::list_into(api::Resource resource, ListOptions options, ListSink& sink) {
     std::string token;
     for (bool may_restart = true;;) {
-        std::string page;
-        bool expired = false;
         auto parameters = "limit=" + std::to_string(kPageSize);
         if (!token.empty()) parameters += "&continue=" + base::percent_encode(token);
-        const auto target = list_target(resource, options, parameters);
-        try {
-            page = co_await call_text("GET", target, std::nullopt, "");
-        } catch (const ApiError& error) {
-            if (token.empty() || !error.is_expired() || !may_restart) throw;
-            expired = true;
-        }
-        if (expired) {
+        Intake intake(sink.read_page());
+        auto request = make_request("GET", list_target(resource, options, parameters), std::nullopt, "");
+        request.on_body = [&intake](std::string_view piece) { intake.take(piece); };
+        const auto response = co_await impl_->send(request);
+        if (response.status >= 300) {
+            const auto error = error_of(subject_of(request), response);
+            if (token.empty() || !error.is_expired() || !may_restart) throw error;
             may_restart = false;
             sink.restart();
             token.clear();
             continue;
         }
-        token = read_list(*sink.read_page(), page, subject_of("GET", target)).continue_;
+        if (!response.body.empty()) intake.take(response.body);
+        token = intake.finish(subject_of(request)).continue_;
         if (token.empty() || options.first_page_only) co_return;
     }
 }

@@ -108,6 +108,33 @@ TEST_CASE("calls beyond the number of connections wait for a free one, within th
     });
 }
 
+TEST_CASE("a body is passed on in pieces where the call takes them, and only that of a success") {
+    Loop loop;
+    const std::size_t size = 1'000'000;
+    RawServer server(loop, {{"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone",
+                             "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" +
+                                 std::string(size, 'x')}});
+    auto client = client_of(loop, server.url());
+    std::size_t taken = 0;
+    std::size_t largest = 0;
+    auto call = request("GET", "/");
+    call.on_body = [&](std::string_view piece) {
+        taken += piece.size();
+        largest = std::max(largest, piece.size());
+    };
+    loop.run([&]() -> asio::awaitable<void> {
+        auto refusal = co_await client->send(call);
+        CHECK(refusal.body == "gone");
+        CHECK(taken == 0);
+        auto response = co_await client->send(call);
+        CHECK(response.status == 200);
+        CHECK(response.body.empty());
+        CHECK(taken == size);
+        CHECK(largest <= 64 * 1024);
+    });
+    CHECK(server.accepted() == 1);
+}
+
 TEST_CASE("a response longer than allowed is refused") {
     Loop loop;
     RawServer server(loop, {{"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n12345678901"}});
