@@ -105,6 +105,10 @@ CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor exec
           "kubenodesmith_certificate_requests_total",
           "Certificate requests of machines that the operator decided, by signer and verdict.",
           {"signer", "verdict"})) {
+    requests_.on_restore([this] {
+        parts_.informers.list_anew();
+        requests_.list_anew();
+    });
     requests_.admit_only([](const Request& request) {
         const auto& signer = request.spec.signerName;
         if (signer != bootstrap::kClientSigner && signer != bootstrap::kServingSigner) return false;
@@ -359,8 +363,11 @@ asio::awaitable<void> CertificateApprover::write(Request request, Approval appro
     auto patch = kube::difference(request, after, kube::Lock::resource_version);
     if (!patch) co_return;
     const auto target = kube::path_of(Request::kResource, api::key_of(request), "approval");
+    const auto before = requests_.before_write(api::key_of(request));
     const auto answer = co_await parts_.client.patch_json(target, *std::move(patch));
-    requests_.observe(kube::decode_answer<Request>(answer, "PATCH " + target));
+    auto written = kube::decode_answer<Request>(answer, "PATCH " + target);
+    requests_.check_answer(written, before);
+    requests_.observe(std::move(written));
 }
 
 void CertificateApprover::tell(const Request& request, const NodeSmithClaim& claim,

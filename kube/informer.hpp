@@ -138,13 +138,36 @@ public:
         apply(kept(std::move(written)));
     }
 
+    // Basis is what was known of an object when a write of it was sent.
+    struct Basis {
+        std::string had;    // its version
+        std::string heard;  // the version up to which the watch had reported everything
+    };
+    // Call it before a write is sent. Returns nullopt if the answer can prove nothing: the object is not
+    // known, or only an older version of it.
+    std::optional<Basis> before_write(const ObjectKey& key) const {
+        const auto known = store_.get(key);
+        if (!known || known->metadata.isOutdated) return std::nullopt;
+        return Basis{known->metadata.resourceVersion, heard_};
+    }
+    Basis before_creation() const { return {"", heard_}; }
+    // Compares the answer to a successful write with what was known when it was sent. A write makes a version
+    // that is newer than all that was heard by then, or leaves the known one if it changes nothing. Another
+    // version proves that etcd was restored, and all objects are listed anew. What the watch reported while
+    // the write was under way proves nothing.
+    void check_answer(const T& answer, const std::optional<Basis>& before) const {
+        if (!before || replaces_all_ || is_restored_) return;  // the list that replaces everything is due
+        if (is_newer(before->heard, heard_)) return;           // a list has replaced everything meanwhile
+        if (went_back(*before, answer.metadata.resourceVersion)) note_restore();
+    }
+
     // Reads the object again, after the API server refused a write because the stored version is not current.
     // If the watch can no longer bring the current one, etcd was restored, and all objects are listed anew.
     // A read that fails is left to the next refusal.
     asio::awaitable<void> recheck(Client& client, ObjectKey key) {
         const auto known = store_.get(key);
         if (!known) co_return;
-        const auto heard = heard_;
+        const Basis before{known->metadata.resourceVersion, heard_};
         std::vector<T> live;
         try {
             auto list = co_await client.list<T>(only(key));
@@ -153,10 +176,7 @@ public:
             base::log::debug("Cannot read an object again", {{"object", key.str()}, {"error", error.what()}});
         }
         if (live.size() != 1) co_return;
-        const auto& had = known->metadata.resourceVersion;
-        const auto& has = live.front().metadata.resourceVersion;
-        const bool was_passed = !heard.empty() && !is_newer(has, heard);
-        if (is_newer(had, has) || (was_passed && had != has)) co_return note_restore();
+        if (went_back(before, live.front().metadata.resourceVersion)) co_return note_restore();
         observe(std::move(live.front()));
     }
 
@@ -172,6 +192,12 @@ private:
                 const bool is_news = heard_.empty() || is_newer(rest.metadata.resourceVersion, heard_);
                 if (is_news && admits(rest)) keep_last(rest, error);
             });
+    }
+    // Reports whether the version that the object has now is one that the watch can no longer bring, although
+    // it was not known when the API server was asked.
+    static bool went_back(const Basis& before, const std::string& has) {
+        const bool was_passed = has == before.heard || is_newer(before.heard, has);
+        return is_newer(before.had, has) || (was_passed && before.had != has);
     }
     bool admits(const T& object) const { return !admission_ || admission_(object); }
     void refuse(const T& object) const {

@@ -26,13 +26,17 @@ json::array add_finalizer_patch(const api::ObjectMeta& metadata, std::string_vie
 json::array remove_finalizer_patch(const api::ObjectMeta& metadata, std::string_view finalizer);
 
 // Awaits the write. If it is refused because the stored object is not current, the object is read again:
-// after a restore of etcd the watch may never bring it.
+// after a restore of etcd the watch may never bring it. The answer to a successful write may prove a restore,
+// too.
 template <api::Kind T>
 asio::awaitable<T> checked(kube::Client& client, kube::Informer<T>& informer, kube::ObjectKey key,
                            asio::awaitable<T> write) {
     std::exception_ptr refusal;
+    const auto before = informer.before_write(key);
     try {
-        co_return co_await std::move(write);
+        T written = co_await std::move(write);
+        informer.check_answer(written, before);
+        co_return written;
     } catch (const kube::ApiError& error) {
         if (!error.is_conflict()) throw;
         refusal = std::current_exception();

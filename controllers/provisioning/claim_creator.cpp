@@ -177,8 +177,10 @@ asio::awaitable<void> ClaimCreator::create(Batch& batch, Line line) {
     const auto wanted = make_claim(pool, line.sequence, line.planned_claim);
     std::optional<NodeSmithClaim> made;
     bool is_taken = false;
+    const auto before = informers_.claims.before_creation();
     try {
         made = co_await client_.create<NodeSmithClaim>(wanted);
+        informers_.claims.check_answer(*made, before);
     } catch (const kube::ApiError& error) {
         is_taken = error.is_already_exists();
         const bool is_refused = is_refusal(error) || error.is_not_found();

@@ -132,8 +132,10 @@ asio::awaitable<bool> Nominator::write(PodPointer pod, std::string node) {
     patch.body = json::object{
         {"metadata", json::object{{"uid", metadata.uid}, {"resourceVersion", metadata.resourceVersion}}},
         {"status", std::move(status)}};
+    const auto before = informers_.pods.before_write(api::key_of(*pod));
     try {
         auto written = co_await client_.patch_status<api::Pod>(api::key_of(*pod), std::move(patch));
+        informers_.pods.check_answer(written, before);
         // If the process dies before this line, it finds the value by the claim later.
         if (node.empty())
             informers_.pods.observe(std::move(written));

@@ -307,6 +307,86 @@ TEST_CASE_METHOD(Fixture, "a refused write shows a restore that the watch slept 
     CHECK(restores == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "the answer to a write shows a restore that the watch slept through") {
+    server.put(pod("x"));
+    const auto backup = server.store().back_up();
+    for (int i = 0; i < 20; ++i) server.put(pod("lost" + std::to_string(i)));
+    start();
+    int restores = 0;
+    pods.on_restore([this, &restores] {
+        ++restores;
+        pods.list_anew();
+    });
+    server.restore(backup);
+    server.put(pod("waits"));
+    const kube::ObjectKey x{"default", "x"};
+    const auto before = pods.before_write(x);
+    const auto written = server.edit<api::Pod>(x, [](api::Pod& object) { object.spec.nodeName = "n1"; });
+    pods.check_answer(written, before);
+    pods.check_answer(written, before);  // the list that it wants is not wanted twice
+    pods.observe(written);
+    clock.run_for(context, 1s);
+    CHECK(restores == 1);
+    CHECK(names_on("n1") == Names{"x"});
+    CHECK(pods.store().get({"default", "waits"}));
+    CHECK(pods.store().size() == 2);
+    pods.check_answer(written, before);  // an answer that was late: the list has replaced everything
+    CHECK(restores == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "the answer to a creation shows a restore that the watch slept through") {
+    const auto backup = server.store().back_up();
+    for (int i = 0; i < 20; ++i) server.put(pod("lost" + std::to_string(i)));
+    start();
+    int restores = 0;
+    pods.on_restore([&restores] { ++restores; });
+    pods.check_answer(server.put(pod("before")), pods.before_creation());
+    clock.run_for(context, 1s);
+    CHECK(restores == 0);
+    server.restore(backup);
+    pods.check_answer(server.put(pod("after")), pods.before_creation());
+    CHECK(restores == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "the answer to a write proves no restore") {
+    const kube::ObjectKey x{"default", "x"};
+    server.put(pod("x"));
+    server.put(pod("other"));
+    start();
+    int restores = 0;
+    pods.on_restore([&restores] { ++restores; });
+    const auto move_to = [this, &x](const char* node) {
+        return server.edit<api::Pod>(x, [node](api::Pod& object) { object.spec.nodeName = node; });
+    };
+    const auto before = pods.before_write(x);
+    SECTION("where it is late, and the watch has brought newer versions of the object and of others") {
+        const auto written = move_to("n1");
+        move_to("n2");
+        server.put(pod("later"));
+        clock.run_for(context, 1s);
+        REQUIRE(names_on("n2") == Names{"x"});
+        pods.check_answer(written, before);
+    }
+    SECTION("where the write changed nothing") {
+        pods.check_answer(*pods.store().get(x), before);
+    }
+    SECTION("where it was sent on top of a write that the watch has not brought yet") {
+        server.options().watch_delay = 10s;
+        pods.observe(move_to("n1"));
+        const auto second = pods.before_write(x);
+        pods.check_answer(move_to("n2"), second);
+    }
+    SECTION("where the object was not known") {
+        pods.check_answer(*pods.store().get(x), pods.before_write({"default", "y"}));
+    }
+    SECTION("where versions are no numbers") {
+        auto odd = *pods.store().get(x);
+        odd.metadata.resourceVersion = "seven";
+        pods.check_answer(odd, before);
+    }
+    CHECK(restores == 0);
+}
+
 TEST_CASE_METHOD(Fixture, "a refused write brings the current object before the watch does") {
     server.put(pod("x"));
     start();
