@@ -65,6 +65,10 @@ public:
     VolumeIndex& volumes() { return volumes_; }
     // Returns a volume to be provisioned for the pod that no machine of the pool could have; null: none.
     const Provision* without_room(ClassId id, std::size_t pool);
+    // See StorageCapacity::decider().
+    StorageCapacity::Decider decider_of_room(std::size_t pool, const Provision& provision) {
+        return storage_.decider(pool, provision);
+    }
 
 private:
     PlacementPlan made(ClassId id);

@@ -76,6 +76,10 @@ public:
     std::optional<std::string> driver_missing_on_new(ClassId id, std::size_t pool);
     // See Plans.
     const Provision* without_room(ClassId id, std::size_t pool) { return plans_.without_room(id, pool); }
+    // See StorageCapacity::decider().
+    StorageCapacity::Decider decider_of_room(std::size_t pool, const Provision& provision) {
+        return plans_.decider_of_room(pool, provision);
+    }
     // Returns why no node would help the class; empty: one might.
     std::string problem_of(ClassId id);
     // Returns the places where a new machine does not invalidate placements that used the existing domains.

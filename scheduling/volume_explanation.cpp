@@ -58,6 +58,21 @@ bool may_be_stated(std::string_view label) {
     return domain == label || !is_set_by_others || domain == "node-role.kubernetes.io";
 }
 
+std::string why_without_room(const Pool& pool, const Provision& provision, StorageCapacity::Decider decider) {
+    const auto& name = provision.storage_class->metadata.name;
+    const auto volume =
+        " for a volume of " + provision.size.str() + " for claim " + provision.claim->metadata.name;
+    if (decider == StorageCapacity::Decider::pool)
+        return "storage class " + name + " has no room" + volume +
+               ", because machineTemplate.storageCapacity of the pool states " +
+               pool.storage_capacity.at(name).str() + ": ask for less, or state more if its machines have it";
+    return "storage class " + name + " has no room left" + volume +
+           " where its nodes are (CSIStorageCapacity): free room there, or ask for less" +
+           (decider == StorageCapacity::Decider::youngest_node
+                ? ", or state in machineTemplate.storageCapacity of the pool what a new machine has"
+                : "");
+}
+
 }  // namespace
 
 api::StringMap labels_at(const Pool& pool, api::StringMap labels) {
@@ -98,10 +113,7 @@ std::string why_apart_from_volumes(const Snapshot& snapshot, PodPlacer& placer, 
                                    std::size_t index) {
     const auto& pool = snapshot.pools[index];
     if (const auto* provision = placer.without_room(id, index))
-        return "storage class " + provision->storage_class->metadata.name +
-               " has no room left for a volume of " + provision->size.str() + " for claim " +
-               provision->claim->metadata.name +
-               " where its nodes are (CSIStorageCapacity): free room there, or ask for less";
+        return why_without_room(pool, *provision, placer.decider_of_room(index, *provision));
     const std::string text = "its nodes are not where the pod's volumes can be used";
     const auto& ties = placer.plan(id).volumes.ties;
     for (const auto& tie : ties) {

@@ -59,6 +59,7 @@ struct MachineTemplate {
     SystemReserved systemReserved;         // used until learned from this pool's Nodes
     ResourceList extendedResources;
     std::map<std::string, std::int64_t> volumeLimits;  // by CSI driver: volumes that one machine can attach
+    ResourceList storageCapacity;                      // by StorageClass: room for volumes on one new machine
     std::optional<MachinePrice> price;
     std::optional<MachineNetwork> network;  // absent: the Provider's
     bool operator==(const MachineTemplate&) const = default;

@@ -12,7 +12,8 @@ BOOST_DESCRIBE_STRUCT(SystemReserved, (), (cpuMillicores, memoryMiB))
 BOOST_DESCRIBE_STRUCT(MachinePrice, (), (cpuCore, memoryGiB, machine))
 BOOST_DESCRIBE_STRUCT(MachineTemplate, (),
                       (labels, annotations, taints, startupTaints, kubeNodeNamePrefix, architecture, sizes,
-                       flexible, systemReserved, extendedResources, volumeLimits, price, network))
+                       flexible, systemReserved, extendedResources, volumeLimits, storageCapacity, price,
+                       network))
 
 BOOST_DESCRIBE_STRUCT(PoolLimits, (), (minNodes, maxNodes, cpuCores, memoryMiB))
 BOOST_DESCRIBE_STRUCT(Retry, (), (initialBackoff, maxBackoff))

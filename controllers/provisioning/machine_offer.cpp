@@ -72,6 +72,7 @@ void describe_offer(scheduling::Pool& entry, const NodeSmithPool& pool, const No
     entry.reserved = reserved_of(pool);
     entry.extended_resources = machine.extendedResources;
     entry.volume_limits = machine.volumeLimits;
+    entry.storage_capacity = machine.storageCapacity;
     entry.pods_per_node = pods_per_node(stated_pods(pool), 0);
     if (provider && provider->status.bootDiskGiB > 0)
         entry.ephemeral_storage_mib = provider->status.bootDiskGiB * kMiBPerGiB * kDiskPercentForPods / 100;

@@ -104,6 +104,7 @@ struct Pool {
     std::optional<base::Saturating> ephemeral_storage_mib;  // for pods; nullopt: unknown, counts as 4 PiB
     api::ResourceList extended_resources;                   // in addition to those above
     std::map<std::string, std::int64_t> volume_limits;  // stated limits of volumes per machine, by CSI driver
+    api::ResourceList storage_capacity;  // stated room for volumes on a new machine, by StorageClass
     // What former Nodes of the pool showed. It counts where none of its present Nodes shows anything.
     std::map<std::string, std::int64_t> learned_volume_limits;
     std::vector<LearnedDaemon> learned_daemons;

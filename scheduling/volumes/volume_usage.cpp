@@ -227,7 +227,7 @@ void add_keys(std::set<std::string>& keys, const api::LabelSelector& topology) {
 
 }  // namespace
 
-const BitSet& StorageCapacity::rows(const Provision& provision) {
+const StorageCapacity::Known& StorageCapacity::known(const Provision& provision) {
     const std::pair key(provision.storage_class->metadata.name, provision.size);
     const auto [entry, added] = known_.try_emplace(key);
     if (added) entry->second = made(provision);
@@ -291,14 +291,17 @@ std::set<std::size_t> StorageCapacity::pools_without_room(const Reported& report
     return youngest.pools_without();
 }
 
-BitSet StorageCapacity::made(const Provision& provision) {
-    const auto reported = this->reported(provision);
-    auto rows = reported.enough;
-    for (std::size_t row = 0; row < rows_.nodes(); ++row)
-        if (may_still_report(rows_.node(row)) && !reported.any.contains(row)) rows.insert(row);
+// Returns whether new machines of the pool have room by what it states; `otherwise`: it states nothing.
+bool StorageCapacity::has_room(std::size_t pool, const Provision& provision, bool otherwise) const {
+    const auto& stated = snapshot_.pools[pool].storage_capacity;
+    const auto found = stated.find(provision.storage_class->metadata.name);
+    return found == stated.end() ? otherwise : found->second >= provision.size;
+}
+
+BitSet StorageCapacity::open_rows(const Reported& reported) const {
+    BitSet open;
     if (!reported.by_anyone)
-        for (auto row = rows_.nodes(); row < rows_.all(); ++row) rows.insert(row);
-    const auto without_room = pools_without_room(reported, provision);
+        for (auto row = rows_.nodes(); row < rows_.all(); ++row) open.insert(row);
     const auto is_known = [this](const std::string& key, std::size_t row) {
         const auto value = rows_.labels().column(rows_.labels().key(key))[row];
         return value != kAbsent && value != kUnlike;
@@ -308,13 +311,40 @@ BitSet StorageCapacity::made(const Provision& provision) {
         // A region holds its zones, so room in a known zone is known without it.
         const bool is_region = key == api::labels::kRegion && reported.keys.contains(zone);
         for (auto row = rows_.nodes(); row < rows_.all(); ++row) {
-            if (is_known(key, row) || without_room.contains(*rows_.pool_of(row))) continue;
+            if (is_known(key, row)) continue;
             const bool has_no_room =
                 is_region && is_known(zone, row) && !reported.enough_in_zone.contains(row);
-            if (!has_no_room) rows.insert(row);
+            if (!has_no_room) open.insert(row);
         }
     }
-    return rows;
+    return open;
+}
+
+StorageCapacity::Known StorageCapacity::made(const Provision& provision) {
+    const auto reported = this->reported(provision);
+    Known known{reported.enough, open_rows(reported)};
+    for (std::size_t row = 0; row < rows_.nodes(); ++row) {
+        const auto& node = rows_.node(row);
+        if (may_still_report(node) && !reported.any.contains(row) &&
+            (!node.pool || has_room(*node.pool, provision, true)))
+            known.rows.insert(row);
+    }
+    const auto without_room = pools_without_room(reported, provision);
+    for (std::size_t pool = 0; pool < snapshot_.pools.size(); ++pool) {
+        if (!has_room(pool, provision, !without_room.contains(pool))) continue;
+        const auto first = rows_.templates_of(pool);
+        const auto end = first + snapshot_.pools[pool].places.size();
+        for (auto row = known.open.next(first); row < end; row = known.open.next(row + 1))
+            known.rows.insert(row);
+    }
+    return known;
+}
+
+StorageCapacity::Decider StorageCapacity::decider(std::size_t pool, const Provision& provision) {
+    const auto first = rows_.templates_of(pool);
+    const auto end = first + snapshot_.pools[pool].places.size();
+    if (known(provision).open.next(first) >= end) return Decider::report;
+    return has_room(pool, provision, true) ? Decider::youngest_node : Decider::pool;
 }
 
 }  // namespace scheduling

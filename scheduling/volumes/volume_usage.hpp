@@ -76,6 +76,8 @@ private:
 // k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding (hasEnoughCapacity).
 class StorageCapacity {
 public:
+    enum class Decider { report, youngest_node, pool };
+
     StorageCapacity(const Snapshot& snapshot, Rows& rows) : snapshot_(snapshot), rows_(rows) {}
 
     // Returns the rows where the volume can be provisioned. The kube-scheduler's rule decides on a node in
@@ -84,10 +86,16 @@ public:
     // with local storage, or the driver sets it later. An exception is a pool whose youngest Node has no
     // volume of the driver and reports too little. A new machine would have as little. While no node runs the
     // driver and nothing is reported, as in an empty pool, any new machine may bring room: only a machine
-    // shows.
-    const BitSet& rows(const Provision& provision);
+    // shows. What the pool states goes before both, and decides about its coming nodes until they report.
+    const BitSet& rows(const Provision& provision) { return known(provision).rows; }
+    // Says who decides about room on new machines of the pool, if rows() has none of them.
+    Decider decider(std::size_t pool, const Provision& provision);
 
 private:
+    struct Known {
+        BitSet rows;
+        BitSet open;  // rows of new machines about which no report can tell
+    };
     struct Reported {
         BitSet enough;               // room for the volume
         BitSet enough_in_zone;       // the same for rows whose region is not known
@@ -97,14 +105,17 @@ private:
     };
     Reported reported(const Provision& provision);
     BitSet rows_of(const api::LabelSelector& topology);
-    BitSet made(const Provision& provision);
+    const Known& known(const Provision& provision);
+    Known made(const Provision& provision);
+    BitSet open_rows(const Reported& reported) const;
+    bool has_room(std::size_t pool, const Provision& provision, bool otherwise) const;
     const BitSet& used_by(const std::string& driver);
     std::set<std::size_t> pools_without_room(const Reported& reported, const Provision& provision);
 
     const Snapshot& snapshot_;
     Rows& rows_;
-    std::map<std::pair<std::string, api::Quantity>, BitSet> known_;  // by class and size
-    std::map<std::string, BitSet> used_;                             // by driver
+    std::map<std::pair<std::string, api::Quantity>, Known> known_;  // by class and size
+    std::map<std::string, BitSet> used_;                            // by driver
 };
 
 }  // namespace scheduling

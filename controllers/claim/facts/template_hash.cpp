@@ -52,6 +52,7 @@ void put_machine(json::object& text, api::v1alpha1::MachineTemplate machine) {
     machine.flexible.reset();
     machine.systemReserved = {};
     machine.volumeLimits.clear();
+    machine.storageCapacity.clear();
     machine.price.reset();
     machine.kubeNodeNamePrefix.clear();
     text["machineTemplate"] = given(machine);

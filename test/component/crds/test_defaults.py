@@ -50,8 +50,10 @@ def test_a_pool(cluster):
 
 
 def test_a_pool_with_optional_parts(cluster):
+    room = {"local": "50Gi", "fast": 0}
     spec = created(cluster, "NodeSmithPool", {"spec.bootstrap": {}, "spec.machineTemplate.flexible": {},
-                                              "spec.disruption.budgets": [{}]})
+                                              "spec.machineTemplate.storageCapacity": room, "spec.disruption.budgets": [{}]})
+    assert spec["machineTemplate"]["storageCapacity"] == room
     assert spec["bootstrap"] == {
         "method": "None", "format": "Kubeadm", "delivery": "ISO", "tokenTTL": "30m", "approval": "Operator", "userData": "CloudConfig",
         "readyCommand": ["systemctl", "is-system-running", "--wait"], "acceptDegraded": True, "execTimeout": "5m"}

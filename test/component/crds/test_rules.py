@@ -122,6 +122,8 @@ POOL = [
     ("a negative limit", {"spec.limits": {"cpuCores": -1}}, "should be greater than or equal to 0"),
     ("machines that attach no volume", {"spec.machineTemplate.volumeLimits": {"csi.example": 0}}, "should be greater than or equal to 1"),
     ("a label key that is none", {"spec.poolLabelKey": "my pool"}, "must be a label key such as topology.kubenodesmith.io/pool"),
+    ("storage without an amount", {f"{MACHINE}.storageCapacity": {"local": "much"}}, "should match"),
+    ("storage below nothing", {f"{MACHINE}.storageCapacity": {"local": "-1Gi"}}, "should match"),
     ("an empty label key", {"spec.poolLabelKey": ""}, "must be a label key such as topology.kubenodesmith.io/pool"),
     *[(f"the label key {key}, which others set", {"spec.poolLabelKey": key}, "must be no key of kubernetes.io, k8s.io or kubenodesmith.io")
       for key in ("kubenodesmith.io/host", "kubenodesmith.io/nodeclaim", "kubernetes.io/hostname", "topology.kubernetes.io/zone",

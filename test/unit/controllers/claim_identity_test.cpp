@@ -68,6 +68,8 @@ TEST_CASE("the template hash follows everything that shapes machines and nothing
     pool.spec.machineTemplate.sizes = {{"m", 4, 8192}};
     pool.spec.machineTemplate.kubeNodeNamePrefix = "other";
     pool.spec.machineTemplate.price.emplace().cpuCore = api::Quantity::of(3);
+    pool.spec.machineTemplate.volumeLimits["csi.test"] = 20;
+    pool.spec.machineTemplate.storageCapacity["local"] = api::Quantity::of(5);
     CHECK(template_hash(pool, nullptr) == hash);
     pool.spec.machineTemplate.labels["a"] = "b";
     const auto labelled = template_hash(pool, nullptr);

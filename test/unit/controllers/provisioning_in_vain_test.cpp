@@ -148,6 +148,25 @@ TEST_CASE("nothing is launched for a volume without room, until room is reported
     CHECK(world.claims().size() == 1);
 }
 
+TEST_CASE("a machine is created for a volume where the pool states room, and else not") {
+    World world;
+    put_storage(world);
+    const auto state = [&world](const std::string& amount) {
+        world.server.edit<objects::NodeSmithPool>({"default", "small"}, [&](objects::NodeSmithPool& pool) {
+            pool.spec.machineTemplate.storageCapacity["late"] = api::Quantity::parse(amount);
+        });
+    };
+    state("5Gi");
+    world.run_for(2s);
+    world.put_pending(a_pod("db").requesting("1", "1Gi").mount("data"));
+    world.run_for(1min);
+    CHECK(world.claims().empty());
+    CHECK(world.events.count("machineTemplate.storageCapacity of the pool states 5Gi") == 1);
+    state("50Gi");
+    world.run_for(5s);
+    CHECK(world.claims().size() == 1);
+}
+
 TEST_CASE(
     "no Event is written while a volume may bind by itself, and one if it does not within half a minute") {
     World world;

@@ -277,6 +277,70 @@ TEST_CASE("where the youngest node of a pool had too little storage when it was 
     CHECK(solve(cluster).claims.size() == 1);
 }
 
+TEST_CASE("what a pool states about storage goes before what its youngest node shows") {
+    auto cluster = cluster_with_storage();
+    cluster.nodes = {node("new", "0")};
+    cluster.nodes[0].pool = 0;
+    auto& stated = cluster.pools[0].storage_capacity;
+    const auto machines = [&cluster](const std::string& reported) {
+        api::LabelSelector by_name;
+        by_name.matchLabels[std::string(api::labels::kHostname)] = "new";
+        cluster.volumes.capacities = {capacity(reported, by_name)};
+        return solve(cluster).claims.size();
+    };
+    const auto reason = [&cluster] {
+        const auto result = solve(cluster);
+        return result.unplaced.empty() ? std::string() : result.unplaced[0].reasons.at(0);
+    };
+    stated["late"] = quantity("50Gi");
+    CHECK(machines("1Gi") == 1);
+    stated["late"] = quantity("10Gi");
+    CHECK(machines("1Gi") == 1);
+    stated["late"] = quantity("5Gi");
+    CHECK(machines("50Gi") == 0);
+    CHECK(reason() ==
+          "pool small: storage class late has no room for a volume of 10Gi for claim data, because "
+          "machineTemplate.storageCapacity of the pool states 5Gi: ask for less, or state more if its "
+          "machines have it");
+    SECTION("for the class that it names only") {
+        stated = {{"other", quantity("50Gi")}};
+        CHECK(machines("1Gi") == 0);
+        CHECK_THAT(
+            reason(),
+            Catch::Contains("state in machineTemplate.storageCapacity of the pool what a new machine has"));
+        CHECK(machines("50Gi") == 1);
+    }
+    SECTION("but a report about the machine's zone decides") {
+        stated["late"] = quantity("50Gi");
+        cluster.volumes.capacities = {capacity("1Gi", zone("host-a")), capacity("1Gi", zone("host-b"))};
+        CHECK(solve(cluster).claims.empty());
+        CHECK_THAT(reason(), Catch::EndsWith("(CSIStorageCapacity): free room there, or ask for less"));
+    }
+}
+
+TEST_CASE("where nobody reports storage, what the pool states decides whether a machine is tried") {
+    auto cluster = cluster_with_storage();
+    auto& stated = cluster.pools[0].storage_capacity;
+    for (const auto* amount : {"0", "5Gi", "-1"}) {
+        stated["late"] = quantity(amount);
+        CHECK(solve(cluster).claims.empty());
+    }
+    stated["late"] = quantity("50Gi");
+    CHECK(solve(cluster).claims.size() == 1);
+}
+
+TEST_CASE("a machine that comes is not waited for where its pool states too little storage") {
+    auto cluster = cluster_with_storage();
+    cluster.nodes = {node("young")};
+    cluster.nodes[0].pool = 0;
+    cluster.nodes[0].availability = scheduling::Availability::coming;
+    auto& stated = cluster.pools[0].storage_capacity;
+    stated["late"] = quantity("50Gi");
+    CHECK(target_of(cluster, solve(cluster), "p") == "young");
+    stated["late"] = quantity("5Gi");
+    CHECK(solve(cluster).unplaced.size() == 1);
+}
+
 TEST_CASE("a node that comes or has just come is waited for until its driver has reported") {
     auto cluster = cluster_with_storage();
     cluster.nodes = {node("young")};

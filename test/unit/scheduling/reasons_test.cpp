@@ -124,6 +124,12 @@ std::vector<Row> rows_of_pools() {
     });
     add("storage without room", {"storage class fast", "claim data", "CSIStorageCapacity"}, "free room",
         add_full_storage);
+    add("stated storage", {"storage class fast", "claim data", "machineTemplate.storageCapacity", "5Gi"},
+        "state more", [](Snapshot& cluster, PodBuilder& pod) {
+            add_full_storage(cluster, pod);
+            cluster.volumes.capacities.clear();
+            cluster.pools[0].storage_capacity["fast"] = quantity("5Gi");
+        });
     return rows;
 }
 
