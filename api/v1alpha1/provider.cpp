@@ -21,7 +21,8 @@ BOOST_DESCRIBE_STRUCT(Template, (),
 BOOST_DESCRIBE_ENUM(NetworkMode, DHCP, Static, Unrecognized)
 BOOST_DESCRIBE_STRUCT(IPv6Network, (), (addresses, prefixLength, gateway))
 BOOST_DESCRIBE_STRUCT(NetworkRoute, (), (to, via))
-BOOST_DESCRIBE_STRUCT(FurtherInterface, (), (name, mode, addresses, prefixLength, ipv6, mtu, routes))
+BOOST_DESCRIBE_STRUCT(FurtherInterface, (),
+                      (name, networkName, mode, addresses, prefixLength, ipv6, mtu, routes))
 BOOST_DESCRIBE_STRUCT(MachineNetwork, (),
                       (name, mode, addresses, prefixLength, gateway, nameservers, searchDomains, interface,
                        ipv6, mtu, routes, interfaces))

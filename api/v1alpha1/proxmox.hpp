@@ -100,7 +100,8 @@ struct NetworkRoute {
 
 // FurtherInterface is an interface without the default route.
 struct FurtherInterface {
-    std::string name;  // net0 to net31
+    std::string name;         // net0 to net31
+    std::string networkName;  // as MachineNetwork::name, for this interface
     NetworkMode mode = NetworkMode::DHCP;
     std::vector<std::string> addresses;
     std::int32_t prefixLength = 24;

@@ -27,11 +27,18 @@ const MachineNetwork& machine_network(const NodeSmithPool& pool, const NodeSmith
     return has_own ? provider->spec.proxmox->cloudInit->network : kDefaults;
 }
 
+const std::string& network_name(const MachineNetwork& network, const std::string& interface) {
+    static const std::string kNone;
+    if (network.interface == interface) return network.name;
+    const auto found =
+        std::ranges::find(network.interfaces, interface, &api::v1alpha1::FurtherInterface::name);
+    return found == network.interfaces.end() ? kNone : found->networkName;
+}
+
 AddressNetwork address_network(const NodeSmithPool& pool, const NodeSmithProvider* provider,
                                const std::string& interface) {
     AddressNetwork result;
-    const auto& asked = machine_network(pool, provider);
-    if (asked.interface == interface) result.name = asked.name;
+    result.name = network_name(machine_network(pool, provider), interface);
     if (!provider || !provider->spec.proxmox) return result;
     if (provider->status.cluster) {
         result.backend = provider->status.cluster->id;
@@ -86,7 +93,7 @@ std::string conflicts_text(const std::vector<AddressConflict>& conflicts) {
     if (!text.empty())
         text +=
             ". Both keep the address: delete one claim of each pair, or, if the networks are different ones, "
-            "name them (network.name)";
+            "name them (network.name, and network.interfaces[].networkName for further interfaces)";
     return text;
 }
 

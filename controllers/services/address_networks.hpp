@@ -14,7 +14,7 @@ namespace controllers {
 
 // AddressNetwork describes a network. An unknown part may have any value.
 struct AddressNetwork {
-    std::string name;     // set by the user (network.name); the other members do not count then
+    std::string name;     // set by the user (network_name()); the other members do not count then
     std::string backend;  // identity of the Proxmox cluster; empty: unknown, or bare metal
     std::string cluster;  // name of the Proxmox cluster; empty: unknown, or bare metal
     std::string bridge;   // empty: the template's
@@ -27,6 +27,10 @@ ProviderPointer provider_of_pool(const Informers& informers, const NodeSmithPool
 // Returns the network settings of a pool's machines: its own template's, otherwise its provider's.
 const api::v1alpha1::MachineNetwork& machine_network(const NodeSmithPool& pool,
                                                      const NodeSmithProvider* provider);
+
+// Returns the user's name for the network of that interface; empty: it has none. The name of one interface
+// says nothing of the others.
+const std::string& network_name(const api::v1alpha1::MachineNetwork& network, const std::string& interface);
 
 // Returns the network of that interface (net0 to net31) of the pool's machines. `provider` may be null.
 AddressNetwork address_network(const NodeSmithPool& pool, const NodeSmithProvider* provider,

@@ -23,7 +23,7 @@ public:
     Book(const NodeSmithPool& pool, const ProviderPointer& provider, const MachineNetwork& network) {
         for (const auto& one : bootstrap::by_interface(network)) {
             auto own = address_network(pool, provider.get(), one.interface);
-            own.name = one.interface == network.interface ? network.name : std::string();
+            own.name = network_name(network, one.interface);
             own_.push_back(std::move(own));
         }
     }

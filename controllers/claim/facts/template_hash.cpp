@@ -32,12 +32,13 @@ void put(json::object& text, std::string_view name, const std::optional<T>& valu
 }
 
 // Removes the parts that do not shape a machine: more addresses for further
-// machines, and the name of the network.
+// machines, and the names of the networks.
 MachineNetwork without_ranges(MachineNetwork network) {
     network.name.clear();
     network.addresses.clear();
     if (network.ipv6) network.ipv6->addresses.clear();
     for (auto& interface : network.interfaces) {
+        interface.networkName.clear();
         interface.addresses.clear();
         if (interface.ipv6) interface.ipv6->addresses.clear();
     }

@@ -153,6 +153,7 @@ POOL = [
     ("a price that says nothing", {f"{MACHINE}.price": {}}, "should have at least 1 properties"),
     ("static addresses without any", {f"{MACHINE}.network.mode": "Static"}, "mode Static needs addresses"),
     ("an interface beside itself", {f"{MACHINE}.network": {"interfaces": [{"name": "net0"}]}}, "interfaces are those beside network.interface"),
+    ("a network's name in capitals", {f"{MACHINE}.network": {"interfaces": [{"name": "net1", "networkName": "Storage"}]}}, "should match"),
     ("two default routes", {f"{MACHINE}.network": {"interfaces": [{"name": "net1", "ipv6": {"addresses": ["fd00::5"], "gateway": "fd00::1"}}]}},
      "only the interface named by network.interface has a default gateway"),
     ("a custom join without a command", {"spec.bootstrap": {"method": "CloudInit", "format": "Custom"}}, "format Custom needs commandSecretRef"),

@@ -233,6 +233,84 @@ TEST_CASE("equal ranges of different networks stay independent") {
     CHECK(world.reserve("a") == "10.0.4.2");
 }
 
+namespace {
+
+// TwoSites adds a second interface with equal ranges to the pools of two bare-metal sites. The pool of the
+// other site holds 192.168.9.10 there.
+struct TwoSites : TwoProviders {
+    std::string second = "storage-a";
+    std::string their_second = "storage-b";
+
+    void put_all() {
+        for (auto* provider : {&mine, &theirs}) {
+            provider->spec.proxmox.reset();
+            provider->spec.redfish.emplace();
+        }
+        network.name = "site-a";
+        network.interfaces = {with_name(second)};
+        auto& their_network = theirs_pool.spec.machineTemplate.network.emplace();
+        their_network.name = "site-b";
+        their_network.interfaces = {with_name(their_second)};
+        theirs_pool.status.addresses = {{"10.0.4.2", "theirs-1", "net0"},
+                                        {"192.168.9.10", "theirs-1", "net1"}};
+        server.edit<NodeSmithPool>(
+            key, [this](NodeSmithPool& pool) { pool.spec.machineTemplate.network = network; });
+        TwoProviders::put_all();
+    }
+    static api::v1alpha1::FurtherInterface with_name(const std::string& name) {
+        api::v1alpha1::FurtherInterface interface;
+        interface.name = "net1";
+        interface.networkName = name;
+        interface.mode = api::v1alpha1::NetworkMode::Static;
+        interface.addresses = {"192.168.9.10-192.168.9.20"};
+        return interface;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("second interfaces of two sites with equal ranges share addresses only on one network") {
+    TwoSites world;
+    bool is_another = false;
+    SECTION("of different names") {
+        is_another = true;
+    }
+    SECTION("of a name, beside one that has none") {
+        world.their_second.clear();
+        is_another = true;
+    }
+    SECTION("of equal names") {
+        world.their_second = world.second;
+    }
+    // A name of the first interface says nothing of the others, which pools shared before it was set.
+    SECTION("without names, whatever the first interface's network is called") {
+        world.second.clear();
+        world.their_second.clear();
+    }
+    world.put_all();
+    CHECK(world.reserve("a") == (is_another ? "10.0.4.2 net1:192.168.9.10" : "10.0.4.2 net1:192.168.9.11"));
+    CHECK(world.reserve("b") == (is_another ? "10.0.4.3 net1:192.168.9.11" : "10.0.4.3 net1:192.168.9.12"));
+}
+
+TEST_CASE("an address that two claims hold on second networks of different names is no conflict") {
+    TwoSites world;
+    SECTION("of different names") {}
+    SECTION("of equal names") {
+        world.their_second = world.second;
+    }
+    const bool is_one = world.second == world.their_second;
+    world.put_all();
+    world.server.edit<NodeSmithPool>(
+        world.key, [](NodeSmithPool& pool) { pool.status.addresses = {{"192.168.9.10", "a", "net1"}}; });
+    world.run_for(1s);
+    const auto conflicts = controllers::address_conflicts(world.informers, world.pool());
+    CHECK(conflicts.size() == (is_one ? 1 : 0));
+    // The advice names the field of that interface.
+    if (is_one)
+        CHECK_THAT(controllers::conflicts_text(conflicts),
+                   Catch::Contains("network.interfaces[].networkName"));
+}
+
 TEST_CASE("two claims that hold one address are told on their pools, and both keep it") {
     TwoProviders world;
     const auto conflicts = [&world](const std::string& pool) {

@@ -94,6 +94,14 @@ TEST_CASE("the template hash follows what the provider makes machines of, not wh
     CHECK(with_user != templated);
     proxmox.cloudInit->network.addresses = {"10.0.0.1"};
     CHECK(template_hash(pool, &provider) == with_user);
+    auto& further = proxmox.cloudInit->network.interfaces.emplace_back();
+    further.name = "net1";
+    const auto with_interface = template_hash(pool, &provider);
+    CHECK(with_interface != with_user);
+    proxmox.cloudInit->network.name = "office";
+    further.networkName = "storage";
+    further.addresses = {"192.168.9.10"};
+    CHECK(template_hash(pool, &provider) == with_interface);
 }
 
 // The claims of every cluster hold these hashes. If one changes here, every user's machines are replaced.
