@@ -69,7 +69,7 @@ struct StatusHang {
     bool stops_launches() const {
         const bool is_of_hosts = has_hosts && resource == "nodesmithhosts";
         return is_of_hosts || resource == "nodesmithclaims" || resource == "nodesmithpools" ||
-               resource == "certificatesigningrequests";
+               resource == "certificatesigningrequests" || resource == "secrets" || resource == "nodes";
     }
 };
 

@@ -1,6 +1,6 @@
-// An admission webhook for the status of one of our kinds, or for approvals of certificates, that does not
-// answer. The API server waits for it
-// for 30 s, the longest time that it allows, and then refuses the write.
+// An admission webhook for the status of one of our kinds, for approvals of certificates, or for Secrets,
+// Nodes or Events, that does not answer. The API server waits for it for 30 s, the longest time that it
+// allows, and then refuses the write.
 #pragma once
 
 #include <memory>
