@@ -105,10 +105,8 @@ CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor exec
           "kubenodesmith_certificate_requests_total",
           "Certificate requests of machines that the operator decided, by signer and verdict.",
           {"signer", "verdict"})) {
-    requests_.on_restore([this] {
-        parts_.informers.list_anew();
-        requests_.list_anew();
-    });
+    requests_.on_restore([this] { parts_.informers.list_anew(); });
+    parts_.informers.on_list_anew = [this] { requests_.list_anew(); };
     requests_.admit_only([](const Request& request) {
         const auto& signer = request.spec.signerName;
         if (signer != bootstrap::kClientSigner && signer != bootstrap::kServingSigner) return false;

@@ -45,8 +45,6 @@ public:
     // Follows the requests until cancelled. No other part waits for it: if the cluster forbids reading
     // them, machines are still created.
     asio::awaitable<void> watch() { return requests_.run(); }
-    // Lists the requests again after the API server's data was restored from a backup.
-    void list_anew() { requests_.list_anew(); }
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
     // Returns the finder of the cluster's addresses, which has a separate work queue.
     ClusterAddressFinder& cluster_addresses() { return cluster_; }

@@ -165,9 +165,8 @@ public:
     // If the watch can no longer bring the current one, etcd was restored, and all objects are listed anew.
     // A read that fails is left to the next refusal.
     asio::awaitable<void> recheck(Client& client, ObjectKey key) {
-        const auto known = store_.get(key);
-        if (!known) co_return;
-        const Basis before{known->metadata.resourceVersion, heard_};
+        const auto before = before_write(key);
+        if (!before) co_return;
         std::vector<T> live;
         try {
             auto list = co_await client.list<T>(only(key));
@@ -176,7 +175,7 @@ public:
             base::log::debug("Cannot read an object again", {{"object", key.str()}, {"error", error.what()}});
         }
         if (live.size() != 1) co_return;
-        if (went_back(before, live.front().metadata.resourceVersion)) co_return note_restore();
+        if (went_back(*before, live.front().metadata.resourceVersion)) co_return note_restore();
         observe(std::move(live.front()));
     }
 

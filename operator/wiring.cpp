@@ -114,10 +114,7 @@ void Wiring::elect_by(const kube::LeaderElectionOptions& election) {
 }
 
 std::unique_ptr<kube::LeaderElector> Wiring::make_elector(kube::LeaderElectionOptions election) {
-    election.on_restore = [this] {
-        informers.list_anew();
-        certificates.list_anew();
-    };
+    election.on_restore = [this] { informers.list_anew(); };
     return kube::make_leader_elector(client, clock(), random(), std::move(election));
 }
 

@@ -234,6 +234,7 @@ std::string Informers::describe_caches() const {
 
 void Informers::list_anew() {
     for_all(*this, [](auto& informer) { informer.list_anew(); });
+    if (on_list_anew) on_list_anew();
 }
 
 bool Informers::synced() const {

@@ -77,6 +77,8 @@ public:
     bool synced() const;
     // Lists all kinds again after the API server's data was restored from a backup.
     void list_anew();
+    // Called by list_anew(), for the one informer that is not among these.
+    std::function<void()> on_list_anew;
     // Names the kinds whose objects were not known to be current for ten minutes; empty: none. The operator
     // destroys nothing based on them.
     std::string stale_kinds() const;
