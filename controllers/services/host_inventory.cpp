@@ -257,8 +257,12 @@ asio::awaitable<bool> KubernetesHostInventory::has_ready_node(providers::Host ho
     const auto node = claim::node_of(informers_, *claim);
     if (!node) co_return false;
     const auto key = api::key_of(*node);
-    const auto live = co_await client_.get<api::Node>(key);
-    co_return live && live->metadata.uid == node->metadata.uid ? is_ready(*live) : false;
+    try {
+        const auto live = co_await client_.get<api::Node>(key);
+        co_return live && live->metadata.uid == node->metadata.uid ? is_ready(*live) : false;
+    } catch (const kube::UndecodableError&) {
+        co_return is_ready(*node);  // its last good version
+    }
 }
 
 asio::awaitable<providers::SecretData> KubernetesHostInventory::secret(std::string namespace_,

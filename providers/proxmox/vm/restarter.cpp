@@ -190,6 +190,7 @@ asio::awaitable<std::int64_t> Restarter::time_of(std::string host) {
         const auto answer = co_await client_.read(get_host_time(host));
         time = integer_of(answer.get_object(), "time");
     } catch (const ProxmoxError& error) {
+        if (is_passing(error.kind)) throw;
         base::log::debug("A host's time cannot be read, so its tasks are compared with our time",
                          {{"host", host}, {"error", std::string(error.what())}});
     }

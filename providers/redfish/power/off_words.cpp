@@ -13,10 +13,13 @@ constexpr base::Duration kForceWorksWithin = std::chrono::minutes{5};
 
 std::string why_by_force(const System& system, const Progress& progress, const RedfishSettings& settings) {
     const auto& power_off = settings.spec.powerOff;
-    if (system.power == PowerState::off)
-        return "its BMC says Off, which may still be the state from before it was turned on";
     const auto words = progress.refusal.empty() ? "" : ": " + progress.refusal;
     if (progress.cannot_shut_down) return "its BMC cannot shut it down" + words;
+    if (system.power == PowerState::off && progress.off_asked && progress.has_ready_node)
+        return "its BMC says Off, but its Node is still Ready after " + power_off.gracefulTimeout.str() +
+               " (spec.redfish.powerOff.gracefulTimeout)";
+    if (system.power == PowerState::off)
+        return "its BMC says Off, which may still be the state from before it was turned on";
     if (progress.off_asked)
         return "it did not shut down within " + power_off.gracefulTimeout.str() +
                " (spec.redfish.powerOff.gracefulTimeout)" + words;

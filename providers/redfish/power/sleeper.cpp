@@ -59,7 +59,7 @@ std::string why_not_off(const std::string& name, const Progress& progress, base:
         return "host " + name + " is off, and its Node is still Ready; waiting until the cluster notices it";
     return "the BMC of host " + name +
            " says that it is off, but its Node is Ready, so the BMC is asked again; restart the BMC if it is "
-           "wrong";
+           "wrong, or delete the Node if the host is off";
 }
 
 // Reports whether the host was never asked to run.
@@ -227,8 +227,11 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
         co_return co_await leave_on(std::move(command), std::move(host), std::move(station), system);
     }
     const bool is_unasked = is_off && !progress.off_asked && !progress.force_asked;
-    const bool is_doubtful = progress.may_be_on || !progress.has_system || progress.is_off_unasked ||
-                             (is_off && !progress.force_asked);
+    // A host whose drives are being erased was off already.
+    const bool would_end = is_off && is_surely_off(progress, now) && !progress.force_asked &&
+                           host.use.stage != HostStage::wiping;
+    const bool is_doubtful =
+        progress.may_be_on || !progress.has_system || is_unasked || progress.is_off_unasked || would_end;
     progress.has_ready_node = is_doubtful && co_await fleet_.inventory().has_ready_node(host);
     if (!is_off) progress.is_off_unasked = false;
     if (is_unasked && (begins || progress.has_ready_node)) progress.is_off_unasked = true;
