@@ -62,14 +62,22 @@ std::vector<ProviderPointer> possible_providers(const Informers& informers, cons
     return result;
 }
 
+// Tells the machines of a claim's attempts apart. Several attempts may have the same host.
+std::string machine_of(const ClaimStatus& status) {
+    return status.systemUUID.empty() ? "" : status.systemUUID + "/" + std::to_string(status.launchAttempts);
+}
+
+bool has_lost_service(const NodeSmithClaim& before, const NodeSmithClaim& after) {
+    return is_true(before, conditions::kRegistered) && !is_true(after, conditions::kRegistered);
+}
+
 // Reports whether somebody else took away what the status showed of a machine. A restored claim may have been
 // written since, so its version proves nothing.
 bool has_gone_back(const NodeSmithClaim& before, const NodeSmithClaim& after) {
     const bool lost_machine =
         !before.status.machineID.empty() && before.status.machineID != after.status.machineID;
-    const bool lost_service =
-        is_true(before, conditions::kRegistered) && !is_true(after, conditions::kRegistered);
-    return after.status.launchAttempts < before.status.launchAttempts || lost_machine || lost_service;
+    return after.status.launchAttempts < before.status.launchAttempts || lost_machine ||
+           has_lost_service(before, after);
 }
 
 // Reports whether a claim that is being deleted has no machine at a provider that cannot be asked without its
@@ -107,7 +115,8 @@ void Recovery::subscribe() {
             went_back_.erase(before->metadata.uid);
             looked_.erase(before->metadata.uid);
         } else if (!writer_.is_recording() && has_gone_back(*before, *after)) {
-            went_back_.insert(after->metadata.uid);
+            auto& served = went_back_[after->metadata.uid];
+            if (has_lost_service(*before, *after)) served = machine_of(before->status);
         }
     });
 }
@@ -268,13 +277,19 @@ asio::awaitable<std::optional<kube::Result>> Recovery::take_up(Observation obser
         const auto& claim = *observation.claim;
         const bool is_told =
             is_true(claim, conditions::kRegistered) || is_true(claim, conditions::kStatusLost);
-        if (observation.went_back && !is_told) {
-            auto status = claim.status;
-            note_loss(status, record_of(claim.status), observation.now);
-            co_await writer_.record(observation, std::move(status));
+        const auto lost = went_back_.find(claim.metadata.uid);
+        // The leader before us may have given up other machines of this claim, as a standby sees.
+        const bool has_served =
+            lost != went_back_.end() && !lost->second.empty() && lost->second == machine_of(claim.status);
+        if (!has_served || is_told) {
+            note_looked(claim.metadata.uid);
+            co_return std::nullopt;
         }
+        auto status = claim.status;
+        note_loss(status, record_of(claim.status), observation.now);
+        co_await writer_.record(observation, std::move(status));
         note_looked(claim.metadata.uid);
-        co_return std::nullopt;
+        co_return kube::Result{base::Duration::zero()};
     }
     const auto proves = [](const auto& entry) { return entry.first.is_unfinished || is_proven(entry.first); };
     const bool is_any_proven = std::ranges::any_of(own, proves);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -64,9 +65,11 @@ private:
 
     void note_looked(const std::string& uid);
 
-    std::set<std::string> went_back_;  // UIDs of claims with an older status whose machine is to be found
-    std::set<std::string> looked_;     // UIDs of older claims whose machine this process has looked for
-    std::set<std::string> existed_;    // UIDs of claims that existed when this process began to act
+    // Claims with an older status whose machine is to be found, by UID, with the machine (system UUID and
+    // attempt) that was registered before; empty: none was.
+    std::map<std::string, std::string> went_back_;
+    std::set<std::string> looked_;   // UIDs of older claims whose machine this process has looked for
+    std::set<std::string> existed_;  // UIDs of claims that existed when this process began to act
     std::optional<api::Time> began_;
 };
 

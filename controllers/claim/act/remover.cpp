@@ -32,12 +32,39 @@ providers::RemovalBlocked without_provider(const ProviderLookup& lookup, const k
     providers::RemovalBlocked blocked;
     blocked.reason = why ? why->reason : std::string(reasons::kProviderMissing);
     blocked.message = why ? why->message : "there is no NodeSmithProvider " + provider.str();
+    blocked.retry_after = kProviderRetry;
+    return blocked;
+}
+
+providers::RemovalBlocked cannot_remove(const ProviderLookup& lookup, const kube::ObjectKey& provider) {
+    auto blocked = without_provider(lookup, provider);
     blocked.message +=
         "; if this cannot be corrected, make sure that the machine at the provider belongs to this claim "
         "(its description names the claim), destroy it there, and annotate the claim with "
         "kubenodesmith.io/machine-gone=true";
-    blocked.retry_after = kProviderRetry;
     return blocked;
+}
+
+// Says why a machine that is to be kept cannot be released without its provider, or records that a person
+// states that it is gone, which it reports. The taint out-of-service states less: such a machine may run
+// again, and without a claim its mark would make it an orphan.
+bool wait_for_release(ClaimStatus& status, const ProviderLookup& lookup, const NodeSmithClaim& claim,
+                      api::Time now) {
+    const auto* annotation = api::find(claim.metadata.annotations, api::annotations::kMachineGone);
+    const bool is_stated = annotation && *annotation == "true";
+    if (is_stated) {
+        set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kStatedGone,
+            "the user states that the machine is gone", now);
+        return true;
+    }
+    const auto blocked = without_provider(lookup, provider_of(claim));
+    set(status, conditions::kMachineDeleted, ConditionStatus::False, blocked.reason,
+        blocked.message +
+            "; the machine is kept (deletionPolicy Retain), and its mark is removed once its "
+            "provider is there again. If the machine is gone, annotate the claim with " +
+            std::string(api::annotations::kMachineGone) + "=true",
+        now);
+    return false;
 }
 
 }  // namespace
@@ -75,7 +102,7 @@ asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
         result = co_await (*provider)->remove(std::move(identity), record_with_patience(observation),
                                               std::move(in_use));
     } else {
-        result = without_provider(lookup, provider_key);
+        result = cannot_remove(lookup, provider_key);
     }
     observation.now = api::Time(clock_.wall_now());
     const auto written =
@@ -90,7 +117,7 @@ asio::awaitable<kube::Result> Remover::stop_machine(Observation observation) {
     const auto lookup = co_await instances_.get(provider_key);
     const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
     auto* stopper = provider ? (*provider)->capabilities().machine_stopper : nullptr;
-    providers::StopResult result = without_provider(lookup, provider_key);
+    providers::StopResult result = cannot_remove(lookup, provider_key);
     if (stopper && observation.provider) {
         auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
         auto in_use = in_use_check(observation);
@@ -109,7 +136,12 @@ asio::awaitable<kube::Result> Remover::release_machine(Observation observation) 
     const auto provider_key = provider_of(*claim);
     const auto lookup = co_await instances_.get(provider_key);
     const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
-    if (!provider || !observation.provider) co_return kube::Result{kProviderRetry};
+    if (!provider || !observation.provider) {
+        auto status = claim->status;
+        const bool is_stated = wait_for_release(status, lookup, *claim, api::Time(clock_.wall_now()));
+        co_await writer_.record_outcome(observation, std::move(status));
+        co_return kube::Result{is_stated ? base::Duration::zero() : kProviderRetry};
+    }
     auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
     const bool released = co_await (*provider)->release(std::move(identity), record_of(claim->status));
     if (!released) co_return kube::Result{kReleaseRetry};

@@ -65,6 +65,9 @@ std::int32_t max_attempts(const Situation& s) {
 }
 
 void follow(ClaimStatus& status, const Situation& s, const providers::Machine& machine) {
+    const bool is_new = machine.state == providers::MachineState::placed ||
+                        (!status.machineID.empty() && status.machineID != machine.record.machine_id);
+    if (is_new) api::remove_condition(status.conditions, conditions::kStatusLost);
     status.host = machine.record.host;
     status.machineID = machine.record.machine_id;
     status.taskRef = machine.record.task;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "controllers/claim/decide/boot_evidence.hpp"
 #include "controllers/claim/decide/cleanup.hpp"
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/claim/decide/launch.hpp"
@@ -20,13 +21,32 @@ constexpr std::string_view kUpToDate = "UpToDate";
 // Objects that cannot be decoded and have no known version may come and go without a sign.
 constexpr std::chrono::minutes kLookForOddObjects{1};
 
+// Decides about a retained machine that was taken up again and did not join in time. A claim that a person
+// created is theirs to delete, as nothing would replace it, and goes on if the machine joins after all.
+Decision decide_absent(const Situation& s) {
+    Decision decision{Step::delete_claim, s.claim.status, std::nullopt};
+    if (api::controller_of(s.claim.metadata)) return decision;
+    decision.step = Step::nothing;
+    if (s.node) {
+        api::remove_condition(decision.status.conditions, conditions::kMachineDeleted);
+        api::remove_condition(decision.status.conditions, conditions::kFailed);
+        return decision;
+    }
+    set(decision.status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kAttemptFailed,
+        machine_text(s) +
+            " may have served before the claim lost its status, and did not join again. deletionPolicy is "
+            "Retain, so it stays: delete the claim, and the machine is no longer managed",
+        s.now);
+    return decision;
+}
+
 // Decides about a failed claim, or a failed attempt of a live one.
 Decision decide_failed(const Situation& s) {
     const auto& claim = s.claim;
     // Another attempt would destroy the machine. The claim is replaced instead, and the machine stays.
     const bool is_taken_up =
         is_true(claim, conditions::kStatusLost) && !is_true(claim, conditions::kMachineDeleted);
-    if (is_taken_up && is_retained(s)) return {Step::delete_claim, claim.status, std::nullopt};
+    if (is_taken_up && is_retained(s)) return decide_absent(s);
     if (!is_true(claim, conditions::kFailed)) {
         Decision again{Step::nothing, claim.status, std::nullopt};
         forget_attempt(again.status, s.pool ? s.pool->spec.scaleUp.retry : api::v1alpha1::Retry{}, s.now);

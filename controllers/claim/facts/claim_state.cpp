@@ -147,6 +147,7 @@ void forget_place(ClaimStatus& status) {
     for (auto* text : {&status.host, &status.zone, &status.machineID, &status.providerID, &status.taskRef})
         text->clear();
     status.addresses.clear();
+    api::remove_condition(status.conditions, conditions::kStatusLost);
 }
 
 namespace {
@@ -179,8 +180,7 @@ std::chrono::seconds pause_after(const api::v1alpha1::Retry& retry, std::int32_t
 
 void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api::Time now) {
     for (auto type : {conditions::kMachineDeleted, conditions::kDrained, conditions::kVolumesDetached,
-                      conditions::kRegistered, conditions::kInitialized, conditions::kTaintsSettled,
-                      conditions::kStatusLost}) {
+                      conditions::kRegistered, conditions::kInitialized, conditions::kTaintsSettled}) {
         api::remove_condition(status.conditions, type);
     }
     forget_place(status);

@@ -96,6 +96,44 @@ TEST_CASE(
     CHECK(world.cloud.machines.size() == 1);
 }
 
+TEST_CASE("with deletionPolicy Retain a machine stays whose claim went back to an older status") {
+    World world;
+    Process process(world);
+    world.launch();
+    world.server.edit<NodeSmithClaim>(
+        kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.run(2min);
+    world.cloud.on_gone = nullptr;
+    world.machines_join = false;
+    world.server.remove<api::Node>({"", "c"});
+    world.server.edit<NodeSmithClaim>(kClaim, [](auto& claim) {
+        std::erase_if(claim.status.conditions,
+                      [](const auto& condition) { return condition.type != conditions::kLaunched; });
+        claim.status.nodeName.clear();
+    });
+    REQUIRE(world.run_until([&] { return world.condition(conditions::kStatusLost); }, 1min));
+    SECTION("and is then deleted") {
+        world.server.remove<NodeSmithClaim>(kClaim);
+        REQUIRE(world.run_until([&] { return world.gone(); }, 10min));
+    }
+    SECTION("and waits for a person, who created it, after the machine did not join") {
+        world.server.edit<NodeSmithClaim>(kClaim,
+                                          [](auto& claim) { claim.metadata.ownerReferences.reset(); });
+        const auto says = [&] {
+            const auto* deleted = world.condition(conditions::kMachineDeleted);
+            return deleted && deleted->message.find("did not join again") != std::string::npos;
+        };
+        REQUIRE(world.run_until(says, 2h));
+        world.run(3h);
+        CHECK(says());
+        world.machines_join = true;
+        world.kubelet_joins(world.cloud.machines.begin()->second);
+        REQUIRE(world.run_until([&] { return world.ready(); }, 5min));
+    }
+    CHECK(world.cloud.machines.size() == 1);
+}
+
 TEST_CASE("a machine that joins again after its claim lost its status is like any other") {
     World world;
     {
