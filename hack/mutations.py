@@ -279,7 +279,7 @@ MUTATIONS = [
     Mutation("forget a host that is offline when a provider is deleted", "its templates and files stay for ever", "providers/proxmox",
              Edit("unreachable_places", r"if \((!host\.is_online)\)", "false")),
     Mutation("believe the cache after a refused write", "after a restore of etcd a pool stands still for ever", "kube",
-             Edit("recheck", r"if \((went_back\(before, live\.front\(\)\.metadata\.resourceVersion\))\)", "false")),
+             Edit("recheck", r"if \((went_back\(\*before, live\.front\(\)\.metadata\.resourceVersion\))\)", "false")),
     Mutation("believe the watch after a write whose answer is older", "waiting pods are not seen after a restore", "kube",
              Edit("check_answer", r"if \((went_back\(\*before, answer\.metadata\.resourceVersion\))\)", "false")),
     Mutation("take a late answer for a restored etcd", "everything is listed anew for nothing", "kube",
