@@ -316,15 +316,23 @@ asio::awaitable<base::HttpResponse> BmcAccess::authorized_in_turn(const std::str
 }
 
 // Ends the session, so that a new one can be opened. BMCs have few sessions. A session that could not be
-// ended now is kept and ended by the next request.
+// ended now is kept and ended by the next request. A BMC that never ends one keeps no host from use.
 asio::awaitable<void> BmcAccess::replace_session(std::string token) {
     const auto pass = co_await access_->log_ins.enter("");
     if (access_->token != token) co_return;
     if (has_session()) {
         auto request = bare_request("DELETE", access_->session);
         authorize(request);
-        co_await wire_.send("logging out of " + host(), std::move(request), Effect::session);
+        const auto tried = "logging out of " + host();
+        const auto response = co_await wire_.send(tried, std::move(request), Effect::session);
+        const bool is_kept = response.status >= 500 || response.status == 429;
+        if (is_kept && ++access_->kept_sessions < kMostSessionTries)
+            throw not_now(tried,
+                          "not now: the BMC does not end the operator's session yet, and answers " +
+                              std::to_string(response.status),
+                          kSessionRetry);
     }
+    access_->kept_sessions = 0;
     access_->token.clear();
     access_->session.clear();
 }

@@ -31,7 +31,8 @@ struct Access {
     LoginTrust trust;
     Way way = Way::undecided;
     std::string token;
-    std::string session;  // its target
+    std::string session;    // its target
+    int kept_sessions = 0;  // times that the BMC was too busy to end the session
     bool sends_context = true;
     bool are_sessions_off = false;  // its session service is switched off
     bool is_basic_refused = false;  // refused though perhaps right: this BMC only accepts sessions

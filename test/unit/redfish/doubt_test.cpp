@@ -313,18 +313,38 @@ TEST_CASE("a session that cannot be ended now is not joined by a second one") {
     World world;
     auto& bmc = world.add("a");
     look(world, "a");
-    world.odd("a").add({.is_for = requests("GET", "Systems"), .times = 1, .instead = refusal(401)});
+    world.odd("a").add({.is_for = requests("GET", ""), .times = 1, .instead = refusal(401)});
+    const auto ends_session = [](const base::HttpRequest& request) {
+        return request.method == "DELETE" && request.target.find("/Sessions/") != std::string::npos;
+    };
+    SECTION("as the answer is lost") {
+        world.odd("a").add({.is_for = ends_session, .times = 1, .is_lost = true});
+    }
+    SECTION("as the BMC is busy") {
+        world.odd("a").add({.is_for = ends_session, .times = 1, .instead = refusal(503)});
+    }
+    for (int i = 0; i < 3; ++i) {
+        look(world, "a");
+        world.pass(minutes{5});
+        CHECK(bmc.sessions() <= 1);
+    }
+    CHECK(look(world, "a").reason.empty());
+}
+
+TEST_CASE("a BMC that never ends a session keeps no host from use") {
+    World world;
+    world.add("a");
+    look(world, "a");
+    world.odd("a").add({.is_for = requests("GET", ""), .times = 3, .instead = refusal(401)});
     world.odd("a").add({.is_for =
                             [](const base::HttpRequest& request) {
                                 return request.method == "DELETE" &&
                                        request.target.find("/Sessions/") != std::string::npos;
                             },
-                        .times = 1,
-                        .is_lost = true});
-    for (int i = 0; i < 3; ++i) {
+                        .instead = refusal(500)});
+    for (int i = 0; i < 4; ++i) {
         look(world, "a");
         world.pass(minutes{5});
-        CHECK(bmc.sessions() <= 1);
     }
     CHECK(look(world, "a").reason.empty());
 }
