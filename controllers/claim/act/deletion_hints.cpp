@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "controllers/state/field_managers.hpp"
 #include "providers/foreign/shown_text.hpp"
 
