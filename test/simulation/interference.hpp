@@ -56,8 +56,8 @@ struct MachineRefusal {
     bool concerns(const std::string& pool) const { return is_in_force && pool == provider; }
 };
 
-// StatusHang is an admission webhook that does not answer writes of one kind's status, or approvals of
-// certificates.
+// StatusHang is an admission webhook that does not answer writes of one kind's status, approvals of
+// certificates, or writes of Secrets, Nodes or Events.
 struct StatusHang {
     std::string resource;  // such as "nodesmithproviders"; empty: none ever hung
     bool is_in_force = false;

@@ -50,11 +50,8 @@ providers::RemovalBlocked cannot_remove(const ProviderLookup& lookup, const kube
 // again, and without a claim its mark would make it an orphan.
 bool wait_for_release(ClaimStatus& status, const ProviderLookup& lookup, const NodeSmithClaim& claim,
                       api::Time now) {
-    const auto* annotation = api::find(claim.metadata.annotations, api::annotations::kMachineGone);
-    const bool is_stated = annotation && *annotation == "true";
-    if (is_stated) {
-        set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kStatedGone,
-            "the user states that the machine is gone", now);
+    if (annotated_gone(claim)) {
+        note_stated_gone(status, now);
         return true;
     }
     const auto blocked = without_provider(lookup, provider_of(claim));

@@ -308,6 +308,11 @@ ClaimStatus after_vain_search(const Situation& s) {
     return status;
 }
 
+void note_stated_gone(ClaimStatus& status, api::Time now) {
+    set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kStatedGone,
+        "the user states that the machine is gone", now);
+}
+
 ClaimStatus after_removal(const Situation& s, const providers::RemoveResult& result) {
     auto status = s.claim.status;
     if (std::holds_alternative<providers::Gone>(result)) {
@@ -323,8 +328,7 @@ ClaimStatus after_removal(const Situation& s, const providers::RemoveResult& res
             is_slow ? kRemovalStalled : reasons::kDeleting, busy->message, s.now);
     } else if (stated_gone(s)) {
         status.taskRef.clear();
-        set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kStatedGone,
-            "the user states that the machine is gone", s.now);
+        note_stated_gone(status, s.now);
     } else if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) {
         set(status, conditions::kMachineDeleted, ConditionStatus::False, blocked->reason, blocked->message,
             s.now);

@@ -279,9 +279,13 @@ ClaimStatus after_refusal(const Situation& s, const std::string& message) {
     return status;
 }
 
+bool annotated_gone(const NodeSmithClaim& claim) {
+    const auto* annotation = api::find(claim.metadata.annotations, api::annotations::kMachineGone);
+    return annotation && *annotation == "true";
+}
+
 bool stated_gone(const Situation& s) {
-    const auto* annotation = api::find(s.claim.metadata.annotations, api::annotations::kMachineGone);
-    if (annotation && *annotation == "true") return true;
+    if (annotated_gone(s.claim)) return true;
     if (!s.node) return false;
     for (const auto& taint : s.node->spec.taints) {
         if (taint.key == api::taints::kOutOfService) return true;

@@ -69,6 +69,8 @@ inline constexpr auto kFailedClaimsKept = std::chrono::hours{1};
 // taint
 // (https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/#non-graceful-node-shutdown).
 bool stated_gone(const Situation& situation);
+// Reports whether the user declares the machine gone by the claim's annotation.
+bool annotated_gone(const NodeSmithClaim& claim);
 
 // Reports in the condition of the claim's stage that the API server refuses a request
 // (missing right or invalid label).
