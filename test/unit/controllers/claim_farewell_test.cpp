@@ -9,6 +9,12 @@ using namespace claims;
 using namespace std::chrono_literals;
 namespace conditions = api::conditions;
 
+void launch_retained(World& world) {
+    world.launch();
+    world.server.edit<NodeSmithClaim>(
+        kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
+}
+
 TEST_CASE("a claim whose Node somebody deleted is replaced") {
     World world;
     Process process(world);
@@ -25,9 +31,7 @@ TEST_CASE(
     "with deletionPolicy Retain machine and Node stay with their user, and nobody collects them later") {
     World world;
     Process process(world);
-    world.launch();
-    world.server.edit<NodeSmithClaim>(
-        kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
+    launch_retained(world);
     REQUIRE(world.run_until([&] { return world.ready(); }));
     world.server.remove<NodeSmithClaim>(kClaim);
     REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
@@ -43,12 +47,10 @@ TEST_CASE("with deletionPolicy Retain a machine stays whose claim lost its statu
     World world;
     {
         Process process(world);
-        world.launch();
-        world.server.edit<NodeSmithClaim>(
-            kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
+        launch_retained(world);
         REQUIRE(world.run_until([&] { return world.ready(); }));
     }
-    world.server.edit<NodeSmithClaim>(kClaim, [](auto& claim) { claim.status = {}; });
+    world.lose_status();
     world.server.remove<NodeSmithClaim>(kClaim);
     Process next(world);
     world.cloud.on_gone = nullptr;
@@ -63,10 +65,7 @@ struct NodeLost : World {
     NodeLost() {
         {
             Process process(*this);
-            launch();
-            server.edit<NodeSmithClaim>(kClaim, [](auto& claim) {
-                claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
-            });
+            launch_retained(*this);
             REQUIRE(run_until([&] { return ready(); }));
         }
         server.remove<api::Node>({"", "c"});
@@ -77,7 +76,7 @@ struct NodeLost : World {
 TEST_CASE(
     "with deletionPolicy Retain a machine stays whose claim lost its status and whose Node is deleted") {
     NodeLost world;
-    world.server.edit<NodeSmithClaim>(kClaim, [](auto& claim) { claim.status = {}; });
+    world.lose_status();
     SECTION("and then the claim is deleted") {
         world.server.remove<NodeSmithClaim>(kClaim);
         Process next(world);
@@ -99,9 +98,7 @@ TEST_CASE(
 TEST_CASE("with deletionPolicy Retain a machine stays whose claim went back to an older status") {
     World world;
     Process process(world);
-    world.launch();
-    world.server.edit<NodeSmithClaim>(
-        kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
+    launch_retained(world);
     REQUIRE(world.run_until([&] { return world.ready(); }));
     world.run(2min);
     world.cloud.on_gone = nullptr;
@@ -141,7 +138,7 @@ TEST_CASE("a machine that joins again after its claim lost its status is like an
         world.launch();
         REQUIRE(world.run_until([&] { return world.ready(); }));
     }
-    world.server.edit<NodeSmithClaim>(kClaim, [](auto& claim) { claim.status = {}; });
+    world.lose_status();
     Process next(world);
     REQUIRE(world.run_until([&] { return world.ready(); }));
     CHECK_FALSE(world.condition(conditions::kStatusLost));
@@ -158,9 +155,7 @@ TEST_CASE("a machine that cannot be released is tried with growing pauses and no
     {
         Down down;
         Process process(world, nullptr, &down);
-        world.launch();
-        world.server.edit<NodeSmithClaim>(
-            kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
+        launch_retained(world);
         REQUIRE(world.run_until([&] { return world.ready(); }));
         world.server.remove<NodeSmithClaim>(kClaim);
         world.run(1min);

@@ -10,31 +10,22 @@ using namespace claims;
 using namespace std::chrono_literals;
 namespace conditions = api::conditions;
 
-namespace {
-
-// Clears the status, as a restored backup without status does.
-void lose_status(World& world) {
-    world.server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) { claim.status = {}; });
-}
-
-}  // namespace
-
 TEST_CASE("a claim that lost its status takes its machine up again, and makes no second one") {
     World world;
     world.launch();
     auto process = std::make_unique<Process>(world);
     REQUIRE(world.run_until([&] { return world.ready(); }));
     SECTION("while it is as young as a new claim") {
-        lose_status(world);
+        world.lose_status();
     }
     world.run(2min);
     const auto before = world.claim()->status;
     SECTION("while it serves") {
-        lose_status(world);
+        world.lose_status();
     }
     SECTION("while the operator does not run") {
         process.reset();
-        lose_status(world);
+        world.lose_status();
         process = std::make_unique<Process>(world);
     }
     SECTION("while its machine is not configured yet") {
@@ -44,7 +35,7 @@ TEST_CASE("a claim that lost its status takes its machine up again, and makes no
         SECTION("and nothing but its name shows it") {
             machine.has_only_name = true;
         }
-        lose_status(world);
+        world.lose_status();
         REQUIRE(world.run_until([&] { return !world.claim()->status.machineID.empty(); }, 1min));
         machine.is_unfinished = machine.has_only_name = false;
     }
@@ -94,11 +85,11 @@ TEST_CASE("a claim that loses its status while its machine is made waits for it,
         process->list_anew();
     }
     SECTION("while the operator runs, and somebody else took the status away") {
-        lose_status(world);
+        world.lose_status();
     }
     SECTION("while the operator does not run") {
         process.reset();
-        lose_status(world);
+        world.lose_status();
         process = std::make_unique<Process>(world);
     }
     SECTION("while the operator does not run, and the backup knows of the attempt") {
@@ -271,7 +262,7 @@ TEST_CASE("a claim that lost its status does not wait for a half-made machine of
     world.cloud.marks_late = true;
     world.launch("other");
     REQUIRE(world.run_until([&] { return world.cloud.created() == 2; }, 1min));
-    lose_status(world);
+    world.lose_status();
     CHECK(world.run_until([&] { return world.ready(); }, 2min));
     CHECK(world.cloud.created() == 2);
 }
@@ -284,7 +275,7 @@ TEST_CASE("a claim that loses its status while it is drained ends only with its 
     world.run(2min);
     world.server.remove<NodeSmithClaim>(kClaim);
     REQUIRE(world.run_until([&] { return world.condition(conditions::kDrained) != nullptr; }, 1min));
-    lose_status(world);
+    world.lose_status();
     CHECK(world.run_until([&] { return world.gone(); }, 5min));
     CHECK(world.clean());
 }
@@ -299,12 +290,12 @@ TEST_CASE("a claim without a status makes no machine while it is not known which
     SECTION("as two bear its mark") {
         auto twin = machines.begin()->second;
         machines.emplace("9999", twin);
-        lose_status(world);
+        world.lose_status();
         REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "SeveralMachines"; }));
     }
     SECTION("as one cannot be read") {
         machines.begin()->second.is_unread = true;
-        lose_status(world);
+        world.lose_status();
         REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotKnown"; }));
         world.run(5min);
         machines.begin()->second.is_unread = false;
@@ -312,7 +303,7 @@ TEST_CASE("a claim without a status makes no machine while it is not known which
     }
     SECTION("as its provider does not show it, though its Node is there") {
         auto hidden = machines.extract(machines.begin());
-        lose_status(world);
+        world.lose_status();
         REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotShown"; }));
         world.run(5min);
         machines.insert(std::move(hidden));
@@ -324,12 +315,12 @@ TEST_CASE("a claim without a status makes no machine while it is not known which
                                    api::ConditionStatus::False, objects::kStart, "MissingPrivileges");
         });
         machines.clear();
-        lose_status(world);
+        world.lose_status();
         REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotKnown"; }));
     }
     SECTION("as the one with its mark has another UUID") {
         machines.begin()->second.identity.system_uuid = "4c4c4544-0042-3510-8054-b4c04f4d3131";
-        lose_status(world);
+        world.lose_status();
         REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MarkOfOtherMachine"; }));
     }
     CHECK(world.cloud.created() == 1);
@@ -382,18 +373,18 @@ TEST_CASE("a claim that a user applied and that lost its status keeps its place 
     const auto look_takes_long = [&world] { world.cloud.latency = 20s; };
     SECTION("while the operator runs and looks for its machine") {
         look_takes_long();
-        lose_status(world);
+        world.lose_status();
     }
     SECTION("while a new operator looks for its machine") {
         process.reset();
-        lose_status(world);
+        world.lose_status();
         look_takes_long();
         process = std::make_unique<Process>(world, nullptr, &silent);
         world.run(2s);
     }
     SECTION("while the provider does not answer") {
         silent.on = true;
-        lose_status(world);
+        world.lose_status();
         REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "MachineNotKnown"; }));
     }
     world.settle();
@@ -479,7 +470,7 @@ TEST_CASE("a machine that is taken up again is not said to run while its host is
     world.run(2min);
     const auto machine = world.claim()->status.machineID;
     calls.on = true;
-    lose_status(world);
+    world.lose_status();
     REQUIRE(world.run_until([&] { return world.claim()->status.machineID == machine; }, 1min));
     CHECK(world.condition(conditions::kLaunched)->status == api::ConditionStatus::Unknown);
     CHECK(world.condition(conditions::kLaunched)->message.find("595 no route to host") != std::string::npos);
@@ -554,7 +545,7 @@ TEST_CASE("a claim that is deleted without its status ends only when its machine
         return world.claim() && api::is_true(world.claim()->status.conditions, conditions::kLaunched);
     }));
     process.reset();
-    lose_status(world);
+    world.lose_status();
     world.server.remove<NodeSmithClaim>(kClaim);
     auto& machine = world.cloud.machines.begin()->second;
     SECTION("while the machine cannot be read") {

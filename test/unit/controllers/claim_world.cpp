@@ -45,6 +45,10 @@ World::World(fake::Cloud::Options options) : cloud(clock, options) {
     };
 }
 
+void World::lose_status() {
+    server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) { claim.status = {}; });
+}
+
 void World::kubelet_joins(const fake::CloudMachine& machine) {
     auto node = server.get<api::Node>({"", machine.name}).value_or(objects::node(machine.name));
     node.status.nodeInfo.systemUUID = machine.identity.system_uuid;

@@ -91,6 +91,8 @@ struct World {
     // Reports whether no trace of any claim is left.
     bool clean();
     void kubelet_joins(const fake::CloudMachine& machine);
+    // Clears the claim's status, as a restored backup without status does.
+    void lose_status();
 
 private:
     std::map<std::string, std::unique_ptr<base::Alarm>> joins_;

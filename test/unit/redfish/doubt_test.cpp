@@ -309,14 +309,19 @@ TEST_CASE("a session that is replaced is ended first") {
     CHECK(bmc.sessions() == 1);
 }
 
+namespace {
+
+bool ends_session(const base::HttpRequest& request) {
+    return request.method == "DELETE" && request.target.find("/Sessions/") != std::string::npos;
+}
+
+}  // namespace
+
 TEST_CASE("a session that cannot be ended now is not joined by a second one") {
     World world;
     auto& bmc = world.add("a");
     look(world, "a");
     world.odd("a").add({.is_for = requests("GET", ""), .times = 1, .instead = refusal(401)});
-    const auto ends_session = [](const base::HttpRequest& request) {
-        return request.method == "DELETE" && request.target.find("/Sessions/") != std::string::npos;
-    };
     SECTION("as the answer is lost") {
         world.odd("a").add({.is_for = ends_session, .times = 1, .is_lost = true});
     }
@@ -336,12 +341,7 @@ TEST_CASE("a BMC that never ends a session keeps no host from use") {
     world.add("a");
     look(world, "a");
     world.odd("a").add({.is_for = requests("GET", ""), .times = 3, .instead = refusal(401)});
-    world.odd("a").add({.is_for =
-                            [](const base::HttpRequest& request) {
-                                return request.method == "DELETE" &&
-                                       request.target.find("/Sessions/") != std::string::npos;
-                            },
-                        .instead = refusal(500)});
+    world.odd("a").add({.is_for = ends_session, .instead = refusal(500)});
     for (int i = 0; i < 4; ++i) {
         look(world, "a");
         world.pass(minutes{5});
